@@ -41,18 +41,22 @@
 //! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
 //!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
+//!     [`render::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
 //! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
 //!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
 //!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
 //! 13. [`render::present`]: [`render::exposure`], or of the channel `cost` [`render::cost_range`], then
 //!     [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
-//!     [`render::tree_boxes`], where asked for: boxes of the trees over it.
+//!     [`render::overlay`] and [`render::tree_boxes`], where asked for: lines of the meshes and boxes of the trees
+//!     over it.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
 //! trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes down every step of
 //! a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a camera may be from what it
-//! orbits. [`render::compare`] shows the pictures of two renderers in one.
+//! orbits. [`scene::edits`] lie over what the files say, and
+//! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::compare`] shows
+//! the pictures of two renderers in one.
 //!
 //! # The layers
 //!
@@ -61,6 +65,7 @@
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render, scene       files and text that leave the program
 //! app, cli ─► profile ─► gpu, output        what frames took
+//! app, cli ─► provenance ─► output, scene   how a picture was made
 //! cli::bench, cli::selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
@@ -97,6 +102,8 @@ pub mod gpu;
 pub mod output;
 #[cfg(feature = "render")]
 pub mod profile;
+#[cfg(feature = "render")]
+pub mod provenance;
 #[cfg(feature = "render")]
 pub mod reference;
 #[cfg(feature = "render")]

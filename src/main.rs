@@ -1,6 +1,9 @@
 //! Arguments in, exit code out.
 
-use canopy::cli::{self, Cli, Command};
+use canopy::{
+    cli::{self, Cli, Command},
+    provenance::{Provenance, Search},
+};
 use std::{io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -41,8 +44,29 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     let settings = || cli.common.settings();
     let config = || settings().map(|settings| settings.config);
     match cli.command {
-        Command::View(args) => view(args, config()?)?,
-        Command::Render(args) => cli::render::run(&args, config()?, quiet)?,
+        Command::View(mut args) => {
+            let Some(picture) = args.picture() else {
+                let config = cli.common.settings_over(None, args.look.named.as_deref())?;
+                return view(args, config, None);
+            };
+            let made = Provenance::required(&picture)?;
+            let search = Search::beside(&picture);
+            args.follow(&made, &search)?;
+            let over = Some((&made, &search));
+            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
+            view(args, config, Some(made))?;
+        }
+        Command::Render(mut args) => {
+            let from = args.from.clone();
+            let made = from.as_deref().map(Provenance::required).transpose()?;
+            let search = from.as_deref().map(Search::beside);
+            let over = made.as_ref().zip(search.as_ref());
+            if let Some((made, search)) = over {
+                args.follow(made, search)?;
+            }
+            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
+            cli::render::run(&args, config, quiet)?;
+        }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
         Command::Query(args) => cli::query::run(&args, config()?, quiet)?,
@@ -60,7 +84,11 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 }
 
 #[cfg(feature = "viewer")]
-fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
+fn view(
+    args: cli::ViewArgs,
+    mut config: canopy::config::Config,
+    reopens: Option<Provenance>,
+) -> anyhow::Result<()> {
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
@@ -73,6 +101,7 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
             with: args.compare_with,
         }),
         files: args.files,
+        reopens,
         config,
         exit_after: args.exit_after,
         screenshot: args.screenshot,
@@ -83,7 +112,11 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
 }
 
 #[cfg(not(feature = "viewer"))]
-fn view(_args: cli::ViewArgs, _config: canopy::config::Config) -> anyhow::Result<()> {
+fn view(
+    _args: cli::ViewArgs,
+    _config: canopy::config::Config,
+    _reopens: Option<Provenance>,
+) -> anyhow::Result<()> {
     anyhow::bail!(
         "this canopy was built without its viewer; use `canopy render`, or build with the feature \"viewer\""
     )

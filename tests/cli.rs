@@ -153,7 +153,7 @@ fn impossible_outputs_are_wrong_usage() {
     for (line, words) in [
         (
             "render scene.obj -o a.gif",
-            &["a.gif", ".png, .jpg, .jpeg or .exr"][..],
+            &["a.gif", ".png, .jpg, .jpeg, .exr, .mp4 or .webm"][..],
         ),
         (
             "render scene.obj -o a.jpg --transparent",
@@ -849,6 +849,69 @@ fn render_writes_pictures_floats_and_figures() {
     assert!(!folder.names().iter().any(|name| name.contains("part")));
 }
 
+/// A picture tells how it was made, and is made again from that bit by bit; what it does not tell is where.
+#[test]
+fn pictures_are_made_again_from_what_they_tell() {
+    let folder = Folder::new();
+    let line = "render scene.obj --size 48x32 --samples 2 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3 --set image.tonemap=aces";
+    for name in ["a.png", "a.jpg", "a.exr"] {
+        folder.succeeds(&format!("{line} -o {name}"));
+        let again = format!("again-{name}");
+        folder.succeeds(&format!("render --from {name} -o {again}"));
+        let [first, second] = [name, &again].map(|name| std::fs::read(folder.path(name)).unwrap());
+        assert!(first == second, "{name} is another picture");
+        let text = String::from_utf8_lossy(&first).into_owned();
+        assert!(text.contains("\"name\":\"scene.obj\""), "{name}");
+        assert!(
+            !text.contains(folder.0.path().to_str().unwrap()),
+            "{name} tells its folder"
+        );
+    }
+    // Options come on top, and a look below them.
+    folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x16");
+    let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
+    for told in [
+        "\"shadows.mode\":\"off\"",
+        "\"occlusion.mode\":\"off\"",
+        "\"image.tonemap\":\"aces\"",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    assert_eq!(picture(&folder.path("b.png")).width(), 24);
+    assert_ne!(
+        picture(&folder.path("a.png")),
+        picture(&folder.path("again-a.jpg"))
+    );
+    folder.succeeds("render scene.obj -o plain.png --size 8x8 --set output.metadata=false");
+    std::fs::create_dir(folder.path("sent")).unwrap();
+    std::fs::copy(folder.path("a.png"), folder.path("sent/a.png")).unwrap();
+    for (line, words) in [
+        (
+            "render --from plain.png -o c.png",
+            &["plain.png", "without settings"][..],
+        ),
+        (
+            "render --from sent/a.png -o c.png",
+            &["sent/a.png", "scene.obj", "not there"],
+        ),
+        (
+            "render --from scene.obj -o c.png",
+            &["scene.obj", "without settings"],
+        ),
+        ("render --from no.png -o c.png", &["no.png"]),
+        ("view plain.png", &["plain.png", "without settings"]),
+        (
+            "render scene.obj -o c.png --look teapot",
+            &["teapot", "Fast, Quality, Studio"],
+        ),
+    ] {
+        folder.fails(line, words);
+    }
+    folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
+    let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
+    assert_eq!(first, second);
+}
+
 #[test]
 fn samples_smooth_the_picture_and_leave_channels_alone() {
     let folder = Folder::new();
@@ -937,6 +1000,319 @@ fn sequences_are_numbered() {
         folder.names(),
         ["d0.exr", "d1.exr", "f000.png", "f001.png", "scene.obj"]
     );
+}
+
+/// A triangle whose clips stand still: `left` and `right` move and turn it to either side; at rest it is
+/// above.
+fn two_clips() -> Builder {
+    let mut builder = Builder::new();
+    let corners = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
+    let node = builder.primitive(json!({ "attributes": { "POSITION": corners } }));
+    builder.json["nodes"][node]["translation"] = json!([0., 4., 0.]);
+    builder.push("scenes", json!({ "nodes": [node] }));
+    let times = builder.floats("SCALAR", &[0., 1.]);
+    for (name, x, degrees) in [("left", -3_f32, -60_f32), ("right", 1., 20.)] {
+        let moves = builder.floats("VEC3", &[x, 0., 0., x, 0., 0.]);
+        let (sin, cos) = (degrees.to_radians() / 2.0).sin_cos();
+        let turns = builder.floats("VEC4", &[0., 0., sin, cos, 0., 0., -sin, -cos]);
+        builder.push(
+            "animations",
+            json!({
+                "name": name,
+                "samplers": [{ "input": times, "output": moves }, { "input": times, "output": turns }],
+                "channels": [
+                    { "sampler": 0, "target": { "node": node, "path": "translation" } },
+                    { "sampler": 1, "target": { "node": node, "path": "rotation" } },
+                ],
+            }),
+        );
+    }
+    builder
+}
+
+/// What the GPU draws of a blend is its mean, which is worked out here in f64, and the picture is that of a
+/// node that stands there.
+#[test]
+fn blended_clips_are_drawn_as_their_mean() {
+    let folder = Folder::new();
+    two_clips().write(&folder.path(""), "two.glb");
+    // Weights of the clips and of the rest pose.
+    let (left, right, rest) = (0.5, 0.25, 0.25);
+    let half = |degrees: f64| (degrees / 2.0).to_radians();
+    let parts = [(left, half(-60.0)), (right, half(20.0)), (rest, 0.0)];
+    let sum = |of: fn(f64) -> f64| -> f64 { parts.iter().map(|(w, a)| w * of(*a)).sum() };
+    let angle = 2.0 * sum(f64::sin).atan2(sum(f64::cos));
+    let (x, y) = (-3.0 * left + right, 4.0 * rest);
+    let exported = |file: &str, clip: &str| -> Vec<[f64; 3]> {
+        folder.succeeds(&format!("export {file} -o out.obj -q {clip}"));
+        let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("v "));
+        let vertex = |line: &str| -> Vec<f64> {
+            line.split_whitespace()
+                .map(|n| n.parse().unwrap())
+                .collect()
+        };
+        lines
+            .map(|line| vertex(line)[..3].try_into().unwrap())
+            .collect()
+    };
+    let expected = [
+        [x, y],
+        [x + angle.cos(), y + angle.sin()],
+        [x - angle.sin(), y + angle.cos()],
+    ];
+    let apart = |found: &[[f64; 3]]| {
+        let pairs = found.iter().zip(expected);
+        let distance =
+            |(a, b): (&[f64; 3], [f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) + a[2].abs();
+        pairs.map(distance).fold(0.0, f64::max)
+    };
+    let blend = "--clip left=0.5,right=0.25 --time 0.5";
+    let found = exported("two.glb", blend);
+    assert!(
+        found.len() == 3 && apart(&found) < 1e-5,
+        "{found:?}, expected {expected:?}"
+    );
+    assert!(
+        apart(&exported("two.glb", "--clip left")) > 1.0,
+        "another pose is apart"
+    );
+    let mut still = two_clips();
+    still.json["nodes"][0]["translation"] = json!([x, y, 0.0]);
+    still.json["nodes"][0]["rotation"] =
+        json!([0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()]);
+    still.json["animations"] = json!([]);
+    still.write(&folder.path(""), "still.glb");
+    let render = |file: &str, clip: &str| {
+        let view =
+            "--size 64x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
+        folder.succeeds(&format!("render {file} -o a.png {view} {clip}"));
+        let floats = image::open(folder.path("p.exr")).unwrap().into_rgba32f();
+        floats.pixels().map(|pixel| pixel.0).collect::<Vec<_>>()
+    };
+    let differ = |a: &[[f32; 4]], b: &[[f32; 4]]| {
+        let near = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3 || a.is_nan() && b.is_nan();
+        let same = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).all(near);
+        a.iter().zip(b).filter(|pair| !same(*pair)).count()
+    };
+    let blended = render("two.glb", blend);
+    assert!(blended.iter().filter(|texel| !texel[0].is_nan()).count() > 20);
+    assert!(differ(&blended, &render("still.glb", "")) <= 2);
+    assert!(differ(&blended, &render("two.glb", "--clip right")) > 20);
+    folder.fails(
+        "export two.glb -o a.obj --clip left=0.5,up=0.5",
+        &["up", "0 \"left\""],
+    );
+    folder.fails(
+        "export two.glb -o a.obj --set animation.morphs=[\"x/y=1\"]",
+        &["animation.morphs", "x/y=1"],
+    );
+}
+
+/// Morph targets have the names that the file gives them, and weights by hand move what they move.
+#[test]
+fn morph_weights_are_set_by_name() {
+    let folder = Folder::new();
+    let mut builder = Builder::new();
+    let corners = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
+    let lift = builder.floats("VEC3", &[0., 0., 2., 0., 0., 2., 0., 0., 2.]);
+    let node = builder.primitive(json!({
+        "attributes": { "POSITION": corners },
+        "targets": [{ "POSITION": lift }],
+    }));
+    builder.json["nodes"][node]["name"] = json!("face");
+    builder.json["meshes"][0]["extras"] = json!({ "targetNames": ["smile", 3, "more"] });
+    builder.write(&folder.path(""), "face.glb");
+    for (weight, height) in [("smile=0.5", 1.0), ("0=-1", -2.0)] {
+        folder.succeeds(&format!(
+            "export face.glb -o out.obj -q --set animation.morphs=[\"face/{weight}\"]"
+        ));
+        let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
+        let heights = text.lines().filter_map(|line| line.strip_prefix("v "));
+        let heights = heights.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap());
+        assert_eq!(heights.collect::<Vec<_>>(), [height; 3], "{weight}");
+    }
+    let line = "export face.glb -o out.obj --set animation.morphs=[\"face/frown=1\"]";
+    folder.fails(line, &["frown", "smile"]);
+}
+
+/// Pictures along a path are those from its keys, and a turn comes back to where it began.
+#[test]
+fn cameras_go_along_paths_and_around() {
+    let folder = Folder::new();
+    let path = r#"{"keys": [
+        {"time": 3, "eye": [0, 2, 4], "target": [0, 0, 0], "fov": 50},
+        {"time": 4, "eye": [4, 2, 0], "target": [0, 0.25, 0], "fov": 40}
+    ]}"#;
+    std::fs::write(folder.path("path.json"), path).unwrap();
+    let more = "--size 32x24 --occlusion off --shadows off -q";
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    folder.succeeds(&format!(
+        "render scene.obj -o p{{frame}}.png --path path.json --fps 2 {more}"
+    ));
+    let view = "--eye 4,2,0 --target 0,0.25,0 --fov 40";
+    folder.succeeds(&format!("render scene.obj -o last.png {view} {more}"));
+    assert!(bytes("p2.png") == bytes("last.png") && bytes("p0.png") != bytes("last.png"));
+    folder.succeeds(&format!(
+        "render scene.obj -o t{{frame}}.png --turntable 1 --fps 4 {more}"
+    ));
+    folder.succeeds(&format!("render scene.obj -o first.png {more}"));
+    assert!(bytes("t0.png") == bytes("first.png") && bytes("t1.png") != bytes("first.png"));
+    let pictures: Vec<_> = folder
+        .names()
+        .into_iter()
+        .filter(|name| name.ends_with("png"))
+        .collect();
+    assert_eq!(
+        pictures,
+        [
+            "first.png",
+            "last.png",
+            "p0.png",
+            "p1.png",
+            "p2.png",
+            "t0.png",
+            "t1.png",
+            "t2.png",
+            "t3.png"
+        ]
+    );
+    for (line, words) in [
+        ("-o a.png --path path.json", ["31 frames", "{frame}"]),
+        ("-o a{frame}.png --turntable 0", ["--turntable", "seconds"]),
+    ] {
+        let output = folder.canopy(&format!("render scene.obj {line}"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(words.iter().all(|word| stderr.contains(word)), "{stderr}");
+    }
+    std::fs::write(folder.path("bad.json"), r#"{"keys": []}"#).unwrap();
+    folder.fails(
+        "render scene.obj -o a.png --path bad.json",
+        &["bad.json", "at least one key"],
+    );
+}
+
+/// A program in place of ffmpeg keeps its arguments and what it reads, or says that it fails.
+#[cfg(unix)]
+#[test]
+fn videos_are_encoded_by_ffmpeg() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let fake = |script: &str| {
+        std::fs::create_dir_all(folder.path("bin")).unwrap();
+        let program = folder.path("bin/ffmpeg");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let usual = std::env::var("PATH").unwrap();
+    let run = |output: &str, path: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        let more = "--frames 3 --fps 12.5 --size 32x24 --occlusion off --shadows off";
+        let line = format!("render scene.obj -o {output} --turntable 1 {more}");
+        command.args(line.split_whitespace()).env("PATH", path);
+        folder.run(command)
+    };
+    let with_fake = format!("{}:{usual}", folder.path("bin").display());
+    fake("for last; do :; done; printf '%s\\n' \"$@\" > arguments; cat > \"${last#file:}\"");
+    let output = run("a'b c.mp4".replace(' ', "_").as_str(), &with_fake);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("a'b_c.mp4"), "{told}");
+    let raw = std::fs::read(folder.path("a'b_c.mp4")).unwrap();
+    assert!(run("f{frame}.png", &usual).status.success());
+    let pictures: Vec<u8> = (0..3)
+        .flat_map(|frame| {
+            picture(&folder.path(&format!("f{frame}.png")))
+                .into_rgba8()
+                .into_raw()
+        })
+        .collect();
+    assert!(raw == pictures, "the video has the pixels of the pictures");
+    let arguments = std::fs::read_to_string(folder.path("arguments")).unwrap();
+    let arguments: Vec<&str> = arguments.lines().collect();
+    let follows = |key: &str| {
+        arguments
+            .iter()
+            .position(|a| *a == key)
+            .map(|at| arguments[at + 1])
+    };
+    for (key, value) in [
+        ("-video_size", "32x24"),
+        ("-framerate", "12.5"),
+        ("-pixel_format", "rgba"),
+        ("-i", "pipe:0"),
+        ("-c:v", "libx264"),
+    ] {
+        assert_eq!(follows(key), Some(value), "{arguments:?}");
+    }
+    assert!(run("b.webm", &with_fake).status.success());
+    let arguments = std::fs::read_to_string(folder.path("arguments")).unwrap();
+    assert!(arguments.contains("libvpx-vp9"), "{arguments}");
+    // What fails is one line, and leaves nothing.
+    let fails = |output: Output, words: &[&str]| {
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        let error = told.lines().last().unwrap_or_default();
+        assert!(error.starts_with("error: "), "{told}");
+        assert!(words.iter().all(|word| error.contains(word)), "{told}");
+        let made = folder.names().into_iter().find(|name| name.contains("bad"));
+        assert_eq!(made, None);
+    };
+    fake("for last; do :; done; echo half > \"${last#file:}\"; echo 'no such encoder' >&2; exit 3");
+    fails(run("bad.mp4", &with_fake), &["bad.mp4", "no such encoder"]);
+    fails(
+        run("bad.mp4", "/nowhere"),
+        &["bad.mp4", "no ffmpeg on the PATH"],
+    );
+    let odd = folder.canopy("render scene.obj -o bad.mp4 --size 33x24");
+    assert_eq!(odd.status.code(), Some(2));
+    // A program that reads no more ends the work, as a cancelled export does.
+    fake("for last; do :; done; cat > \"${last#file:}\"");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+    let line = "render scene.obj -o bad.mp4 --frames 200 --size 32x24 --shadows off --progress -q";
+    command
+        .args(line.split_whitespace())
+        .current_dir(folder.0.path())
+        .env("PATH", &with_fake)
+        .env("XDG_RUNTIME_DIR", folder.0.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut told, &mut first).unwrap();
+    assert_eq!(first, "1/200\n");
+    drop(told);
+    fails(child.wait_with_output().unwrap(), &["standard output"]);
+    // The real one, where it is installed: what it decodes again is near what was drawn.
+    let has_ffmpeg = Command::new("ffmpeg").arg("-version").output().is_ok();
+    if !has_ffmpeg {
+        return;
+    }
+    for name in ["real.mp4", "real.webm"] {
+        let output = run(name, &usual);
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let mut decode = Command::new("ffmpeg");
+        decode.args([
+            "-v", "error", "-i", name, "-f", "rawvideo", "-pix_fmt", "rgba", "-",
+        ]);
+        let decoded = folder.run(decode).stdout;
+        assert_eq!(decoded.len(), pictures.len(), "{name}");
+        let apart = |(a, b): (&u8, &u8)| f64::from(a.abs_diff(*b));
+        let mean = |a: &[u8], b: &[u8]| a.iter().zip(b).map(apart).sum::<f64>() / a.len() as f64;
+        assert!(
+            mean(&decoded, &pictures) < 4.0,
+            "{name}: {}",
+            mean(&decoded, &pictures)
+        );
+        let black = vec![0; pictures.len()];
+        assert!(mean(&black, &pictures) > 40.0);
+    }
 }
 
 #[test]

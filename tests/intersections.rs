@@ -482,6 +482,7 @@ fn the_answer_follows_the_pose() {
         positions: grows.positions.iter().map(|p| *p * 0.8).collect(),
         normals: vec![Vec3::ZERO; grows.normals.len()],
         tangents: vec![Vec3::ZERO; grows.tangents.len()],
+        ..MorphTarget::default()
     }];
     let mut scene = of([ball(7), grows]);
     // A second instance of the first mesh.

@@ -18,19 +18,35 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("reference", &["accel", "error", "gpu", "scene"]),
     ("output", &["atomic_file", "error", "render", "scene"]),
     ("profile", &["error", "gpu", "output"]),
+    ("provenance", &["config", "error", "output", "scene"]),
     (
         "cli",
         &[
-            "accel", "config", "error", "gpu", "output", "profile", "render", "scene",
+            "accel",
+            "config",
+            "error",
+            "gpu",
+            "output",
+            "profile",
+            "provenance",
+            "render",
+            "scene",
         ],
     ),
     (
         "app",
         &[
-            "config", "error", "gpu", "output", "profile", "render", "scene",
+            "config",
+            "error",
+            "gpu",
+            "output",
+            "profile",
+            "provenance",
+            "render",
+            "scene",
         ],
     ),
-    ("main", &["app", "cli", "config", "error"]),
+    ("main", &["app", "cli", "config", "error", "provenance"]),
 ];
 
 /// The only parts of the program that may name the CPU twins: one measures them, one compares with them.
@@ -43,7 +59,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("egui", &["app"]),
     ("egui_wgpu", &["app"]),
     ("egui_winit", &["app"]),
+    ("exr", &["output"]),
     ("jiff", &["app"]),
+    ("nucleo_matcher", &["app"]),
     ("rfd", &["app"]),
     ("wgpu", &["accel", "app", "cli", "gpu", "render"]),
     ("wgpu_profiler", &["gpu"]),

@@ -3,6 +3,10 @@
 #![cfg(all(target_os = "linux", feature = "viewer"))]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "common/gltf_builder.rs"]
+#[expect(dead_code, reason = "a part of it is for other tests")]
+mod gltf_builder;
+
 use std::{
     cell::Cell,
     io::{BufRead, BufReader},
@@ -370,6 +374,71 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
     // Where nothing is: no selection, and no end of the program.
     click("20", "20");
     display.settled("the same picture", same);
+    assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
+}
+
+/// Alt+O opens the scene tree. A name is searched for and its row clicked, its mesh hidden; a material is
+/// edited, a light added; and a click makes all of it what the file says.
+#[test]
+fn a_scene_is_looked_into_and_edited() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
+                --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0 --shadows rays";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let mut canopy = display.canopy(&arguments);
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    let click = |x: &str, y: &str| {
+        assert!(display.xdotool(&["mousemove", x, y, "sleep", "0.3", "click", "1"]));
+        // Nothing lights up under the pointer.
+        assert!(display.xdotool(&["sleep", "0.3", "mousemove", "630", "470"]));
+    };
+    // The picture right of the tree.
+    let differ = |a: &Screenshot, b: &Screenshot| {
+        let at = |shot: &Screenshot| -> Vec<[u8; 3]> {
+            let row = |y: usize| shot.pixels[y * shot.width + 320..y * shot.width + 630].to_vec();
+            (120..400).flat_map(row).collect()
+        };
+        let pairs = at(a).into_iter().zip(at(b));
+        let far = |(a, b): &([u8; 3], [u8; 3])| (0..3).any(|c| a[c].abs_diff(b[c]) > 3);
+        let count = pairs.filter(far).count();
+        count as f64 / (310.0 * 280.0)
+    };
+    display.press("alt+o");
+    let open = display.settled("the tree", |now| differ(now, &scene) > 0.05);
+    let same = |now: &Screenshot| differ(now, &open) < 1e-4;
+    click("80", "40");
+    display.write("CAR");
+    // Below the list of nodes, the one that is found.
+    click("60", "116");
+    let green = |now: &Screenshot| {
+        let is_green = |p: &&[u8; 3]| p[1] > 200 && p[0] < 130 && p[2] < 180;
+        let right = |y: usize| &now.pixels[y * now.width + 320..y * now.width + 630];
+        (120..400).flat_map(right).filter(is_green).count()
+    };
+    display.settled("an outline", |now| green(now) > green(&open) + 100);
+    display.press("shift+h");
+    display.settled("the floor alone", |now| {
+        green(now) == green(&open) && differ(now, &open) > 0.02
+    });
+    display.press("alt+h");
+    display.settled("all meshes", same);
+    // The list of materials, the first of them, and the slider that makes it a metal.
+    click("80", "40");
+    assert!(display.xdotool(&["key", "ctrl+a", "key", "BackSpace"]));
+    click("60", "154");
+    click("60", "173");
+    let drag =
+        "mousemove 134 391 sleep 0.3 mousedown 1 sleep 0.5 mousemove 198 391 sleep 0.5 mouseup 1";
+    assert!(display.xdotool(&drag.split(' ').collect::<Vec<_>>()));
+    let metal = display.settled("a metal", |now| differ(now, &open) > 0.1);
+    // A light that is added before what the middle of the picture shows.
+    click("160", "16");
+    click("160", "44");
+    display.settled("a light", |now| differ(now, &metal) > 0.02);
+    click("240", "16");
+    display.settled("what the file says", |now| differ(now, &open) < 1e-3);
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
@@ -749,6 +818,90 @@ fn files_are_found_without_a_file_dialog() {
         assert!(start.elapsed() < PATIENCE, "recent files are not listed");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// A setting is typed in the palette and taken back; a picture is opened again as it was made; the picture fills the
+/// window alone.
+#[test]
+fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let still = [
+        "--set",
+        "window.still_samples=1",
+        "--set",
+        "window.render_scale=1",
+    ];
+    let size = ["--size", "640x480"];
+    let look = ["--sun", "-0.4,-1,-0.3", "--set", "sun.angle=0"];
+    let canopy = display.canopy(&[&["scene.obj"][..], &size, &look, &still].concat());
+    let first = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    display.press("F2");
+    display.write("shadows.mode off");
+    display.press("Return");
+    let off = display.settled("no shadows", |now| *now != first);
+    let (darker, brighter) = off.darker_and_brighter(&first);
+    assert!(
+        brighter > 0.002,
+        "{brighter} is brighter and {darker} darker"
+    );
+    display.press("ctrl+z");
+    display.settled("the shadows again", |now| {
+        let (darker, brighter) = now.darker_and_brighter(&first);
+        darker + brighter < 0.001
+    });
+    // From a view that is not the first one.
+    display.press("KP_4");
+    display.settled("another view", |now| {
+        now.darker_and_brighter(&first).0 > 0.01
+    });
+    display.press("ctrl+shift+z");
+    let made = display.settled("that without shadows", |now| {
+        now.darker_and_brighter(&first).0 > 0.01
+    });
+    display.press("F12");
+    let saved = || {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.find(|name| name.starts_with("canopy scene 20") && name.ends_with(".png"))
+    };
+    let start = Instant::now();
+    while saved().is_none() {
+        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(canopy);
+    let picture = saved().unwrap();
+    let _canopy = display.canopy(&[&[picture.as_str()][..], &size, &still].concat());
+    let again = display.settled("the picture's scene", |now| {
+        let (darker, brighter) = now.darker_and_brighter(&made);
+        now.is_drawn() && darker + brighter < 0.03
+    });
+    // The panel has other marks of what was changed; the scene beside it is the same.
+    let scene = |shown: &Screenshot| -> Vec<[u8; 3]> {
+        let rows = shown.pixels.chunks(shown.width).take(480);
+        rows.flat_map(|row| row[..300].to_vec()).collect()
+    };
+    let (now, before) = (scene(&again), scene(&made));
+    let differ = now
+        .iter()
+        .zip(&before)
+        .filter(|(a, b)| a.iter().zip(b.iter()).any(|(a, b)| a.abs_diff(*b) > 4));
+    let share = differ.count() as f64 / now.len() as f64;
+    assert!(share < 0.005, "{share} of the picture differs");
+    display.focus("scene.obj");
+    display.press("F10");
+    let alone = display.settled("the picture alone", |now| *now != again);
+    let column = |shown: &Screenshot| -> Vec<[u8; 3]> {
+        let rows = shown.pixels.chunks(shown.width).take(480);
+        rows.map(|row| row[620]).collect()
+    };
+    assert!(column(&alone) != column(&again), "the panel is still shown");
+    display.press("Escape");
+    display.settled("the panel again", |now| {
+        now.darker_and_brighter(&again).0 < 0.001
+    });
 }
 
 #[test]
@@ -1181,6 +1334,137 @@ fn trees_are_looked_at() {
     display.settled("no path", |now| changed(now, &scene) < 40);
 }
 
+/// A square that a clip of two seconds moves from x = −2 to 2, and that grows upwards by a morph target.
+fn sliding_square() -> gltf_builder::Builder {
+    let mut builder = gltf_builder::Builder::new();
+    let corners = [
+        -0.4, -0.4, 0., 0.4, -0.4, 0., 0.4, 0.4, 0., -0.4, -0.4, 0., 0.4, 0.4, 0., -0.4, 0.4, 0.,
+    ];
+    let up = [
+        0., 0., 0., 0., 0., 0., 0., 1.2, 0., 0., 0., 0., 0., 1.2, 0., 0., 1.2, 0.,
+    ];
+    let corners = builder.floats("VEC3", &corners);
+    let up = builder.floats("VEC3", &up);
+    let node = builder.primitive(serde_json::json!({
+        "attributes": { "POSITION": corners },
+        "targets": [{ "POSITION": up }],
+    }));
+    let times = builder.floats("SCALAR", &[0., 2.]);
+    let moves = builder.floats("VEC3", &[-2., 0., 0., 2., 0., 0.]);
+    builder.push(
+        "animations",
+        serde_json::json!({
+            "name": "slide",
+            "samplers": [{ "input": times, "output": moves }],
+            "channels": [{ "sampler": 0, "target": { "node": node, "path": "translation" } }],
+        }),
+    );
+    builder
+}
+
+/// The timeline scrubs, steps and repeats a part; a switch of the panel sets a morph weight; keys of a camera path and
+/// an export of three pictures follow.
+#[test]
+fn a_clip_is_scrubbed_stepped_and_exported() {
+    let display = Display::start();
+    sliding_square().write(display.folder.path(), "scene.glb");
+    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
+    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
+    let layout = format!("{{\"width\": 300, \"open\": {{\"Animation\": true, {folded}}}}}");
+    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let line = "scene.glb --size 780x590 --eye 0,0,8 --target 0,0,0 --background 101010 --shadows off --ground off \
+                --set animation.play=false --set animation.frame_rate=2 --set window.render_scale=1 \
+                --set window.still_samples=1 --set output.size=[48,36] --set output.fps=3";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let _canopy = display.canopy(&arguments);
+    // Where the square is: its middle and its height, in pixels of the picture above the notices.
+    let square = |shot: &Screenshot| {
+        let bright = |p: &[u8; 3]| p[0] > 90;
+        let rows = shot.pixels.chunks(shot.width).take(440).skip(40);
+        let columns = rows.map(|row| row[..470].iter().enumerate().filter(|(_, p)| bright(p)));
+        let columns: Vec<Vec<usize>> = columns.map(|row| row.map(|(x, _)| x).collect()).collect();
+        let all: Vec<usize> = columns.iter().flatten().copied().collect();
+        let height = columns.iter().filter(|row| !row.is_empty()).count();
+        (
+            all.iter().sum::<usize>() as f64 / all.len().max(1) as f64,
+            height,
+        )
+    };
+    let at = |x: f64| move |shot: &Screenshot| (square(shot).0 - x).abs() < 3.0;
+    let click = |at: [i32; 2]| {
+        let [x, y] = at.map(|c| c.to_string());
+        assert!(display.xdotool(&["mousemove", &x, &y, "click", "1"]));
+    };
+    // The panel sees the pointer once a frame.
+    let slide = |from: [i32; 2], to: [i32; 2]| {
+        let middle = [0, 1].map(|i| (from[i] + to[i]) / 2);
+        let mut line = String::new();
+        for ([x, y], then) in [(from, "mousedown 1"), (middle, ""), (to, "")] {
+            line += &format!("mousemove {x} {y} {then} sleep 0.4 ");
+        }
+        line += "mouseup 1";
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert!(display.xdotool(&words), "{line}");
+    };
+    let first = display.settled("the square at the left", |shot| square(shot).0 > 1.0);
+    let (left, height) = square(&first);
+    // The timeline is below the picture, which is 480 pixels wide; the picture's middle is at 240.
+    let scale = (240.0 - left) / 2.0;
+    display.focus("scene.glb");
+    click([240, 567]);
+    display.settled("the middle of the clip", at(240.0));
+    assert!(display.xdotool(&["key", "alt+Right"]));
+    display.settled("a frame later", at(240.0 + scale));
+    assert!(display.xdotool(&["key", "alt+Left", "alt+Left"]));
+    display.settled("two frames back", at(240.0 - scale));
+    // The right handle to the middle: the end of what repeats.
+    slide([466, 580], [245, 580]);
+    assert!(display.xdotool(&["key", "alt+End"]));
+    let middle = display.settled("the end of the loop", at(240.0));
+    // The slider of the clip's weight is the first in the panel; the switch of the morph target is below it.
+    let column = |x: usize| middle.pixels.iter().skip(x).step_by(middle.width);
+    let slider = column(640).position(|p| *p == [34, 98, 74]).unwrap() as i32;
+    click([605, slider + 118]);
+    slide([626, slider + 118], [720, slider + 118]);
+    let tall = display.settled("a taller square", |shot| square(shot).1 > 2 * height);
+    assert!(at(240.0)(&tall));
+    assert!(display.xdotool(&["key", "alt+p"]));
+    assert!(display.xdotool(&["key", "alt+e"]));
+    let start = Instant::now();
+    let exported = || -> Vec<PathBuf> {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|e| e == "png"));
+        files.sort();
+        files
+    };
+    while exported().len() < 3 {
+        let stderr = std::fs::read_to_string(display.path("stderr")).unwrap_or_default();
+        assert!(start.elapsed() < PATIENCE, "no pictures: {stderr}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    // From the start to the end of the loop, at three a second, as tall as it is shown.
+    let middles: Vec<f64> = exported()
+        .iter()
+        .map(|file| {
+            let picture = image::open(file).unwrap().into_rgb8();
+            assert_eq!(picture.dimensions(), (48, 36));
+            let bright = picture.enumerate_pixels().filter(|(.., p)| p.0[0] > 90);
+            let bright: Vec<(u32, u32)> = bright.map(|(x, y, _)| (x, y)).collect();
+            assert!(bright.len() > 20, "{}", bright.len());
+            let tall = bright.iter().filter(|(_, y)| *y < 14).count();
+            assert!(tall * 3 > bright.len(), "{tall} of {}", bright.len());
+            bright.iter().map(|(x, _)| f64::from(*x)).sum::<f64>() / bright.len() as f64
+        })
+        .collect();
+    assert_eq!(middles.len(), 3);
+    assert!(
+        middles[0] + 3.0 < middles[1] && middles[1] + 3.0 < middles[2],
+        "{middles:?}"
+    );
+}
+
 /// The profiler is opened by a key, shows bars in the colours of passes, and freezes; what is saved from it and
 /// what `--profile` writes at the end are traces of the frames that were shown, paced by the display.
 #[test]
@@ -1277,7 +1561,8 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
 fn pictured(display: &Display, arguments: &str) -> Screenshot {
     let line = format!(
         "scene.obj --size 480x360 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --exit-after 3 \
-         --screenshot shot.png --set window.panel=false --set window.render_scale=1 {arguments}"
+         --screenshot shot.png --set window.panel=false --set window.axes=false --set window.render_scale=1 \
+         {arguments}"
     );
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);

@@ -50,6 +50,8 @@ struct Frame {
     first_dimension: u32,
     // Radiance that is shown like a colour of 1, where no tone curve bends it.
     unlit_radiance: f32,
+    // What of materials is left out: MATERIALS_….
+    materials_without: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

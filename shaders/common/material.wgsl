@@ -36,6 +36,9 @@ struct Material {
 @group(3) @binding(9) var occlusion_sampler: sampler;
 @group(3) @binding(10) var emissive_sampler: sampler;
 
+// A texel of a normal texture that changes nothing.
+const MATERIAL_FLAT = vec4f(0.5, 0.5, 1.0, 1.0);
+
 struct Fragment {
     // Invariant: `layers` draws with an equal-depth test over the G-buffer's depth.
     @invariant @builtin(position) clip: vec4f,
@@ -85,7 +88,27 @@ fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
     // Every texture is bound, a white one where the material has none: sampling stays in uniform control
     // flow.
     let texel = material_sample(0u, base_color_texture, base_color_sampler, material_uv(0u, uv));
-    return material.base_color * color * texel;
+    let shown = select(texel, vec4f(1.0, 1.0, 1.0, texel.a), material_is_without(MATERIALS_BASE_COLOR_TEXTURE));
+    return material_tinted(material.base_color, color, shown);
+}
+
+// Whether the settings leave this out of all materials.
+fn material_is_without(part: u32) -> bool {
+    return (frame.materials_without & part) != 0u;
+}
+
+// The base colour from the factor, the vertex colour and the texel. Whatever the settings leave out, alpha stays.
+fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
+    let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_is_without(MATERIALS_VERTEX_COLORS));
+    let tinted = factor * own * texel;
+    let clay = vec4f(vec3f(MATERIALS_CLAY_ALBEDO), tinted.a);
+    return select(tinted, clay, material_is_without(MATERIALS_OWN_LOOK));
+}
+
+// Alpha alone, for passes that know no frame.
+fn material_alpha(uv: vec4f, color: vec4f) -> f32 {
+    let texel = material_sample(0u, base_color_texture, base_color_sampler, material_uv(0u, uv));
+    return material.base_color.a * color.a * texel.a;
 }
 
 // The fragment's normal without normal textures. Opposite vertex normals can cancel each other out.
@@ -125,11 +148,19 @@ fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
 // The surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let rough_at = material_uv(1u, in.uv);
-    let metallic_roughness =
+    let metallic_roughness_texel =
         material_sample(1u, metallic_roughness_texture, metallic_roughness_sampler, rough_at);
-    let bump = material_sample(2u, normal_texture, normal_sampler, material_uv(2u, in.uv));
-    let occlusion = material_sample(3u, occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
-    let emissive = material_sample(4u, emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
+    let bump_texel = material_sample(2u, normal_texture, normal_sampler, material_uv(2u, in.uv));
+    let occlusion_texel = material_sample(3u, occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
+    let emissive_texel = material_sample(4u, emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
+    let metallic_roughness = select(
+        metallic_roughness_texel,
+        vec4f(1.0),
+        material_is_without(MATERIALS_METALLIC_ROUGHNESS_TEXTURE),
+    );
+    let bump = select(bump_texel, MATERIAL_FLAT, material_is_without(MATERIALS_NORMAL_TEXTURE));
+    let occlusion = select(occlusion_texel, 1.0, material_is_without(MATERIALS_OCCLUSION_TEXTURE));
+    let emissive = select(emissive_texel, vec3f(1.0), material_is_without(MATERIALS_EMISSIVE_TEXTURE));
 
     // No branches on uniforms: software adapters would compile the shader anew for every material
     // (common/unseen.wgsl).
@@ -146,14 +177,16 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let facing = select(-normal, normal, front);
     let is_stand_in = (material.flags & MATERIAL_STAND_IN) != 0u;
     let relief = select(1.0, material_relief(facing, frame_to_eye(in.position)), is_stand_in);
+    let clay = material_is_without(MATERIALS_OWN_LOOK);
+    let roughened = material_roughened(roughness, bump.a, material.normal_scale, MATERIAL_NORMALS_SPREAD);
     return Surface(
         in.position,
         facing,
         base_color.rgb,
         (1.0 + material.occlusion_strength * (occlusion - 1.0)) * relief,
-        select(material.emissive * emissive, vec3f(0.0), unlit),
-        material_roughened(roughness, bump.a, material.normal_scale, MATERIAL_NORMALS_SPREAD),
-        material.metallic * metallic_roughness.b,
+        select(material.emissive * emissive, vec3f(0.0), unlit || material_is_without(MATERIALS_EMISSION)),
+        select(roughened, MATERIALS_CLAY_ROUGHNESS, clay),
+        select(material.metallic * metallic_roughness.b, 0.0, clay),
         unlit,
         (material.flags & MATERIAL_LAYERED) != 0u,
         select(-smooth_normal, smooth_normal, front),

@@ -91,7 +91,8 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     l.clearcoat = layer_sample(LAYER_CLEARCOAT, in.uv).r * layered.clearcoat;
     l.clearcoat_roughness =
         layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g * layered.clearcoat_roughness;
-    let bump = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv);
+    let bump_texel = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv);
+    let bump = select(bump_texel, MATERIAL_FLAT, material_is_without(MATERIALS_NORMAL_TEXTURE));
     let coat_scale = layered.clearcoat_normal_scale;
     l.clearcoat_roughness =
         material_roughened(l.clearcoat_roughness, bump.a, coat_scale, MATERIAL_COAT_NORMALS_SPREAD);
@@ -100,7 +101,13 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
         l.clearcoat_normal = side * material_mapped_normal(in, bump.xyz, coat_scale);
     }
 
+    let clay = material_is_without(MATERIALS_OWN_LOOK);
+    l.f0 = select(l.f0, vec3f(0.04), clay);
+    l.specular = select(l.specular, 1.0, clay);
+    l.clearcoat = select(l.clearcoat, 0.0, clay);
+
     l.sheen_color = layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb * layered.sheen_color;
+    l.sheen_color = select(l.sheen_color, vec3f(0.0), clay);
     l.sheen_roughness =
         max(layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a * layered.sheen_roughness, SHEEN_ROUGHNESS_MIN);
     l.sheen_albedo = sheen_albedo(n_dot_v, l.sheen_roughness);
@@ -117,11 +124,11 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     );
     let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
     let along = direction.x * in.tangent.xyz + direction.y * bitangent;
-    l.anisotropy = select(0.0, grain.b * layered.anisotropy, dot(along, along) > 1.0e-20);
+    l.anisotropy = select(0.0, grain.b * layered.anisotropy, dot(along, along) > 1.0e-20 && !clay);
     l.along = normalize(along);
     l.across = cross(material_normal(in), l.along);
 
-    l.iridescence = layer_sample(LAYER_IRIDESCENCE, in.uv).r * layered.iridescence;
+    l.iridescence = layer_sample(LAYER_IRIDESCENCE, in.uv).r * select(layered.iridescence, 0.0, clay);
     let thinness = layer_sample(LAYER_IRIDESCENCE_THICKNESS, in.uv).g;
     if l.iridescence > 0.0 {
         let thickness = mix(layered.iridescence_thickness.x, layered.iridescence_thickness.y, thinness);
@@ -129,7 +136,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
         l.film_metal = film_fresnel(layered.iridescence_ior, s.albedo, thickness, n_dot_v);
     }
 
-    l.transmission = layer_sample(LAYER_TRANSMISSION, in.uv).r * layered.transmission;
+    l.transmission = layer_sample(LAYER_TRANSMISSION, in.uv).r * select(layered.transmission, 0.0, clay);
     // Thickness is given in the space of the mesh, absorption in world space.
     let depth = layer_sample(LAYER_THICKNESS, in.uv).g * layered.thickness * abs(in.tangent.w);
     l.attenuation = exp(-layered.absorption * depth);

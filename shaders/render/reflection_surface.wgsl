@@ -63,7 +63,7 @@ fn reflection_surface_plain(
     let seen = listed_fragment(listed, listed_ray(listed));
     let at = listed.hit.material * shaded.material;
     // In the order of Material (common/material.wgsl).
-    let base_color = materials[at] * seen.fragment.color;
+    let base_color = material_tinted(materials[at], seen.fragment.color, vec4f(1.0));
     let emissive = materials[at + 1u].xyz;
     let factors = materials[at + 2u];
     let uv_sets = bitcast<u32>(materials[at + 3u].x);
@@ -74,15 +74,16 @@ fn reflection_surface_plain(
     let normal = material_normal(seen.fragment);
     let facing = select(-normal, normal, seen.front);
     let unlit = (flags & MATERIAL_UNLIT) != 0u;
+    let clay = material_is_without(MATERIALS_OWN_LOOK);
     let relief = material_relief(facing, frame_to_eye(seen.fragment.position));
     store(listed.pixel, Surface(
         seen.fragment.position,
         facing,
         base_color.rgb,
         select(1.0, relief, (flags & MATERIAL_STAND_IN) != 0u),
-        select(emissive, vec3f(0.0), unlit),
-        factors.y,
-        factors.x,
+        select(emissive, vec3f(0.0), unlit || material_is_without(MATERIALS_EMISSION)),
+        select(factors.y, MATERIALS_CLAY_ROUGHNESS, clay),
+        select(factors.x, 0.0, clay),
         unlit,
         false,
         facing,

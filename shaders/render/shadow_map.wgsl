@@ -40,7 +40,7 @@ fn masked(
 
 @fragment
 fn cut_out(in: Cut) {
-    if material_base_color(in.uv, in.color).a < material.alpha_cutoff {
+    if material_alpha(in.uv, in.color) < material.alpha_cutoff {
         discard;
     }
 }

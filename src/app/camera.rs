@@ -100,6 +100,11 @@ impl Camera {
         (view, self.distance + back)
     }
 
+    /// Half the scene's diagonal in metres.
+    pub(super) fn extent(&self) -> f32 {
+        self.extent
+    }
+
     /// Position in the world.
     pub(super) fn eye(&self) -> Vec3 {
         self.eye

@@ -4,6 +4,7 @@ use super::{mesh_gap::MeshGap, schedule::PictureKey};
 use crate::{
     Result,
     render::{OUTLINES, PickQuery},
+    scene::LightKind,
 };
 use std::{collections::VecDeque, sync::mpsc, thread::JoinHandle};
 
@@ -15,6 +16,8 @@ pub(super) struct Click {
     pub(super) query: PickQuery,
     /// Whether it selects a mesh beside the one that is selected.
     pub(super) beside: bool,
+    /// The kind of light that is added there; no mesh is selected then.
+    pub(super) adds: Option<LightKind>,
 }
 
 /// A place in the picture that the pointer rests over.

@@ -7,19 +7,42 @@ use std::path::Path;
 /// A command that opens the same files with the same settings, view and time, in a window of this size in
 /// logical pixels. Standard input is left out: it was read.
 pub(super) fn command_line(state: &State, [width, height]: [u32; 2]) -> String {
-    let mut words = vec!["canopy".to_owned()];
+    let time = state.stage.as_ref().map_or(0.0, |stage| stage.time);
+    let words = words(state, [width, height], Seen::FromHere, time);
+    let words = std::iter::once("canopy".to_owned()).chain(words);
+    let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
+    quoted.join(" ")
+}
+
+/// Whether the picture is seen from the camera of now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    FromHere,
+    FromElsewhere,
+}
+
+/// The arguments that show the same files with the same settings and view at `time` of the clip, in this
+/// size.
+pub(super) fn words(
+    state: &State,
+    [width, height]: [u32; 2],
+    seen: Seen,
+    time: f32,
+) -> Vec<String> {
+    let mut words = Vec::new();
     if let Some(stage) = &state.stage {
         let files = stage.files.iter().filter(|file| !scene::is_stdin(file));
         words.extend(files.map(|file| absolute(file)));
     }
     words.extend(["--size".to_owned(), format!("{width}x{height}")]);
-    words.extend(view(state));
+    if seen == Seen::FromHere {
+        words.extend(view(state));
+    }
     if let Some(stage) = &state.stage {
-        words.extend(moment(stage));
+        words.extend(moment(stage, time));
     }
     words.extend(settings(state));
-    let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    quoted.join(" ")
+    words
 }
 
 fn absolute(file: &Path) -> String {
@@ -48,12 +71,17 @@ fn view(state: &State) -> Vec<String> {
 }
 
 /// The clip and the time in it, and the variant.
-fn moment(stage: &Stage) -> Vec<String> {
+fn moment(stage: &Stage, time: f32) -> Vec<String> {
     let mut words = Vec::new();
     if !stage.scene.clips.is_empty() {
-        let clip = stage.clip.map_or("none".into(), |clip| clip.to_string());
-        words.extend(["--clip".into(), clip, format!("--time={}", stage.time)]);
+        let clip = stage.blend.text(stage.clip);
+        words.extend(["--clip".into(), clip, format!("--time={time}")]);
         words.extend(["--set".into(), "animation.play=false".into()]);
+    }
+    let morphs: Vec<_> = stage.blend.morph_texts().collect();
+    if !morphs.is_empty() {
+        let morphs = toml::Value::from(morphs);
+        words.extend(["--set".into(), format!("animation.morphs={morphs}")]);
     }
     if let Some(variant) = stage.variant {
         words.extend(["--variant".into(), variant.to_string()]);
@@ -62,8 +90,9 @@ fn moment(stage: &Stage) -> Vec<String> {
 }
 
 /// Keys that the options above stand for.
-const OF_OPTIONS: [&str; 7] = [
+const OF_OPTIONS: [&str; 8] = [
     "animation.clip",
+    "animation.morphs",
     "animation.play",
     "animation.time",
     "camera.fov",

@@ -300,6 +300,11 @@ impl Viewer {
         let is_same = side.source.scene.is_some();
         let clips = side.stage.scene.clips.len();
         side.stage.clip = a.clip.filter(|clip| *clip < clips);
+        side.stage.blend = match is_same {
+            true => a.blend.clone(),
+            // The other file has clips and targets of its own.
+            false => Arc::default(),
+        };
         side.stage.time = a.time;
         side.stage.hidden = match is_same {
             true => a.hidden.clone(),
@@ -324,6 +329,7 @@ impl Viewer {
                 far,
             },
             clip: side.stage.clip,
+            blend: side.stage.blend.clone(),
             counts_intersections: false,
             exposure_ev,
             config: of_picture(&config, &self.state.initial),

@@ -15,6 +15,7 @@ impl Viewer {
     /// does nothing while a frame of another pose is being drawn.
     pub(super) fn count_trees(&mut self) {
         self.state.follow_selection_with_boxes();
+        self.state.follow_selection_with_overlay();
         let Some(shown) = self.selecting.shown.clone() else {
             return;
         };

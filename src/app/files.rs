@@ -162,7 +162,10 @@ impl Viewer {
         if let Some(file) = dropped.environment {
             self.choose_environment(&file);
         }
-        if let Some(file) = dropped.picture {
+        // While sides are compared, a picture is meant as one of them.
+        if let Some(file) = dropped.picture
+            && (self.state.compare.told.is_shown || !self.reopen(&file))
+        {
             self.compare_with_file(&file);
         }
     }

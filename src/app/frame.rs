@@ -15,6 +15,7 @@ use crate::{
     config::{self, Antialias, Config},
     gpu::Needs,
     output,
+    provenance::SOFTWARE,
     render::{Channel, View, compared_tree::ComparedTree},
     scene::Pose,
 };
@@ -61,7 +62,10 @@ impl Viewer {
         self.figures.forget();
         self.counted_trees.forget();
         self.traced_ray.forget();
+        self.texture_view = None;
+        self.state.textures.forget();
         self.state.tree_view.path = None;
+        self.state.outline.thumbnails.clear();
         self.forget_comparison();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
@@ -160,6 +164,8 @@ impl Viewer {
         self.follow_environment()?;
         self.follow_deviation()?;
         self.follow_comparison()?;
+        self.write_edits()?;
+        self.poll_export();
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
@@ -171,6 +177,7 @@ impl Viewer {
             self.report(error)?;
         }
         self.count_trees();
+        self.follow_textures();
         if let Err(error) = self.redraw_path() {
             self.report(error)?;
         }
@@ -222,9 +229,11 @@ impl Viewer {
                 far,
             },
             clip: stage.clip,
+            blend: stage.blend.clone(),
             variant: stage.variant,
             time: stage.time,
             hidden: stage.hidden.clone(),
+            edition: stage.edition,
             channel: self.state.channel,
             counts_intersections: self.state.counts_intersections,
             area: self.area,
@@ -551,8 +560,7 @@ impl Viewer {
                 memory.write(path, frames, self.scenes)?;
             }
         }
-        let clip_secs = self.state.stage.as_ref().map_or(0.0, |s| s.duration());
-        let plays = self.state.playing && self.loading.is_none() && clip_secs > 0.0;
+        let plays = self.loading.is_none() && (self.state.plays() || self.state.moves_camera());
         if let Some(time) = self.in_flight.as_ref().and_then(InFlight::awaited_from) {
             self.schedule.draw_by(time);
         }
@@ -563,6 +571,7 @@ impl Viewer {
                 || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some()
+                || self.exporting.is_some()
                 || self.comparing.loading.is_some()
                 || self.environment.loading().is_some(),
             saved: picture.is_some(),
@@ -592,7 +601,13 @@ impl Viewer {
                 Error::NotFound(what.into())
             })?,
         };
-        output::write(&path, &output::picture::png(width, height, pixels)?)?;
+        let mut bytes = output::picture::png(width, height, pixels)?;
+        if picture == Picture::Scene
+            && let Some(made) = self.provenance(path.parent())
+        {
+            bytes = output::embedded::into_png(&bytes, &made.text(), SOFTWARE);
+        }
+        output::write(&path, &bytes)?;
         Ok(path)
     }
 

@@ -6,9 +6,10 @@ use super::{
     wake::{Wake, Waker},
 };
 use crate::gpu::Gpu;
+use egui_winit::accesskit_winit;
 use glam::Vec2;
 use std::time::{Duration, Instant};
-use winit::{event::WindowEvent, window::Window};
+use winit::{event::WindowEvent, event_loop::ActiveEventLoop, window::Window};
 
 /// egui, and what it remembers of the window.
 pub(super) struct Gui {
@@ -19,7 +20,13 @@ pub(super) struct Gui {
 
 impl Gui {
     /// egui for `window`; what it wants repainted later wakes the event loop.
-    pub(super) fn new(window: &Window, gpu: &Gpu, waker: &Waker) -> Self {
+    pub(super) fn new(
+        event_loop: &ActiveEventLoop,
+        window: &Window,
+        gpu: &Gpu,
+        waker: &Waker,
+    ) -> Self {
+        let proxy = waker.0.clone();
         let context = egui::Context::default();
         ui::set_style(&context);
         let waker = std::sync::Mutex::new(waker.clone());
@@ -31,7 +38,7 @@ impl Gui {
                 waker.send(Wake::RedrawAt(Instant::now() + request.delay));
             }
         });
-        let state = egui_winit::State::new(
+        let mut state = egui_winit::State::new(
             context,
             egui::ViewportId::ROOT,
             window,
@@ -39,6 +46,8 @@ impl Gui {
             None,
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
+        // Before the window is shown: else it would panic. Without a bus for accessibility nothing is told.
+        state.init_accesskit(event_loop, window, proxy);
         Self {
             state,
             has_fonts: true,
@@ -53,6 +62,47 @@ impl Gui {
     /// Whether keys that are pressed go to a widget.
     pub(super) fn wants_keyboard(&self) -> bool {
         self.state.egui_ctx().egui_wants_keyboard_input()
+    }
+
+    /// Whether they are typed into a text.
+    pub(super) fn edits_text(&self) -> bool {
+        self.state.egui_ctx().text_edit_focused()
+    }
+
+    /// Gives the keyboard to the first control, as Tab does.
+    pub(super) fn focus_first(&mut self) {
+        let tab = |pressed| egui::Event::Key {
+            key: egui::Key::Tab,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: egui::Modifiers::NONE,
+        };
+        self.state
+            .egui_input_mut()
+            .events
+            .extend([tab(true), tab(false)]);
+    }
+
+    /// No control has the keyboard any more.
+    pub(super) fn surrender_keyboard(&self) {
+        self.state.egui_ctx().memory_mut(|memory| {
+            if let Some(id) = memory.focused() {
+                memory.surrender_focus(id);
+            }
+        });
+    }
+
+    /// Does what a screen reader asks for.
+    pub(super) fn accessibility(&mut self, event: accesskit_winit::Event) {
+        use accesskit_winit::WindowEvent::{
+            AccessibilityDeactivated, ActionRequested, InitialTreeRequested,
+        };
+        match event.window_event {
+            InitialTreeRequested => self.state.egui_ctx().enable_accesskit(),
+            ActionRequested(request) => self.state.on_accesskit_action_request(request),
+            AccessibilityDeactivated => self.state.egui_ctx().disable_accesskit(),
+        }
     }
 
     /// Whether a popup is open, such as a list of choices or a colour picker. egui closes it with Escape.

@@ -133,6 +133,9 @@ impl Input {
             return;
         }
         self.pressed = None;
+        if self.drag.is_some_and(|(_, drag)| drag != Drag::Sun) {
+            state.take_camera();
+        }
         match self.drag {
             Some((_, Drag::Sun)) => state.drag_sun(drag),
             Some(_) if state.walks() => state.camera.look(drag),
@@ -185,6 +188,7 @@ impl Input {
     pub(super) fn fly(&self, seconds: f32, state: &mut State) {
         let (axes, is_fast) = self.axes();
         if axes != Vec3::ZERO {
+            state.take_camera();
             state.arm.release(&mut state.camera);
         }
         let faster = if is_fast { 4.0 } else { 1.0 };

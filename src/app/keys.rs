@@ -8,7 +8,11 @@ use winit::keyboard::KeyCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
+    /// Opens the command palette.
+    Palette,
     Panel,
+    /// Opens or closes the scene tree.
+    Outline,
     /// Opens or closes the profiler.
     Profiler,
     /// Holds the profiler's frames, or follows them again.
@@ -35,11 +39,29 @@ pub(super) enum Action {
     Projection,
     NextUpAxis,
     NextCamera,
+    /// Saves this view among those of the scene.
+    Bookmark,
+    /// Goes to a view that was saved, counted from 0.
+    GoToBookmark(usize),
     /// Begins or ends walking.
     Walk,
     Camera(usize),
     Play,
     NextClip,
+    /// Shows or hides the timeline.
+    Timeline,
+    /// Goes on by so many frames of the timeline, and pauses.
+    StepFrame(i32),
+    /// Goes to where the clip begins to play, and pauses.
+    ClipStart,
+    /// Goes to where it ends, and pauses.
+    ClipEnd,
+    /// Turns the camera around the scene, or stops.
+    Turntable,
+    /// Adds this view to the camera path.
+    PathKey,
+    /// Starts the export, or cancels the one that goes on.
+    Export,
     Clip(Option<usize>),
     Variant(Option<usize>),
     Shadows(ShadowMode),
@@ -58,6 +80,12 @@ pub(super) enum Action {
     TreeBoxes,
     /// The next depth of boxes; the leaves come last.
     NextTreeBoxes,
+    /// Shows the edges of the triangles, or no more.
+    Wireframe,
+    /// Shows the normals of the vertices, or no more.
+    Normals,
+    /// Opens or closes the texture viewer.
+    Textures,
     /// Traces rays by clicks, or no more.
     TraceRay,
     /// Goes on by so many steps of the ray that was traced.
@@ -78,6 +106,14 @@ pub(super) enum Action {
     ShowAll,
     CopySelection,
     Reset,
+    /// Takes the last change of a setting back.
+    Undo,
+    /// Does again what was taken back.
+    Redo,
+    /// Gives the keyboard to the panel, or back to the scene.
+    FocusPanel,
+    /// The picture alone.
+    Present,
     Fullscreen,
     Screenshot,
     ScreenshotOfWindow,
@@ -115,7 +151,10 @@ const fn bind(
 #[rustfmt::skip]
 pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
+    bind("palette", &["Ctrl+Shift+P", "F2"], "every command and setting, by typing", Action::Palette),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
+    bind("outline", &["Alt+O"], "scene tree", Action::Outline),
+    bind("focus_panel", &["F6"], "keyboard to the panel, or back", Action::FocusPanel),
     bind("profiler", &["Shift+P"], "profiler", Action::Profiler),
     bind("freeze_profiler", &["Pause"], "freeze the profiler", Action::FreezeProfiler),
     bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),
@@ -149,8 +188,26 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("first_view", &["Home"], "back to the first view", Action::FirstView),
     bind("walk", &["J"], "walk, or orbit and fly again", Action::Walk),
     bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
+    bind("bookmark", &["Ctrl+B"], "save this view", Action::Bookmark),
+    bind("view_1", &["Alt+1"], "go to saved view 1", Action::GoToBookmark(0)),
+    bind("view_2", &["Alt+2"], "go to saved view 2", Action::GoToBookmark(1)),
+    bind("view_3", &["Alt+3"], "go to saved view 3", Action::GoToBookmark(2)),
+    bind("view_4", &["Alt+4"], "go to saved view 4", Action::GoToBookmark(3)),
+    bind("view_5", &["Alt+5"], "go to saved view 5", Action::GoToBookmark(4)),
+    bind("view_6", &["Alt+6"], "go to saved view 6", Action::GoToBookmark(5)),
+    bind("view_7", &["Alt+7"], "go to saved view 7", Action::GoToBookmark(6)),
+    bind("view_8", &["Alt+8"], "go to saved view 8", Action::GoToBookmark(7)),
+    bind("view_9", &["Alt+9"], "go to saved view 9", Action::GoToBookmark(8)),
     bind("play", &["Space"], "play or pause", Action::Play),
     bind("next_clip", &["N"], "next clip", Action::NextClip),
+    bind("timeline", &["Alt+L"], "timeline", Action::Timeline),
+    bind("next_frame", &["Alt+Right"], "next frame of the clip", Action::StepFrame(1)),
+    bind("previous_frame", &["Alt+Left"], "previous frame of the clip", Action::StepFrame(-1)),
+    bind("clip_start", &["Alt+Home"], "start of the clip", Action::ClipStart),
+    bind("clip_end", &["Alt+End"], "end of the clip", Action::ClipEnd),
+    bind("turntable", &["Alt+R"], "turn around the scene, or stop", Action::Turntable),
+    bind("path_key", &["Alt+P"], "add this view to the camera path", Action::PathKey),
+    bind("export", &["Alt+E"], "export pictures or a video, or cancel", Action::Export),
     bind("shadows_off", &["1"], "no shadows", Action::Shadows(ShadowMode::Off)),
     bind("shadows_map", &["2"], "shadows by maps", Action::Shadows(ShadowMode::Map)),
     bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),
@@ -166,6 +223,9 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
     bind("tree_boxes", &["Y"], "boxes of the trees", Action::TreeBoxes),
     bind("next_tree_boxes", &["Shift+Y"], "next depth of boxes", Action::NextTreeBoxes),
+    bind("wireframe", &["Alt+W"], "edges of the triangles", Action::Wireframe),
+    bind("normals", &["Alt+N"], "normals of the vertices", Action::Normals),
+    bind("textures", &["Alt+T"], "textures of the scene", Action::Textures),
     bind("trace_ray", &["Shift+R"], "trace a ray by a click, or stop", Action::TraceRay),
     bind("next_step", &["."], "next step of the ray", Action::RayStep(1)),
     bind("previous_step", &[","], "previous step of the ray", Action::RayStep(-1)),
@@ -173,7 +233,10 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("compare_mode", &["Shift+K"], "wipe, flicker or difference", Action::CompareMode),
     bind("compare_flip", &["Alt+K"], "the other side of a comparison", Action::CompareFlip),
     bind("compare_picture", &["Ctrl+K"], "compare with a picture of now", Action::ComparePicture),
+    bind("undo", &["Ctrl+Z"], "undo the last change of a setting", Action::Undo),
+    bind("redo", &["Ctrl+Shift+Z", "Ctrl+Y"], "do it again", Action::Redo),
     bind("reset", &["R"], "reset all settings", Action::Reset),
+    bind("present", &["F10"], "the picture alone", Action::Present),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),
     bind("screenshot_of_window", &["Ctrl+F12"], "save the window with the panel", Action::ScreenshotOfWindow),
@@ -196,6 +259,25 @@ pub(super) const GESTURES: &[(&str, &str)] = &[
 
 /// Steps of orbiting by a key in a half turn.
 pub(super) const ORBIT_STEPS: i8 = 12;
+
+/// Whether a key is one of F1 to F12, which no control takes.
+pub(super) fn is_function(key: KeyCode) -> bool {
+    matches!(
+        key,
+        KeyCode::F1
+            | KeyCode::F2
+            | KeyCode::F3
+            | KeyCode::F4
+            | KeyCode::F5
+            | KeyCode::F6
+            | KeyCode::F7
+            | KeyCode::F8
+            | KeyCode::F9
+            | KeyCode::F10
+            | KeyCode::F11
+            | KeyCode::F12
+    )
+}
 
 /// The direction (right, up, back) in which a held key flies. Goes by its position on the keyboard, whatever
 /// is printed there.

@@ -53,7 +53,7 @@ impl Viewer {
             }
         };
         gpu.queue.submit([encoder.finish()]);
-        let pose = stage.pose_at(shown.clip, shown.time, &shown.hidden);
+        let pose = stage.pose_at(shown.clip, &shown.blend, shown.time, &shown.hidden);
         let ranges = uploaded.buffers.meshes.iter().map(|mesh| {
             let first = mesh.first_triangle;
             first..first + mesh.triangle_count

@@ -1,6 +1,6 @@
 //! What the viewer starts with.
 
-use crate::{config::Config, scene::framing::Look};
+use crate::{config::Config, provenance::Provenance, scene::framing::Look};
 use std::path::PathBuf;
 
 /// What the scene is compared with from the start: a file, or itself, with other settings.
@@ -17,6 +17,8 @@ pub struct CompareOptions {
 pub struct Options {
     /// Scene files; several make one scene, none is the built-in one.
     pub files: Vec<PathBuf>,
+    /// The picture whose scene this is, to be shown as it was made.
+    pub reopens: Option<Provenance>,
     /// Settings, which the panel then changes.
     pub config: Config,
     /// Eye and target of the first view, as far as the command line gives them.

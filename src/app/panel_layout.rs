@@ -15,6 +15,8 @@ pub(super) struct PanelLayout {
     pub(super) width: Option<f32>,
     /// Sections that the person has opened or folded.
     pub(super) open: BTreeMap<String, bool>,
+    /// Labels of the commands of the palette that were used last, the latest first.
+    pub(super) recent_commands: Vec<String>,
 }
 
 /// The file that keeps a [`PanelLayout`].

@@ -41,6 +41,16 @@ impl Projector {
         (clip.w >= self.least_w).then(|| self.pixel(clip))
     }
 
+    /// A point as far into the picture as `point`, at `pixel`; `None` behind the near plane.
+    pub(super) fn moved(&self, point: Vec3, pixel: Vec2) -> Option<Vec3> {
+        let clip = self.clip(point);
+        let ndc = pixel / self.size * 2.0 - 1.0;
+        let wanted = Vec4::new(ndc.x * clip.w, -ndc.y * clip.w, clip.z, clip.w);
+        let offset = self.clip_from_offset.inverse() * wanted;
+        let moved = self.eye + offset.truncate() / offset.w;
+        (clip.w >= self.least_w && moved.is_finite()).then_some(moved)
+    }
+
     /// The pixels of both ends of a line, as far as it is in front of the near plane, with how far along the line
     /// they are, and the ratio of their w.
     fn segment_with_shares(&self, ends: [Vec3; 2]) -> Option<([Vec2; 2], [f32; 2], [f32; 2])> {
@@ -111,6 +121,29 @@ mod tests {
         }
         let projector = Projector::new(&views()[0], Vec2::new(320.0, 200.0));
         assert_eq!(projector.project(Vec3::new(100.0, 2.0, 6.0)), None);
+        assert_eq!(
+            projector.moved(Vec3::new(100.0, 2.0, 6.0), Vec2::ZERO),
+            None
+        );
+    }
+
+    #[test]
+    fn a_point_is_moved_in_the_plane_of_the_view() {
+        for view in views() {
+            let projector = Projector::new(&view, Vec2::new(320.0, 200.0));
+            let point = Vec3::new(100.5, 1.5, 1.0);
+            let pixel = Vec2::new(250.0, 40.0);
+            let moved = projector.moved(point, pixel).unwrap();
+            assert!(
+                projector.project(moved).unwrap().distance(pixel) < 1e-2,
+                "{moved}"
+            );
+            assert!((moved.z - point.z).abs() < 1e-4, "{moved}");
+            let still = projector
+                .moved(point, projector.project(point).unwrap())
+                .unwrap();
+            assert!(still.distance(point) < 1e-4, "{still}");
+        }
     }
 
     #[test]

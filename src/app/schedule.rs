@@ -6,6 +6,7 @@ use crate::{
     config::{Antialias, Config},
     gpu::layout::TEMPORAL_SAMPLES,
     render::{Channel, FrameSample, View},
+    scene::Blend,
 };
 use std::{
     collections::BTreeSet,
@@ -38,12 +39,16 @@ pub(super) struct PictureKey {
     pub(super) config: Config,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The clips that are blended in its place, and morph weights.
+    pub(super) blend: Arc<Blend>,
     /// The variant of the materials.
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
     pub(super) time: f32,
     /// Nodes whose meshes the person has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
+    /// Number of times that materials and lights were edited.
+    pub(super) edition: u64,
     /// The channel that is shown.
     pub(super) channel: Channel,
     /// Whether what passes through other meshes is counted, whatever is shown.
@@ -58,7 +63,8 @@ impl PictureKey {
     /// Whether everything stands where it does in `other`.
     pub(super) fn has_pose_of(&self, other: &Self) -> bool {
         let pose = |key: &Self| (key.scene, key.clip, key.time, key.config.scene.up);
-        pose(self) == pose(other) && self.hidden == other.hidden
+        let same_nodes = self.blend == other.blend && self.hidden == other.hidden;
+        pose(self) == pose(other) && same_nodes
     }
 }
 
@@ -81,9 +87,11 @@ impl PictureKey {
             },
             config,
             clip: None,
+            blend: Arc::default(),
             variant: None,
             time: 0.0,
             hidden: Arc::default(),
+            edition: 0,
             channel: Channel::Lit,
             counts_intersections: false,
             area: Area::default(),

@@ -214,7 +214,7 @@ impl Screen {
             size_in_pixels: [self.composite.width(), self.composite.height()],
             pixels_per_point: paint.pixels_per_point,
         };
-        // Command buffers come from paint callbacks, of which there are none.
+        // Command buffers come from paint callbacks, which record none of their own.
         let (device, queue) = (&gpu.device, &gpu.queue);
         // egui panics if there is no memory for its triangles, as on a device that was just lost.
         let updated = guarded(|| {

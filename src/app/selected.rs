@@ -98,7 +98,7 @@ fn node_name(scene: &Scene, node: usize) -> String {
 }
 
 /// A node with its ancestors, the root first.
-fn node_path(scene: &Scene, node: usize) -> String {
+pub(super) fn node_path(scene: &Scene, node: usize) -> String {
     let parent = |node: &usize| scene.nodes.get(*node)?.parent;
     let mut names: Vec<_> = std::iter::successors(Some(node), parent)
         .map(|node| node_name(scene, node))

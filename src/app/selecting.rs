@@ -56,7 +56,30 @@ impl Viewer {
                 size: self.area.size,
             },
             beside,
+            adds: None,
         })
+    }
+
+    /// Asks what is in the middle of the picture, where a light is to be added.
+    pub(super) fn ask_for_light(&mut self) {
+        let Some(kind) = self.state.outline.adds.take() else {
+            return;
+        };
+        let Some(shown) = self.selecting.shown.as_ref() else {
+            return self.state.add_light(kind, None);
+        };
+        let size = self.area.size;
+        self.selecting.clicks.push_back(Click {
+            scene: shown.scene,
+            query: PickQuery {
+                view: shown.view,
+                pixel: Vec2::new(size[0] as f32, size[1] as f32) * 0.5,
+                size,
+            },
+            beside: false,
+            adds: Some(kind),
+        });
+        self.draw_within(Duration::ZERO);
     }
 
     /// The pointer may have moved, or what is under it: asks what a click would measure.
@@ -316,6 +339,7 @@ impl Viewer {
         self.poll_figures();
         self.poll_counted_trees();
         self.poll_path();
+        self.poll_texel();
         self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
     }
 
@@ -325,6 +349,7 @@ impl Viewer {
             || self.figures.is_reading()
             || self.counted_trees.is_reading()
             || self.awaits_path()
+            || self.awaits_texel()
             || !self.selecting.asked.is_empty()
             || self
                 .selecting
@@ -335,7 +360,10 @@ impl Viewer {
 
     /// The camera of the picture that the window shows next, where anything is measured in it.
     pub(super) fn measured_view(&self) -> Option<View> {
-        let has_lines = !self.state.measure.points().is_empty()
+        let has_curve = self.state.path.is_told && !self.state.path.keys().is_empty();
+        let has_lines = has_curve
+            || self.state.outline.is_open
+            || !self.state.measure.points().is_empty()
             || self.state.measure.preview.is_some()
             || matches!(self.state.selection.gap, Gap::Known(_));
         let shown = self.selecting.shown.as_ref().filter(|_| has_lines)?;
@@ -399,6 +427,10 @@ impl Viewer {
             return;
         }
         self.draw_within(Duration::ZERO);
+        if let Some(kind) = click.adds {
+            let middle = picked.map(|picked| picked.position);
+            return self.state.add_light(kind, middle);
+        }
         if self.state.measure.is_on {
             let Some(picked) = picked else {
                 return self.state.notify("there is nothing to measure");

@@ -1,15 +1,10 @@
 //! What is done with selected meshes: hidden, shown alone, framed, told of.
 
 use super::{
-    camera::Camera,
     keys::Action,
+    outline::Item,
     selected::{self, gap_rows, mesh_name, rows},
     state::{State, counted},
-};
-use crate::scene::{
-    bounds::Aabb,
-    deform,
-    framing::{self, Viewpoint},
 };
 use std::collections::BTreeSet;
 
@@ -29,7 +24,8 @@ impl State {
             Action::FrameSelection | Action::Hide | Action::Isolate | Action::CopySelection => {
                 let has_points = !self.measure.points().is_empty();
                 let copies = action == Action::CopySelection && has_points;
-                if self.selection.is_empty() && !copies {
+                let is_chosen = self.outline.chosen().is_some();
+                if self.selection.is_empty() && !copies && !is_chosen {
                     self.notify("no mesh is selected; a click selects one");
                     return None;
                 }
@@ -66,12 +62,11 @@ impl State {
         text
     }
 
-    fn selected_nodes(&self) -> BTreeSet<usize> {
-        let meshes = self.selection.meshes().iter();
-        meshes.map(|selected| selected.node).collect()
-    }
-
     fn hide(&mut self) {
+        if let Some(Item::Light(node)) = self.outline.chosen() {
+            self.switch_light(node, true);
+            return self.notify("the light is off");
+        }
         let nodes = self.selected_nodes();
         let Some(stage) = &mut self.stage else { return };
         let mut hidden = stage.hidden.as_ref().clone();
@@ -90,6 +85,13 @@ impl State {
     fn isolate(&mut self) {
         let nodes = self.selected_nodes();
         let Some(stage) = &mut self.stage else { return };
+        if !stage
+            .scene
+            .instances()
+            .any(|(node, _)| nodes.contains(&node))
+        {
+            return self.notify("the selection has no meshes that could be shown alone");
+        }
         let others = stage.scene.instances().map(|(node, _)| node);
         let hidden: BTreeSet<_> = others.filter(|node| !nodes.contains(node)).collect();
         stage.hidden = hidden.into();
@@ -103,26 +105,14 @@ impl State {
         self.notify("all meshes are shown");
     }
 
-    /// Brings the selected meshes into view, from the direction of the current one.
+    /// Brings the selection into view, from the direction of the current one.
     fn frame_selection(&mut self, aspect: f32) {
-        let nodes = self.selected_nodes();
-        let Some(stage) = &self.stage else { return };
-        let mut pose = stage.pose();
-        for (node, is_visible) in pose.visible.iter_mut().enumerate() {
-            *is_visible &= nodes.contains(&node);
+        let points = self.points_of(&self.selected_nodes());
+        match self.outline.chosen() {
+            _ if !points.is_empty() => self.frame_points(&points, aspect),
+            Some(item) => self.frame_place(item, aspect),
+            None => self.notify("the selected mesh is hidden, or has no points"),
         }
-        if !pose.visible.contains(&true) {
-            return self.notify("the selected mesh is hidden");
-        }
-        let points = deform::positions(&stage.scene, &pose);
-        if points.is_empty() {
-            return self.notify("the selected mesh has no points");
-        }
-        let (projection, back) = (self.camera.projection, -self.camera.forward());
-        let view = Viewpoint::framing_from(&points, back, self.camera.up(), projection, aspect);
-        let bounds = Aabb::of(points);
-        self.camera = Camera::new(&view, bounds.center(), framing::extent(bounds));
-        self.notify("the selection is in view");
     }
 
     /// Forgets what was clicked: it is not where it was.

@@ -3,19 +3,28 @@
 
 use super::{
     arm::Arm,
+    bookmarks::Bookmarks,
     camera::Camera,
     changes::Changes,
     compare::Compare,
     deviation::ComparedWith,
+    export::Export,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
+    looks::Looks,
     measure::Measure,
     offer::Offer,
+    outline::Outline,
+    palette::Palette,
     panel_layout::PanelLayout,
+    path_keys::PathKeys,
     profiler_panel::ProfilerPanel,
+    recent::Opened,
     selected::Selection,
     sun::{self, SunOfScene},
+    textures::Textures,
     tree_view::TreeView,
+    undo::Undo,
 };
 use crate::{
     config::{
@@ -26,9 +35,10 @@ use crate::{
     profile::history::{self, History},
     render::{Channel, lights::SunInForce},
     scene::{
-        Pose, Projection, Scene,
+        Blend, Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
         deviation::Statistics,
+        edits::{AppliedEdits, SceneEdits},
         environment,
         framing::{self, Ground, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points},
@@ -70,6 +80,12 @@ pub(super) struct State {
     pub(super) counts_intersections: bool,
     /// Whether the clip plays.
     pub(super) playing: bool,
+    /// Whether the camera turns around the scene.
+    pub(super) turntable: bool,
+    /// The keys of a camera path.
+    pub(super) path: PathKeys,
+    /// What is exported.
+    pub(super) export: Export,
     /// Whether the panel is shown.
     pub(super) panel: bool,
     /// Whether the help is shown.
@@ -105,12 +121,30 @@ pub(super) struct State {
     pub(super) profiler: ProfilerPanel,
     /// The settings that differ from those at the start.
     pub(super) changes: Changes,
+    /// The command palette while it is open.
+    pub(super) palette: Option<Palette>,
+    /// Views that the person has saved.
+    pub(super) bookmarks: Bookmarks,
+    /// Whether the picture is shown alone.
+    pub(super) presents: bool,
+    /// The looks there are.
+    pub(super) looks: Looks,
+    /// What the palette asks to open.
+    pub(super) opens: Option<Opened>,
+    /// Changes of settings that can be taken back.
+    pub(super) undo: Undo,
     /// The panel's width and foldings.
     pub(super) layout: PanelLayout,
     /// The meshes that were clicked.
     pub(super) selection: Selection,
+    /// The scene tree.
+    pub(super) outline: Outline,
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
+    /// The texture viewer.
+    pub(super) textures: Textures,
+    /// Whether lines over the picture are those of the mesh that is selected.
+    pub(super) overlay_of_selection: bool,
     /// The points that were clicked.
     pub(super) measure: Measure,
     /// Text for the clipboard.
@@ -139,6 +173,8 @@ pub(super) struct Stage {
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The clips that are blended in its place, and morph weights that are set by hand.
+    pub(super) blend: Arc<Blend>,
     /// The variant of its materials.
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
@@ -147,6 +183,12 @@ pub(super) struct Stage {
     pub(super) camera: Option<usize>,
     /// Nodes whose meshes the person has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
+    /// What the person has changed of the scene.
+    pub(super) applied: AppliedEdits,
+    /// Number of times that this was changed.
+    pub(super) edition: u64,
+    /// Materials whose change the GPU does not know of.
+    pub(super) changed_materials: BTreeSet<usize>,
     first: FirstMoment,
     /// The last exposure and what it was computed from.
     exposure: Option<(ExposureKey, f32)>,
@@ -170,10 +212,14 @@ impl Stage {
             scene: opened.scene,
             bounds: opened.bounds,
             clip: opened.clip,
+            blend: opened.blend.into(),
             variant: opened.variant,
             time,
             camera: None,
             hidden: Arc::default(),
+            applied: AppliedEdits::default(),
+            edition: 0,
+            changed_materials: BTreeSet::new(),
             first: opened.first,
             exposure: None,
         }
@@ -191,12 +237,18 @@ impl Stage {
 
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
-        self.pose_at(self.clip, self.time, &self.hidden)
+        self.pose_at(self.clip, &self.blend, self.time, &self.hidden)
     }
 
     /// Its pose at `time` of a clip, where these nodes are hidden.
-    pub(super) fn pose_at(&self, clip: Option<usize>, time: f32, hidden: &BTreeSet<usize>) -> Pose {
-        let mut pose = Pose::new(&self.scene, clip, time);
+    pub(super) fn pose_at(
+        &self,
+        clip: Option<usize>,
+        blend: &Blend,
+        time: f32,
+        hidden: &BTreeSet<usize>,
+    ) -> Pose {
+        let mut pose = Pose::blended(&self.scene, clip, blend, time);
         for &node in hidden {
             if let Some(is_visible) = pose.visible.get_mut(node) {
                 *is_visible = false;
@@ -224,7 +276,7 @@ impl Stage {
 
     /// World positions that a view of the whole scene holds.
     fn points(&self) -> Vec<glam::Vec3> {
-        clip_points(&self.scene, self.clip, self.time)
+        clip_points(&self.scene, (self.clip, &self.blend), self.time)
     }
 
     /// The axis of the files that points up if the settings say `wanted`.
@@ -240,8 +292,8 @@ impl Stage {
             return false;
         }
         let points = self.points();
-        let (scene, clip) = (&self.scene, self.clip);
-        self.first = self.first.turned(scene, clip, self.time, &points);
+        let clips = (self.clip, &*self.blend);
+        self.first = self.first.turned(&self.scene, clips, self.time, &points);
         self.exposure = None;
         true
     }
@@ -267,18 +319,9 @@ impl Stage {
         named(found.map_or("", |camera| &camera.name), "camera", camera)
     }
 
-    /// Length of the clip that plays, in seconds; 0 without one.
+    /// Length of the clip that plays, or of the longest that is blended, in seconds; 0 without one.
     pub(super) fn duration(&self) -> f32 {
-        let clip = self.clip.and_then(|clip| self.scene.clips.get(clip));
-        clip.map_or(0.0, |clip| clip.duration_secs)
-    }
-
-    /// Moves on in the clip; after its end it starts again.
-    pub(super) fn advance(&mut self, seconds: f32) {
-        let duration = self.duration();
-        if duration > 0.0 {
-            self.time = (self.time + seconds).rem_euclid(duration);
-        }
+        self.blend.duration_secs(&self.scene, self.clip)
     }
 
     /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
@@ -302,10 +345,19 @@ impl Stage {
             return *ev;
         }
         let limit = LIGHT_LIMIT as usize;
+        // A light that is edited or added changes the picture, and not its exposure.
+        let edits = self.applied.edits().clone();
+        self.applied.apply(&mut self.scene, &SceneEdits::default());
         let first = &self.first;
         let ev = first.exposure_ev(&self.scene, config, file_luminance, limit, occludes);
+        self.applied.apply(&mut self.scene, &edits);
         self.exposure = Some((key, ev));
         ev
+    }
+
+    /// The exposure in stops of the last picture that was not metered; 0 before the first.
+    pub(super) fn last_exposure(&self) -> f32 {
+        self.exposure.as_ref().map_or(0.0, |(_, ev)| *ev)
     }
 }
 
@@ -335,6 +387,9 @@ impl State {
             channel: Channel::Lit,
             counts_intersections: false,
             playing: config.animation.play,
+            turntable: false,
+            path: PathKeys::default(),
+            export: Export::default(),
             panel: config.window.panel,
             help: false,
             environment_warnings: Vec::new(),
@@ -353,9 +408,18 @@ impl State {
             history: History::new(history::FRAMES),
             profiler: ProfilerPanel::default(),
             changes: Changes::default(),
+            bookmarks: Bookmarks::default(),
+            presents: false,
+            looks: Looks::default(),
+            palette: None,
+            opens: None,
+            undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
             selection: Selection::default(),
+            outline: Outline::default(),
             tree_view: TreeView::default(),
+            textures: Textures::default(),
+            overlay_of_selection: false,
             measure: Measure::default(),
             copied: None,
             actions: Vec::new(),
@@ -379,11 +443,16 @@ impl State {
         }
         self.sun_of_scene = SunOfScene::default();
         self.forget_clicks();
+        self.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
+        self.outline.forget_scene();
         let stage = Stage::new(files, opened, self.config.animation.time);
+        let edits = self.stage.as_mut().map(Stage::take_edits);
         let before = self.stage.replace(stage);
+        let mut dropped = 0;
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
+                dropped = stage.keep_edits(&before.scene, &edits.unwrap_or_default());
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
                 let names = |scene: &Scene| -> Vec<String> {
@@ -391,23 +460,30 @@ impl State {
                 };
                 if names(&before.scene) == names(&stage.scene) {
                     (stage.clip, stage.time) = (before.clip, before.time);
+                    stage.blend = before.blend;
                 }
                 self.playing &= stage.clip.is_some();
                 let nodes = |scene: &Scene| -> Vec<_> {
                     let nodes = scene.nodes.iter();
                     nodes.map(|node| (node.name.clone(), node.mesh)).collect()
                 };
-                if !before.hidden.is_empty() && nodes(&before.scene) == nodes(&stage.scene) {
+                let of_files = stage.applied.node_count(&stage.scene);
+                if !before.hidden.is_empty()
+                    && nodes(&before.scene) == nodes(&stage.scene)[..of_files]
+                {
                     stage.hidden = before.hidden;
                 }
             }
             (_, stage) => {
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
                 self.playing = self.config.animation.play && clip.is_some();
+                self.take_camera();
+                self.path.forget();
                 self.start_from(&points, look, aspect);
                 self.offer();
             }
         }
+        self.tell_dropped(dropped);
     }
 
     /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
@@ -550,6 +626,14 @@ impl State {
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
 
+    /// Sees the scene from `view`, and orbits what is `distance` metres ahead.
+    pub(super) fn see(&mut self, view: &Viewpoint, distance: f32) {
+        let Some(stage) = &self.stage else { return };
+        let center = view.eye() + view.forward() * distance;
+        self.arm = Arm::default();
+        self.camera = Camera::new(view, center, framing::extent(stage.first.bounds));
+    }
+
     /// Looks through a camera of the file.
     pub(super) fn look_through(&mut self, camera: usize) {
         let Some(stage) = &mut self.stage else { return };
@@ -565,6 +649,7 @@ impl State {
     pub(super) fn play_clip(&mut self, clip: Option<usize>) {
         if let Some(stage) = &mut self.stage {
             stage.clip = clip.filter(|clip| *clip < stage.scene.clips.len());
+            Arc::make_mut(&mut stage.blend).clips.clear();
             stage.time = 0.0;
         }
     }
@@ -588,6 +673,7 @@ impl State {
                     false => "the profiler goes on",
                 });
             }
+            Action::Outline => self.toggle_outline(),
             Action::Face(view) => {
                 self.camera.face(view);
                 self.notify(format!("{} view", view.name()));
@@ -620,9 +706,16 @@ impl State {
             }
             Action::Walk => self.toggle_walking(),
             Action::NextCamera => self.next_camera(),
+            Action::Bookmark => self.bookmark(),
+            Action::GoToBookmark(index) => self.go_to_bookmark(index),
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
             Action::NextClip => self.next_clip(),
+            Action::Timeline | Action::StepFrame(_) | Action::ClipStart | Action::ClipEnd => {
+                self.perform_on_timeline(action);
+            }
+            Action::Turntable => self.toggle_turntable(),
+            Action::PathKey => self.add_path_key(),
             Action::Clip(clip) => self.play_clip(clip),
             Action::Variant(variant) => {
                 if let Some(stage) = &mut self.stage {
@@ -690,16 +783,21 @@ impl State {
                 let side = self.compare.flip();
                 self.notify(format!("side {side}"));
             }
+            Action::Undo => self.undo(1, false),
+            Action::Redo => self.undo(1, true),
             Action::Reset => {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
                 self.channel = Channel::Lit;
                 self.tree_view.of_selection = false;
+                self.overlay_of_selection = false;
                 self.notify("settings are back to those at the start");
             }
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
                 return self.perform_on_trees(action);
             }
+            Action::Textures => self.toggle_textures(),
+            Action::Wireframe | Action::Normals => self.perform_on_overlay(action),
             Action::Measure
             | Action::FrameSelection
             | Action::Hide
@@ -709,6 +807,9 @@ impl State {
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
+            | Action::Palette
+            | Action::FocusPanel
+            | Action::Present
             | Action::Browse
             | Action::NextFile
             | Action::PreviousFile
@@ -721,6 +822,7 @@ impl State {
             | Action::SaveProfile(_)
             | Action::Benchmark
             | Action::ComparePicture
+            | Action::Export
             | Action::Leave
             | Action::Quit => return Some(action),
         }
@@ -737,15 +839,6 @@ impl State {
         let name = stage.camera_name(next);
         self.look_through(next);
         self.notify(format!("camera: {name}"));
-    }
-
-    fn toggle_playing(&mut self) {
-        if self.stage.as_ref().is_none_or(|s| s.duration() == 0.0) {
-            return self.notify("there is no clip to play");
-        }
-        self.playing = !self.playing;
-        let text = if self.playing { "playing" } else { "paused" };
-        self.notify(text);
     }
 
     fn next_clip(&mut self) {
@@ -812,11 +905,16 @@ impl State {
         });
     }
 
+    /// The scene has other lights.
+    pub(super) fn forget_sun(&mut self) {
+        self.sun_of_scene = SunOfScene::default();
+    }
+
     /// Finds the sun that shines.
     pub(super) fn find_sun(&mut self) {
         self.sun = match &self.stage {
             Some(stage) => {
-                let moment = (stage.clip, stage.time);
+                let moment = (stage.clip, stage.blend.clone(), stage.time);
                 let of_file = self.environment_sun;
                 self.sun_of_scene
                     .in_force(&stage.scene, moment, &self.config, of_file)
@@ -886,12 +984,19 @@ mod tests {
             Action::Panel,
             Action::Profiler,
             Action::FreezeProfiler,
+            Action::Outline,
             Action::Frame,
             Action::FirstView,
             Action::Walk,
             Action::NextCamera,
             Action::Play,
             Action::NextClip,
+            Action::Timeline,
+            Action::StepFrame(1),
+            Action::ClipStart,
+            Action::ClipEnd,
+            Action::Turntable,
+            Action::PathKey,
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,
@@ -903,6 +1008,9 @@ mod tests {
             Action::PreviousChannel,
             Action::TreeBoxes,
             Action::NextTreeBoxes,
+            Action::Wireframe,
+            Action::Normals,
+            Action::Textures,
             Action::TraceRay,
             Action::RayStep(1),
             Action::TraceRay,

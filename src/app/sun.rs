@@ -3,24 +3,28 @@
 use crate::{
     config::{Config, Switch},
     render::lights::{SunInForce, SunSource, sun_in_force},
-    scene::{Pose, Scene, environment},
+    scene::{Blend, Pose, Scene, environment},
 };
 use glam::Vec3;
+use std::sync::Arc;
 
 /// Finds the sun that shines. A pose is computed only where the sun may be a light of the scene, and is
 /// remembered.
 #[derive(Debug, Default)]
 pub(super) struct SunOfScene {
-    /// Clip and time, and the sun of the scene then.
-    known: Option<(Option<usize>, f32, Option<SunInForce>)>,
+    /// Clip, blend and time, and the sun of the scene then.
+    known: Option<(Moment, Option<SunInForce>)>,
 }
 
+/// The clip, what is blended, and the time.
+pub(super) type Moment = (Option<usize>, Arc<Blend>, f32);
+
 impl SunOfScene {
-    /// The sun on `scene` at `time` of `clip`; `of_file` is that of the environment's file, in its axes.
+    /// The sun on `scene` at `moment`; `of_file` is that of the environment's file, in its axes.
     pub(super) fn in_force(
         &mut self,
         scene: &Scene,
-        (clip, time): (Option<usize>, f32),
+        moment: Moment,
         config: &Config,
         of_file: Option<environment::Sun>,
     ) -> Option<SunInForce> {
@@ -29,13 +33,15 @@ impl SunOfScene {
         if elsewhere.is_some() || scene.lights.is_empty() {
             return elsewhere;
         }
-        if let Some((known_clip, known_time, sun)) = self.known
-            && (known_clip, known_time) == (clip, time)
+        if let Some((known, sun)) = &self.known
+            && *known == moment
         {
-            return sun;
+            return *sun;
         }
-        let sun = sun_in_force(scene, &Pose::new(scene, clip, time), config, None);
-        self.known = Some((clip, time, sun));
+        let (clip, blend, time) = &moment;
+        let pose = Pose::blended(scene, *clip, blend, *time);
+        let sun = sun_in_force(scene, &pose, config, None);
+        self.known = Some((moment, sun));
         sun
     }
 }
@@ -150,7 +156,7 @@ mod tests {
     }
 
     fn find(scene: &Scene, config: &Config, file: Option<environment::Sun>) -> Option<SunInForce> {
-        SunOfScene::default().in_force(scene, (None, 0.0), config, file)
+        SunOfScene::default().in_force(scene, (None, Arc::default(), 0.0), config, file)
     }
 
     fn assert_angles(sun: &SunInForce, expected: [f32; 2]) {

@@ -2,6 +2,7 @@
 
 use super::{
     benchmark::Benchmark,
+    bookmarks::Bookmarks,
     browse::{Browser, Kind},
     chord::Press,
     clicks::Selecting,
@@ -9,21 +10,24 @@ use super::{
     deviation_figures::DeviationFigures,
     dialogs::Dialogs,
     environment::EnvironmentFile,
+    export_process::Exporting,
     graphics::Graphics,
     gui::Gui,
     in_flight::{GPU_POLL, InFlight},
     input::Input,
     keymap::Keymap,
-    keys::Action,
+    keys::{self, Action},
     leaving::{Answer, Leaving},
     loading::Loading,
+    looks::Looks,
     memory::MemoryLog,
     options::Options,
     panel_layout::LayoutFile,
     pictures::Picture,
     preparing::Preparation,
+    presentation::Presentation,
     profiling::Profiling,
-    recent::{self, Opened},
+    recent::{self, Opened, Recent},
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
@@ -40,7 +44,7 @@ use super::{
 use crate::{
     Error, Result, gpu,
     profile::history::History,
-    render::{self, Channel, UploadedScene, compared_tree::ComparedTree},
+    render::{self, Channel, TextureView, UploadedScene, compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
 use glam::Vec2;
@@ -91,6 +95,8 @@ pub(super) struct Viewer {
     pub(super) comparing: Comparing,
     pub(super) preparation: Preparation,
     pub(super) profiling: Profiling,
+    /// The export that goes on.
+    pub(super) exporting: Option<Exporting>,
     /// The benchmark while it runs.
     pub(super) benchmark: Option<Benchmark>,
     /// Whether the panel's last frame names the passes that are being compiled.
@@ -124,10 +130,14 @@ pub(super) struct Viewer {
     pub(super) selecting: Selecting,
     /// The ray that was traced.
     pub(super) traced_ray: TracedRay,
+    /// Draws textures, once one was looked at.
+    pub(super) texture_view: Option<TextureView>,
     /// Counts what the trees are like.
     pub(super) counted_trees: CountedTrees,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
+    /// The presentation while it goes on.
+    pub(super) presentation: Option<Presentation>,
     /// When Escape quits.
     leaving: Leaving,
     /// Whether the window has been shown.
@@ -148,7 +158,7 @@ impl Viewer {
         let instance = gpu::instance(&config.gpu, Some(&display))?;
         let graphics = Graphics::new(instance, window.clone(), config)?;
         let mut viewer = Self {
-            gui: Gui::new(&window, &graphics.gpu, &waker),
+            gui: Gui::new(event_loop, &window, &graphics.gpu, &waker),
             state: State::new(config.clone()),
             schedule: Schedule::new(options.exit_after, Instant::now()),
             in_flight: None,
@@ -166,6 +176,7 @@ impl Viewer {
             comparing: Comparing::default(),
             preparation: Preparation::default(),
             profiling: Profiling::default(),
+            exporting: None,
             benchmark: None,
             says_preparing: false,
             hovering: false,
@@ -181,18 +192,23 @@ impl Viewer {
             memory: options.stats.is_some().then(MemoryLog::new),
             save: None,
             browser: None,
-            asked: Vec::new(),
+            asked: options.files.clone(),
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
             selecting: Selecting::default(),
             traced_ray: TracedRay::default(),
+            texture_view: None,
             counted_trees: CountedTrees::default(),
             has_polled: false,
+            presentation: None,
             leaving: Leaving::default(),
             is_visible: window::SHOWN_AT_ONCE,
             done: false,
             options,
         };
+        if window::SHOWN_AT_ONCE {
+            viewer.window.set_visible(true);
+        }
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
         if viewer.options.profile.is_some() {
             viewer.state.history = History::new(MOST_PROFILED);
@@ -200,6 +216,8 @@ impl Viewer {
         if let Some(file) = &mut viewer.layout_file {
             viewer.state.layout = file.read();
         }
+        viewer.state.looks = Looks::of_the_user();
+        viewer.state.bookmarks = Bookmarks::of_the_user();
         viewer.set_title(None);
         viewer.load(viewer.options.files.clone());
         Ok(viewer)
@@ -249,6 +267,7 @@ impl Viewer {
                 self.schedule.draw_by(time);
                 return;
             }
+            Wake::Accessibility(event) => self.gui.accessibility(event),
             Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
             Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
             Wake::OpenCompared(files) => self.answered_in_dialog(Kind::Compared, files),
@@ -264,8 +283,12 @@ impl Viewer {
     pub(super) fn event(&mut self, event: &WindowEvent) {
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
-        // egui would walk through its widgets with Tab, and then keep every other key to itself.
-        let is_tab = is_tab && self.browser.is_none();
+        // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once one of
+        // them has the keyboard.
+        let is_tab = is_tab
+            && self.browser.is_none()
+            && self.state.palette.is_none()
+            && !self.gui.wants_keyboard();
         if !is_tab && self.gui.event(&self.window, event) {
             self.draw_within(Duration::ZERO);
         }
@@ -300,6 +323,7 @@ impl Viewer {
                 self.input.set_pointer(pointer, height, &mut self.state);
                 self.drag_line();
                 self.hover();
+                self.wake_pointer();
             }
             WindowEvent::CursorLeft { .. } => {
                 self.input.leave();
@@ -329,6 +353,13 @@ impl Viewer {
             PhysicalKey::Code(code) => Some(code),
             PhysicalKey::Unidentified(_) => None,
         };
+        let is_plain = self.input.modifiers() == Default::default();
+        if let Some(code) = code.filter(|_| pressed && is_plain && !self.gui.wants_keyboard())
+            && self.state.walk_outline(code)
+        {
+            self.draw_within(Duration::ZERO);
+            return;
+        }
         // A key that is bound does nothing else: it neither flies nor holds the sun.
         let action = self.state.keymap.action(&Press {
             logical: event.logical_key.clone(),
@@ -342,8 +373,11 @@ impl Viewer {
             self.input.set_sun(pressed && action.is_none());
         }
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
-        let typing = self.gui.wants_keyboard()
+        // A control that has the keyboard takes plain keys, and a text all of them.
+        let is_plain = !self.input.modifiers().ctrl && !code.is_some_and(keys::is_function);
+        let typing = self.gui.wants_keyboard() && (is_plain || self.gui.edits_text())
             || self.browser.is_some()
+            || self.state.palette.is_some()
             || is_escape && self.gui.has_popup();
         if let Some(code) = code {
             self.input
@@ -355,7 +389,7 @@ impl Viewer {
         if !event.repeat
             || matches!(
                 action,
-                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_)
+                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_) | Action::StepFrame(_)
             )
         {
             self.perform(action);
@@ -367,7 +401,8 @@ impl Viewer {
         let aspect = self.aspect();
         let loaded_with = self.state.config.load.clone();
         let left = self.state.perform(action, aspect, &self.options.look);
-        if action == Action::Reset && self.state.config.load != loaded_with {
+        self.state.follow_changes(false);
+        if self.state.config.load != loaded_with {
             self.reload_scene();
         }
         match left.and_then(|action| self.perform_on_files(action)) {
@@ -377,6 +412,8 @@ impl Viewer {
                 self.deviation.reload();
                 self.reload_scene();
             }
+            Some(Action::FocusPanel) => self.focus_panel(),
+            Some(Action::Present) => self.toggle_presentation(),
             Some(Action::Fullscreen) => {
                 window::toggle_fullscreen(&self.window);
                 self.state.notify("full screen on or off");
@@ -388,6 +425,10 @@ impl Viewer {
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
             }
+            Some(Action::Palette) => {
+                let recent = self.recent_file.as_deref().map(Recent::read);
+                self.state.open_palette(&recent.unwrap_or_default());
+            }
             Some(Action::SaveProfile(extension)) => self.save_profile(extension),
             Some(Action::Benchmark) => self.toggle_benchmark(),
             Some(Action::ComparePicture) => {
@@ -396,6 +437,7 @@ impl Viewer {
                         .fail("There is no picture to compare with", error.to_string());
                 }
             }
+            Some(Action::Export) => self.toggle_export(),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -408,17 +450,30 @@ impl Viewer {
         }
     }
 
+    /// Gives the keyboard to the first control of the panel, or back to the scene.
+    fn focus_panel(&mut self) {
+        if self.gui.wants_keyboard() {
+            self.gui.surrender_keyboard();
+        } else {
+            self.state.panel = true;
+            self.gui.focus_first();
+        }
+    }
+
     /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
         let now = Instant::now();
         if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
             // Closed.
+        } else if self.state.presents {
+            self.toggle_presentation();
         } else if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
             self.leaving.ended_load(now);
             self.state.notify("loading was cancelled");
         } else if self.environment.cancel(&mut self.state.config) {
+            self.state.undo.correct(&self.state.config);
             self.leaving.ended_load(now);
             self.state.notify("the environment stays as it is");
         } else if !std::mem::take(&mut self.state.offers).is_empty() {
@@ -429,8 +484,11 @@ impl Viewer {
             self.state.notify("measuring ended");
         } else if std::mem::take(&mut self.state.tree_view.traces) {
             self.state.notify("tracing ended");
-        } else if !self.state.selection.is_empty() {
+        } else if std::mem::take(&mut self.state.textures.is_open) {
+            // Closed.
+        } else if !self.state.selection.is_empty() || self.state.outline.has_selection() {
             self.state.selection.clear();
+            self.state.outline.select_nothing();
         } else if self.window.fullscreen().is_some() {
             window::toggle_fullscreen(&self.window);
         } else {
@@ -475,7 +533,10 @@ impl Viewer {
                 self.remember(Opened::Environment(file.into()));
                 shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
-            Some(Err(error)) => self.report_as(ENVIRONMENT_FAILED, error),
+            Some(Err(error)) => {
+                self.state.undo.correct(&self.state.config);
+                self.report_as(ENVIRONMENT_FAILED, error)
+            }
         }
     }
 
@@ -521,7 +582,10 @@ impl Viewer {
                 }
                 outcome.or_else(|error| self.report_as(COMPARED_FAILED, error))
             }
-            Some(Err(error)) => self.report_as(COMPARED_FAILED, error),
+            Some(Err(error)) => {
+                self.state.undo.correct(&self.state.config);
+                self.report_as(COMPARED_FAILED, error)
+            }
         }
     }
 
@@ -533,6 +597,10 @@ impl Viewer {
         let gpu = (self.graphics.gpu.clone(), self.graphics.renderer.uploader());
         let config = self.state.config.clone();
         let wake = self.waker.redraw();
+        if files != self.asked {
+            // They are those of other files.
+            (self.options.look.view, self.options.reopens) = (None, None);
+        }
         self.asked.clone_from(&files);
         self.loading = Some(Loading::start(files, config, gpu, wake));
     }
@@ -575,6 +643,7 @@ impl Viewer {
         let before = self.state.stage.as_ref();
         let variant = before.filter(|s| s.files == files).and_then(|s| s.variant);
         self.state.show(files, opened, &self.options.look, aspect);
+        self.follow_picture();
         self.graphics.uploaded = Some(uploaded);
         self.scenes += 1;
         let stage = self.state.stage.as_ref();
@@ -616,7 +685,7 @@ impl Viewer {
         self.window.set_title(&title);
     }
 
-    fn aspect(&self) -> f32 {
+    pub(super) fn aspect(&self) -> f32 {
         let [width, height] = self.area.size;
         width.max(1) as f32 / height.max(1) as f32
     }
@@ -628,9 +697,8 @@ impl Viewer {
             self.draw_within(wait);
         }
         let seconds = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f32().min(1.0));
-        if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
-            stage.advance(seconds * self.state.config.animation.speed);
-        }
+        self.state.play_for(seconds);
+        self.state.move_camera_for(seconds);
         if self.state.walks() {
             let (axes, runs) = self.input.axes();
             self.walker.pass(seconds, axes, runs);
@@ -662,6 +730,7 @@ impl Viewer {
 
     /// Runs the panel and performs the actions of its buttons.
     pub(super) fn run_ui(&mut self, window: [u32; 2]) -> Paint {
+        self.rest_pointer();
         let adapter = self.graphics.adapter();
         let preparing = self.preparation.names();
         self.says_preparing = preparing.is_some();
@@ -702,17 +771,21 @@ impl Viewer {
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
         self.state.tells_figures = false;
+        self.state.path.is_told = false;
         self.state.tree_view.tells_figures = false;
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
+        let mut is_dragging = false;
         let show = |ui: &mut egui::Ui| {
             room = ui::show(ui, &mut self.state, &facts);
+            is_dragging = ui.input(|input| input.pointer.any_down());
             let browser = self.browser.as_mut().filter(|_| answer == ui::Answer::None);
             if let Some(browser) = browser {
                 answer = ui::show_browser(ui.ctx(), browser, &|| Box::new(self.waker.redraw()));
             }
         };
         let paint = self.gui.run(&self.window, show);
+        self.state.follow_changes(is_dragging);
         self.area = area(room, paint.pixels_per_point, window);
         if let Some(file) = &mut self.layout_file {
             file.follow(&self.state.layout);
@@ -726,6 +799,11 @@ impl Viewer {
             self.perform(action);
         }
         self.answered_in_browser(answer);
+        match self.state.opens.take() {
+            Some(Opened::Scene(files)) => self.load(files),
+            Some(Opened::Environment(file)) => self.choose_environment(&file),
+            None => {}
+        }
         let aspect = self.aspect();
         self.state.follow_up_axis(&self.options.look, aspect);
         self.follow_watches();

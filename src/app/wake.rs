@@ -10,6 +10,8 @@ pub(super) type Neighbour = io::Result<Option<(PathBuf, usize, usize)>>;
 /// What threads tell the event loop.
 #[derive(Debug)]
 pub(super) enum Wake {
+    /// A screen reader asks for something.
+    Accessibility(egui_winit::accesskit_winit::Event),
     /// Something may have changed: the window is to be drawn.
     Redraw,
     /// The window is to be drawn at this time.
@@ -29,6 +31,12 @@ pub(super) enum Wake {
     EnvironmentChanged,
     /// Files of the surface that is compared with have changed.
     ComparedChanged,
+}
+
+impl From<egui_winit::accesskit_winit::Event> for Wake {
+    fn from(event: egui_winit::accesskit_winit::Event) -> Self {
+        Self::Accessibility(event)
+    }
 }
 
 /// Wakes the event loop from any thread.

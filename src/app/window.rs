@@ -31,8 +31,9 @@ pub(super) fn open(event_loop: &ActiveEventLoop, settings: &config::Window) -> R
         .with_inner_size(LogicalSize::new(width, height))
         .with_min_inner_size(LogicalSize::new(320, 200))
         .with_window_icon(icon())
-        // Black until something is drawn: it is shown with its first picture.
-        .with_visible(SHOWN_AT_ONCE);
+        // Screen readers are told of it before it is shown. Black until something is drawn: else it is shown with its
+        // first picture.
+        .with_visible(false);
     let window = event_loop
         .create_window(named(attributes))
         .map_err(no_window)?;

@@ -19,6 +19,7 @@ mod progress;
 pub mod query;
 pub mod render;
 mod report;
+mod route;
 pub mod selftest;
 pub mod settings;
 mod view;

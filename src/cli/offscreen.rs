@@ -18,7 +18,7 @@ use crate::{
         shown::{self, Shown},
     },
     scene::{
-        Pose, Progress, Scene,
+        Blend, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
         compared::Compared,
         environment,
@@ -41,6 +41,8 @@ pub(super) struct Offscreen {
     pub(super) scene: Scene,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The clips that are blended, and morph weights.
+    pub(super) blend: Blend,
     bounds: Bounds,
     /// The ground below the scene.
     pub(super) ground: Option<Ground>,
@@ -148,7 +150,7 @@ pub(super) fn deform(
 #[derive(Debug)]
 pub(super) struct Moment {
     /// Time in the clip, in seconds.
-    time: f32,
+    pub(super) time: f32,
     pub(super) pose: Pose,
     pub(super) view: View,
     /// Bounds of the scene in this pose.
@@ -186,6 +188,7 @@ impl Offscreen {
                 .exposure_ev(&scene, &config, file_luminance, limit, occludes),
             target: target(&gpu, size)?,
             clip: opened.clip,
+            blend: opened.blend,
             bounds: opened.bounds,
             ground: opened.first.ground(config.scene.ground),
             first,
@@ -199,6 +202,11 @@ impl Offscreen {
         })
     }
 
+    /// Length in seconds of the clip, or of the longest that is blended; 0 without one.
+    pub(super) fn duration_secs(&self) -> f32 {
+        self.blend.duration_secs(&self.scene, self.clip)
+    }
+
     /// The scene at `time` in its clip, in seconds, as its camera sees it then.
     pub(super) fn moment(&mut self, time: f32) -> Moment {
         self.moment_from(time, None)
@@ -207,7 +215,7 @@ impl Offscreen {
     /// As [`Self::moment`], seen from `viewpoint` where there is one.
     pub(super) fn moment_from(&mut self, time: f32, viewpoint: Option<Viewpoint>) -> Moment {
         let began = Instant::now();
-        let pose = Pose::new(&self.scene, self.clip, time);
+        let pose = Pose::blended(&self.scene, self.clip, &self.blend, time);
         let bounds = self.bounds.scene(&self.scene, &pose);
         let viewpoint = viewpoint.unwrap_or_else(|| self.first.at(&self.scene, &pose));
         self.profiled("animate", began);

@@ -5,9 +5,10 @@ use crate::{
     Error, Result,
     config::{
         Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode,
-        ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered,
+        ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
-    scene::framing::Look,
+    provenance::{Provenance, Search},
+    scene::framing::{Look, Viewpoint},
 };
 use clap::{Args, ValueEnum};
 use glam::Vec3;
@@ -43,6 +44,9 @@ pub struct LookArgs {
     /// Size of the picture or of the window, in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
+    /// A look: one of yours, Fast, Quality or Studio, or a .toml file
+    #[arg(long = "look", value_name = "NAME|FILE", help_heading = "Picture")]
+    pub named: Option<String>,
     /// Stops (EV), auto (by the lights) or histogram (by the picture)
     #[arg(
         long,
@@ -166,6 +170,9 @@ pub struct CameraArgs {
     /// Vertical field of view, unless a camera of the file is looked through
     #[arg(long, value_name = "DEG", value_parser = fov, help_heading = "Camera")]
     pub fov: Option<f64>,
+    /// That of a picture, where neither of these is given.
+    #[arg(skip)]
+    pub view: Option<Viewpoint>,
 }
 
 /// The time and the variant in which a scene is shown.
@@ -234,6 +241,45 @@ impl Common {
             settings.set("--backend", "gpu.backend", backend.as_str())?;
         }
         Ok(settings)
+    }
+
+    /// As [`Self::settings`], with what a picture tells and a look below `--config` and `--set`, and a warning for each
+    /// key of the picture that is not taken.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::settings`], [`Provenance::apply`] and [`looks::Look::find`].
+    pub fn settings_over(
+        &self,
+        made: Option<(&Provenance, &Search<'_>)>,
+        look: Option<&str>,
+    ) -> Result<Config> {
+        let mut config = Layered::read(None, &[])?.config;
+        if let Some((made, search)) = made {
+            for line in made.apply(&mut config, search)? {
+                log::warn!("{}: {line}", search.picture.display());
+            }
+        }
+        if let Some(name) = look {
+            let look = looks::Look::find(name, looks::user_folder().as_deref())?;
+            look.apply(&mut config)?;
+        }
+        if let Some(path) = &self.config {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+            config.merge(&path.display().to_string(), &text)?;
+        }
+        for set in &self.set {
+            config.set_text("--set", set)?;
+        }
+        for (option, key, value) in [
+            ("--adapter", "gpu.adapter", &self.adapter),
+            ("--backend", "gpu.backend", &self.backend),
+        ] {
+            if let Some(value) = value {
+                config.set(option, key, value.as_str())?;
+            }
+        }
+        Ok(config)
     }
 
     /// Starts the log: warnings by default, more with `-v`, nothing with `-q`, or what `RUST_LOG` says.
@@ -325,6 +371,16 @@ impl LookArgs {
     pub fn look(&self) -> Look {
         self.camera.look()
     }
+
+    /// Takes over the size and the view of a picture, as far as no option says otherwise.
+    pub fn follow(&mut self, made: &Provenance) {
+        self.size.get_or_insert(made.size);
+        let camera = &mut self.camera;
+        let has_view = camera.eye.is_some() || camera.target.is_some();
+        if !has_view && camera.camera.is_none() && camera.fov.is_none() && camera.up.is_none() {
+            camera.view = Some(made.viewpoint());
+        }
+    }
 }
 
 impl CameraArgs {
@@ -351,6 +407,7 @@ impl CameraArgs {
         Look {
             eye: self.eye,
             target: self.target,
+            view: self.view,
         }
     }
 }

@@ -1,14 +1,18 @@
 //! `canopy view`: the arguments of the viewer.
 
 use super::options::{LookArgs, TimeArgs};
-use crate::{Error, Result, scene};
+use crate::{
+    Error, Result,
+    provenance::{Provenance, Search},
+    scene::{self, picture::is_picture},
+};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `canopy view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// Scene files (.gltf, .glb, .obj), folders with one, or - for standard input; several make one scene
+    /// Scene files (.gltf, .glb, .obj), folders, or - for standard input; or a picture of canopy, to show its scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Settings of the picture.
@@ -51,6 +55,23 @@ pub struct ViewArgs {
 }
 
 impl ViewArgs {
+    /// The picture whose scene is to be shown as it was made.
+    pub fn picture(&self) -> Option<PathBuf> {
+        let [only] = &self.files[..] else { return None };
+        is_picture(only).then(|| only.clone())
+    }
+
+    /// Shows the files of the picture [`Self::picture`], from its view, unless options say otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for one that is missing.
+    pub fn follow(&mut self, made: &Provenance, search: &Search<'_>) -> Result<()> {
+        self.files = made.files(search)?;
+        self.look.follow(made);
+        Ok(())
+    }
+
     /// Fails for files that are not there, so that a mistyped name is an error without a display too.
     ///
     /// # Errors

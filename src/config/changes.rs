@@ -3,6 +3,7 @@
 use super::{
     Config,
     layered::{Layered, user_file},
+    looks::absolute,
     with_short_numbers,
 };
 use crate::{Error, Result, atomic_file};
@@ -10,8 +11,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
 /// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
-const OF_A_RUN: [&str; 8] = [
+const OF_A_RUN: [&str; 11] = [
     "animation.clip",
+    "animation.loop_from",
+    "animation.loop_to",
+    "animation.morphs",
     "animation.time",
     "camera.name",
     "deviation.file",
@@ -91,7 +95,7 @@ impl Config {
                 continue;
             }
             let value: toml_edit::Value =
-                self.absolute(&key, value)
+                absolute(&key, value)
                     .to_string()
                     .parse()
                     .map_err(|e| Error::Config {
@@ -102,18 +106,6 @@ impl Config {
             count += 1;
         }
         Ok((document.to_string(), count))
-    }
-
-    /// The value of a key as it means the same in any folder.
-    fn absolute(&self, key: &str, value: Value) -> Value {
-        match value.as_str() {
-            Some(file) if key.ends_with(".file") && !file.is_empty() => {
-                let absolute = std::path::absolute(file).ok();
-                let text = absolute.and_then(|path| path.to_str().map(str::to_owned));
-                text.map_or(value, Value::String)
-            }
-            _ => value,
-        }
     }
 }
 

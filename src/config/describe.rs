@@ -18,6 +18,12 @@ impl Describe for u32 {
     }
 }
 
+impl Describe for i32 {
+    fn what() -> String {
+        "a whole number".into()
+    }
+}
+
 impl Describe for u64 {
     fn what() -> String {
         "a whole number".into()
@@ -48,6 +54,10 @@ impl Element for u32 {
 
 impl Element for f32 {
     const SEVERAL: &'static str = "numbers";
+}
+
+impl Element for String {
+    const SEVERAL: &'static str = "texts in quotes";
 }
 
 impl<T: Element, const COUNT: usize> Describe for [T; COUNT] {

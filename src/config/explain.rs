@@ -54,7 +54,7 @@ impl Config {
 }
 
 /// The comment behind a key of `config.toml`, with the lines that go on with it.
-fn comment(section: &str, key: &str) -> String {
+pub(super) fn comment(section: &str, key: &str) -> String {
     let header = format!("[{section}]");
     let mut lines = DEFAULTS
         .lines()

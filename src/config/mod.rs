@@ -3,6 +3,8 @@
 mod allowed;
 mod boxes;
 #[cfg(feature = "viewer")]
+mod candidates;
+#[cfg(feature = "viewer")]
 mod changes;
 mod choices;
 mod closest;
@@ -11,10 +13,14 @@ mod describe;
 pub mod explain;
 mod keys;
 pub mod layered;
+pub mod looks;
+mod of_pictures;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use boxes::{BoxDepths, BoxTrees};
+#[cfg(feature = "viewer")]
+pub use candidates::Told;
 pub use choices::{
     Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
     HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
@@ -23,9 +29,11 @@ pub use choices::{
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
+pub use of_pictures::is_of_pictures;
 pub use sections::{
-    Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
-    Output, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
+    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lights,
+    Load, Materials, Occlusion, Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes,
+    Window,
 };
 
 use crate::{Error, Result};
@@ -98,14 +106,17 @@ config! {
         deviation: Deviation,
         tree: Tree,
         tree_boxes: TreeBoxes,
+        overlay: Overlay,
         cost: Cost,
         shadows: Shadows,
+        materials: Materials,
         lights: Lights,
         occlusion: Occlusion,
         reflections: Reflections,
         sun: Sun,
         environment: Environment,
         image: Image,
+        depth_of_field: DepthOfField,
         exposure: Exposure,
         ;
         keys: Keys,

@@ -88,11 +88,13 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = 1..=16384,
         vsync: bool,
         panel: bool,
+        timeline: bool,
         watch: bool,
         theme: Theme,
         font_size: f32 => FONT_SIZE: RangeInclusive<f32> = 8.0..=32.0,
         frame_ms: f32 => FRAME_MS: ZeroOr<f32> = ZeroOr(1.0..=1000.0),
         render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
+        axes: bool,
         still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,
     }
 }
@@ -103,6 +105,7 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
         fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,
         jpeg_quality: u32 => JPEG_QUALITY: RangeInclusive<u32> = 1..=100,
+        metadata: bool,
     }
 }
 
@@ -139,6 +142,11 @@ section! {
         time: f32 => TIME: RangeInclusive<f32> = -1e6..=1e6,
         speed: f32 => SPEED: RangeInclusive<f32> = -1e3..=1e3,
         play: bool,
+        repeat: bool,
+        loop_from: f32 => LOOP_FROM: RangeInclusive<f32> = 0.0..=1e6,
+        loop_to: f32 => LOOP_TO: RangeInclusive<f32> = 0.0..=1e6,
+        frame_rate: f32 => FRAME_RATE: RangeInclusive<f32> = 1.0..=1000.0,
+        morphs: Vec<String>,
     }
 }
 
@@ -152,6 +160,7 @@ section! {
         walk_speed: f32 => WALK_SPEED: RangeInclusive<f32> = 0.01..=1000.0,
         person: f32 => PERSON: ZeroOr<f32> = ZeroOr(0.001..=100000.0),
         avoid_walls: bool,
+        turntable: f32 => TURNTABLE: RangeInclusive<f32> = -3600.0..=3600.0,
     }
 }
 
@@ -185,6 +194,21 @@ section! {
 }
 
 section! {
+    /// `[overlay]`: lines of the meshes over the picture.
+    Overlay {
+        wireframe: bool,
+        vertices: bool,
+        normals: bool,
+        tangents: bool,
+        face_normals: bool,
+        mesh: i32 => MESH: RangeInclusive<i32> = -1..=i32::MAX,
+        length: f32 => LENGTH: RangeInclusive<f32> = 0.0..=1.0,
+        hidden: f32 => HIDDEN: RangeInclusive<f32> = 0.0..=1.0,
+        width: f32 => WIDTH: RangeInclusive<f32> = 0.5..=8.0,
+    }
+}
+
+section! {
     /// `[cost]`: how the channel `cost` is shown.
     Cost {
         count: CostCount,
@@ -210,8 +234,23 @@ section! {
 }
 
 section! {
+    /// `[materials]`: what of them is shown.
+    Materials {
+        base_color_texture: bool,
+        normal_texture: bool,
+        metallic_roughness_texture: bool,
+        occlusion_texture: bool,
+        emissive_texture: bool,
+        vertex_colors: bool,
+        emission: bool,
+        clay: bool,
+    }
+}
+
+section! {
     /// `[lights]`: lights of the scene that shine from somewhere.
     Lights {
+        enabled: bool,
         radius: f32 => RADIUS: RangeInclusive<f32> = -1.0..=1e6,
         radii: Vec<f32> => RADII: RangeInclusive<f32> = -1.0..=1e6,
     }
@@ -283,6 +322,16 @@ section! {
 }
 
 section! {
+    /// `[depth_of_field]`: a lens with an aperture.
+    DepthOfField {
+        enabled: bool,
+        f_number: f32 => F_NUMBER: RangeInclusive<f32> = 0.01..=1000.0,
+        focus: f32 => FOCUS: RangeInclusive<f32> = 0.0..=1e9,
+        sensor_height: f32 => SENSOR_HEIGHT: RangeInclusive<f32> = 0.1..=1e6,
+    }
+}
+
+section! {
     /// `[exposure]`: how the exposure follows the picture.
     Exposure {
         percentiles: [f32; 2] => PERCENTILES: Rising = Rising { range: 0.0..=100.0, gap: 1.0 },
@@ -296,6 +345,25 @@ impl Shadows {
     /// Whether rays to lights that have a size are averaged over frames or neighbours.
     pub fn averages(&self) -> bool {
         self.mode == ShadowMode::Rays && (self.filter || self.history > 1)
+    }
+}
+
+impl Overlay {
+    /// Whether each kind of lines is drawn, in the order of `OVERLAY_KINDS`.
+    pub fn kinds(&self) -> [bool; 6] {
+        [
+            self.wireframe,
+            self.face_normals,
+            self.vertices,
+            self.normals,
+            self.tangents,
+            self.tangents,
+        ]
+    }
+
+    /// Whether any are.
+    pub fn shows_any(&self) -> bool {
+        self.kinds().contains(&true)
     }
 }
 

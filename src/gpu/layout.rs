@@ -100,6 +100,20 @@ wgsl_constants! {
     pub const TREE_BOX_CURRENT: u32 = 1;
     /// [`TreeBox::kind`]: a line from one corner to the other.
     pub const TREE_BOX_LINE: u32 = 2;
+    /// Kinds of lines of `overlay`, in the order in which they are drawn.
+    pub const OVERLAY_KINDS: u32 = 6;
+    /// Edges of the triangles.
+    pub const OVERLAY_WIREFRAME: u32 = 0;
+    /// A normal of each triangle.
+    pub const OVERLAY_FACE_NORMALS: u32 = 1;
+    /// Dots at the vertices.
+    pub const OVERLAY_VERTICES: u32 = 2;
+    /// A normal of each vertex.
+    pub const OVERLAY_NORMALS: u32 = 3;
+    /// A tangent of each vertex.
+    pub const OVERLAY_TANGENTS: u32 = 4;
+    /// A bitangent of each vertex.
+    pub const OVERLAY_BITANGENTS: u32 = 5;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
     /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the
@@ -184,7 +198,9 @@ gpu_structs! {
         first_dimension: u32,
         /// Radiance that is shown like a colour of 1.
         unlit_radiance: f32,
-        _pad: [u32; 2],
+        /// What of materials is left out: `MATERIALS_…`.
+        materials_without: u32,
+        _pad: u32,
     }
     /// A light in world space.
     Light {
@@ -695,6 +711,62 @@ gpu_structs! {
         upper: [f32; 3],
         /// How it is drawn: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from corner to corner.
         kind: u32,
+    }
+    /// What of the meshes is drawn over the picture, and how.
+    OverlayParams {
+        /// From world offsets to the eye.
+        clip_from_offset: [[f32; 4]; 4],
+        eye: [f32; 3],
+        /// Opacity of what lies behind surfaces.
+        hidden: f32,
+        /// Unit vector along the view.
+        forward: [f32; 3],
+        /// Pixels from the middle of a line to its edge.
+        half_width: f32,
+        /// Pixels of the picture that is drawn over.
+        size: [f32; 2],
+        pixel_side: [f32; 2],
+        /// Of normals and tangents, in metres.
+        length: f32,
+        first_vertex: u32,
+        first_triangle: u32,
+        _pad: u32,
+        /// For each kind the number of the instance after its last one, and how many elements each step goes on by.
+        kinds: [[u32; 4]; OVERLAY_KINDS as usize],
+    }
+    /// The lens of a frame.
+    DepthOfFieldParams {
+        /// Diameter of the aperture, in metres, as the focal length.
+        aperture: f32,
+        focal_length: f32,
+        /// Distance along the view that is sharp, in metres; 0 for what the middle of the picture shows.
+        focus: f32,
+        /// Pixels in a metre of the sensor.
+        pixels_per_metre: f32,
+    }
+    /// How a texture is placed in a window, and what of it is shown.
+    TextureViewParams {
+        /// Upper left corner of the part of the window, in pixels.
+        origin: [f32; 2],
+        /// What is seen there, in texels of the finest level.
+        first: [f32; 2],
+        /// Texels of the finest level along the sides.
+        size: [f32; 2],
+        texels_per_pixel: f32,
+        level: u32,
+        /// A bit for each of red, green, blue and alpha.
+        channels: u32,
+        /// Whether values are shown as sRGB encodes them, or as they are.
+        encodes: u32,
+        is_smooth: u32,
+        _pad: u32,
+    }
+    /// A texel of a texture, and its value.
+    TextureViewTexel {
+        place: [u32; 2],
+        level: u32,
+        _pad: u32,
+        value: [f32; 4],
     }
     /// The ray whose path is asked for.
     RayPathQuery {

@@ -3,6 +3,7 @@
 pub mod baked;
 pub mod deviation_colors;
 pub mod deviation_text;
+pub mod embedded;
 pub mod flip;
 pub mod intersection_colors;
 pub mod magma;

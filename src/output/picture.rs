@@ -1,9 +1,13 @@
 //! Picture files: `.exr` keeps floats as they are, `.png` maps them to colours.
 
-use super::{deviation_colors, intersection_colors, magma};
+use super::{deviation_colors, embedded, intersection_colors, magma};
 use crate::{
     Error, Result,
     render::{Channel, FloatImage, tonemap::MOTION_SHOWN},
+};
+use exr::{
+    image::{SpecificChannels, write::WritableImage as _},
+    meta::attribute::{AttributeValue, Text},
 };
 use glam::Vec3;
 use image::ImageFormat;
@@ -58,9 +62,37 @@ pub fn jpeg(width: u32, height: u32, rgba8: Vec<u8>, quality: u32) -> Result<Vec
 ///
 /// [`Error::Encode`] for another number of texels than the size needs.
 pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
-    let floats = image.texels.as_flattened().to_vec();
-    let picture = image::Rgba32FImage::from_raw(image.width, image.height, floats);
-    encode(picture.map(Into::into), ImageFormat::OpenExr)
+    exr_with(image, None)
+}
+
+/// As [`exr`], with a text as an attribute: see [`embedded`].
+///
+/// # Errors
+///
+/// Those of [`exr`].
+pub fn exr_with(image: &FloatImage, text: Option<&str>) -> Result<Vec<u8>> {
+    let (width, height) = (image.width as usize, image.height as usize);
+    if width * height != image.texels.len() {
+        return Err(too_few());
+    }
+    let texel = |at: exr::math::Vec2<usize>| {
+        let [r, g, b, a] = image.texels[at.1 * width + at.0];
+        (r, g, b, a)
+    };
+    let mut picture =
+        exr::image::Image::from_channels((width, height), SpecificChannels::rgba(texel));
+    // Others than those of its character set have been escaped.
+    if let Some(text) = text.and_then(Text::new_or_none) {
+        let attributes = &mut picture.layer_data.attributes.other;
+        let keyword = Text::new_or_none(embedded::KEYWORD).unwrap_or_default();
+        attributes.insert(keyword, AttributeValue::Text(text));
+    }
+    let mut bytes = Cursor::new(Vec::new());
+    picture
+        .write()
+        .to_buffered(&mut bytes)
+        .map_err(|e| unencodable(&e))?;
+    Ok(bytes.into_inner())
 }
 
 fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<Vec<u8>> {

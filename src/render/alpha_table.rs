@@ -48,30 +48,78 @@ const ALPHA_WRAP_REPEAT: u32 = 0;
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
-/// The table that common/alpha.wgsl reads: a header for each material, then the alpha of the texture of each masked
-/// or blended material, once per image. Images are halved until all of it fits into `max_bytes`.
-pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
-    let masked = |material: &Material| {
-        let texture = material.base_color_texture?.texture;
-        (material.alpha_mode != AlphaMode::Opaque).then_some(scene.textures[texture].image)
-    };
-    let images: HashSet<usize> = scene.materials.iter().filter_map(masked).collect();
-    let headers = 4 * (HEADER * scene.materials.len()) as u64;
-    let bytes = |halvings: u32| {
-        let sizes = images.iter().map(|i| halved(&scene.images[*i], halvings));
-        let texels = sizes.map(|[width, height]| u64::from(width) * u64::from(height) + 3);
-        headers + texels.sum::<u64>()
-    };
-    let halvings = (0..32).find(|h| bytes(*h) <= max_bytes).unwrap_or(0);
-    if halvings > 0 {
-        log::warn!(
-            "shadow rays see masked textures at 1/{} of their size",
-            1 << halvings
-        );
+/// The table that common/alpha.wgsl reads: a header for each material, then the alpha of the texture of each
+/// masked or blended material, once per image.
+pub(super) struct AlphaTable {
+    pub(super) words: Vec<u32>,
+    pub(super) layout: AlphaLayout,
+}
+
+/// Where the alpha of images lies in a table.
+#[derive(Debug)]
+pub(super) struct AlphaLayout {
+    /// How often every image was halved.
+    halvings: u32,
+    first_word_of_image: HashMap<usize, u32>,
+}
+
+/// The image whose alpha rays read on `material`.
+fn image_of(scene: &Scene, material: &Material) -> Option<usize> {
+    let texture = material.base_color_texture?.texture;
+    (material.alpha_mode != AlphaMode::Opaque).then_some(scene.textures[texture].image)
+}
+
+impl AlphaTable {
+    /// The table of `scene`. Images are halved until all of it fits into `max_bytes`.
+    pub(super) fn new(scene: &Scene, max_bytes: u64) -> Self {
+        let images = scene.materials.iter().filter_map(|m| image_of(scene, m));
+        let images: HashSet<usize> = images.collect();
+        let headers = 4 * (HEADER * scene.materials.len()) as u64;
+        let bytes = |halvings: u32| {
+            let sizes = images.iter().map(|i| halved(&scene.images[*i], halvings));
+            let texels = sizes.map(|[width, height]| u64::from(width) * u64::from(height) + 3);
+            headers + texels.sum::<u64>()
+        };
+        let halvings = (0..32).find(|h| bytes(*h) <= max_bytes).unwrap_or(0);
+        if halvings > 0 {
+            log::warn!(
+                "shadow rays see masked textures at 1/{} of their size",
+                1 << halvings
+            );
+        }
+        let mut layout = AlphaLayout {
+            halvings,
+            first_word_of_image: HashMap::new(),
+        };
+        let mut words = vec![0; HEADER * scene.materials.len()];
+        for (index, material) in scene.materials.iter().enumerate() {
+            if let Some(image) = image_of(scene, material) {
+                layout.first_word_of_image.entry(image).or_insert_with(|| {
+                    let first = words.len() as u32;
+                    let alphas = alphas(&scene.images[image], halvings);
+                    words.extend(alphas.chunks(4).map(|four| {
+                        four.iter()
+                            .rev()
+                            .fold(0, |word, alpha| word << 8 | u32::from(*alpha))
+                    }));
+                    first
+                });
+            }
+            words[HEADER * index..HEADER * (index + 1)]
+                .copy_from_slice(&layout.header(scene, material));
+        }
+        Self { words, layout }
     }
-    let mut table = vec![0; HEADER * scene.materials.len()];
-    let mut first_word_of_image = HashMap::new();
-    for (index, material) in scene.materials.iter().enumerate() {
+}
+
+impl AlphaLayout {
+    /// Whether the table has what rays read on `material`.
+    pub(super) fn has_alpha_of(&self, scene: &Scene, material: &Material) -> bool {
+        image_of(scene, material).is_none_or(|image| self.first_word_of_image.contains_key(&image))
+    }
+
+    /// The header of a material whose alpha the table has.
+    pub(super) fn header(&self, scene: &Scene, material: &Material) -> [u32; HEADER] {
         let mut header = [0; HEADER];
         let mut set = |word: u32, value| header[word as usize] = value;
         let mode = match material.alpha_mode {
@@ -88,23 +136,14 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
         set(ALPHA_DOUBLE_SIDED, u32::from(is_seen));
         let blends = material.alpha_mode == AlphaMode::Blend;
         set(ALPHA_BLENDED, u32::from(blends));
-        if let (AlphaMode::Mask | AlphaMode::Blend, Some(texture_ref)) =
-            (material.alpha_mode, material.base_color_texture)
-        {
+        let image = image_of(scene, material);
+        let first_word = image.and_then(|image| self.first_word_of_image.get(&image));
+        if let (Some(first_word), Some(texture_ref)) = (first_word, material.base_color_texture) {
             let texture = scene.textures[texture_ref.texture];
             let image = &scene.images[texture.image];
             set(ALPHA_UV_SET, texture_ref.uv_set);
-            let first_word = *first_word_of_image.entry(texture.image).or_insert_with(|| {
-                let first = table.len() as u32;
-                table.extend(alphas(image, halvings).chunks(4).map(|four| {
-                    four.iter()
-                        .rev()
-                        .fold(0, |word, alpha| word << 8 | u32::from(*alpha))
-                }));
-                first
-            });
-            set(ALPHA_FIRST_WORD, first_word);
-            let [width, height] = halved(image, halvings);
+            set(ALPHA_FIRST_WORD, *first_word);
+            let [width, height] = halved(image, self.halvings);
             set(ALPHA_WIDTH, width);
             set(ALPHA_HEIGHT, height);
             let wrap = |wrap| match wrap {
@@ -122,9 +161,8 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
                 }
             }
         }
-        table[HEADER * index..HEADER * (index + 1)].copy_from_slice(&header);
+        header
     }
-    table
 }
 
 fn halved(image: &Image, halvings: u32) -> [u32; 2] {
@@ -184,7 +222,7 @@ mod tests {
             (26, [3, 2], vec![0x00c8_c800, 0xc8c8]),
             (4, [1, 1], vec![133]),
         ] {
-            let table = alpha_table(&scene, header + bytes);
+            let table = AlphaTable::new(&scene, header + bytes).words;
             assert_eq!(table[5..7], size);
             assert_eq!(table[4], ALPHA_HEADER);
             assert_eq!(table[HEADER..][..words.len()], words);

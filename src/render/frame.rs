@@ -28,6 +28,50 @@ wgsl_constants! {
     pub const SHADOWS_MAP: u32 = ShadowMode::Map as u32;
     /// [`GpuFrame::shadow_mode`] with shadow rays.
     pub const SHADOWS_RAYS: u32 = ShadowMode::Rays as u32;
+    /// [`GpuFrame::materials_without`]: as if there were no such textures, and no such colours.
+    const MATERIALS_BASE_COLOR_TEXTURE: u32 = 1;
+    const MATERIALS_NORMAL_TEXTURE: u32 = 2;
+    const MATERIALS_METALLIC_ROUGHNESS_TEXTURE: u32 = 4;
+    const MATERIALS_OCCLUSION_TEXTURE: u32 = 8;
+    const MATERIALS_EMISSIVE_TEXTURE: u32 = 16;
+    const MATERIALS_VERTEX_COLORS: u32 = 32;
+    /// As if nothing emitted light.
+    const MATERIALS_EMISSION: u32 = 64;
+    /// As if all were of one clay.
+    const MATERIALS_OWN_LOOK: u32 = 128;
+    /// Albedo of that clay, in every channel, and its roughness.
+    const MATERIALS_CLAY_ALBEDO: f64 = 0.6;
+    const MATERIALS_CLAY_ROUGHNESS: f64 = 0.8;
+}
+
+/// [`GpuFrame::materials_without`] for these settings.
+fn without(settings: &config::Materials) -> u32 {
+    let config::Materials {
+        base_color_texture,
+        normal_texture,
+        metallic_roughness_texture,
+        occlusion_texture,
+        emissive_texture,
+        vertex_colors,
+        emission,
+        clay,
+    } = *settings;
+    [
+        (base_color_texture, MATERIALS_BASE_COLOR_TEXTURE),
+        (normal_texture, MATERIALS_NORMAL_TEXTURE),
+        (
+            metallic_roughness_texture,
+            MATERIALS_METALLIC_ROUGHNESS_TEXTURE,
+        ),
+        (occlusion_texture, MATERIALS_OCCLUSION_TEXTURE),
+        (emissive_texture, MATERIALS_EMISSIVE_TEXTURE),
+        (vertex_colors, MATERIALS_VERTEX_COLORS),
+        (emission, MATERIALS_EMISSION),
+        (!clay, MATERIALS_OWN_LOOK),
+    ]
+    .into_iter()
+    .filter(|(is_kept, _)| !is_kept)
+    .fold(0, |flags, (_, flag)| flags | flag)
 }
 
 /// Dimensions of the sampling sequence from the lights of one bounce to those of the next; those of the picture come
@@ -515,6 +559,7 @@ impl FrameUniforms {
                 false => 0.0,
             },
             unlit_radiance: (-input.exposure_ev).exp2(),
+            materials_without: without(&config.materials),
             ..GpuFrame::default()
         };
         let bounces = match input.traces_reflections {

@@ -212,17 +212,17 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) ->
 
 /// Every light of `scene` at `pose`.
 fn of_scene(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> Vec<GpuLight> {
-    scene
-        .nodes
-        .iter()
+    let nodes = (0..).zip(&scene.nodes);
+    nodes
         .zip(&pose.world_from_node)
         .zip(&pose.visible)
-        .filter(|(_, shows)| **shows)
-        .filter_map(|((node, world_from_node), _)| {
+        .filter(|(_, shows)| **shows && config.lights.enabled)
+        .filter_map(|(((number, node), world_from_node), _)| {
             let index = node.light?;
             let light = pose.light(scene, index);
             let radius = radius(light, index, config, scene_radius);
-            Some(place(light, radius, *world_from_node))
+            let world_from_light = scene.world_from_light(number, *world_from_node);
+            Some(place(light, radius, world_from_light))
         })
         .collect()
 }
@@ -268,16 +268,16 @@ pub fn without_room(scene: &Scene, config: &Config) -> usize {
         .iter()
         .filter(|node| node.light.is_some())
         .count();
-    (lights + usize::from(config.has_sun(lights > 0))).saturating_sub(LIGHT_LIMIT as usize)
+    (lights + usize::from(config.has_sun(scene.has_lights()))).saturating_sub(LIGHT_LIMIT as usize)
 }
 
 /// Whether the configuration's sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Config) -> bool {
-    config.has_sun(scene.nodes.iter().any(|node| node.light.is_some()))
+    config.has_sun(scene.has_lights())
 }
 
-/// A light where its node is, shining along −Z.
-fn place(light: &Light, radius: f32, world_from_node: Mat4) -> GpuLight {
+/// A light that shines along −Z.
+fn place(light: &Light, radius: f32, world_from_light: Mat4) -> GpuLight {
     let (kind, spot_scale, spot_offset) = match light.kind {
         LightKind::Directional => (LIGHT_DIRECTIONAL, 0.0, 0.0),
         LightKind::Point => (LIGHT_POINT, 0.0, 0.0),
@@ -290,9 +290,9 @@ fn place(light: &Light, radius: f32, world_from_node: Mat4) -> GpuLight {
         }
     };
     GpuLight {
-        position: world_from_node.w_axis.truncate().to_array(),
+        position: world_from_light.w_axis.truncate().to_array(),
         kind,
-        direction: (-world_from_node.z_axis.truncate())
+        direction: (-world_from_light.z_axis.truncate())
             .try_normalize()
             .unwrap_or(Vec3::NEG_Z)
             .to_array(),

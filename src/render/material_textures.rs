@@ -20,6 +20,39 @@ pub(super) const BASE_TEXTURES: usize = 5;
 /// A texture as it is bound: its image and use, where there is one, and its sampler.
 pub(super) type Bound = (Option<(usize, TextureUse)>, Sampler);
 
+/// An image as it was uploaded for one of its uses.
+#[derive(Debug, Clone)]
+pub struct SceneTexture {
+    /// Index into [`Scene::images`].
+    pub image: usize,
+    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`.
+    pub used_as: &'static str,
+    /// All of its levels.
+    pub view: wgpu::TextureView,
+}
+
+impl SceneTexture {
+    /// Its texture, with size, format and levels.
+    pub fn texture(&self) -> &wgpu::Texture {
+        self.view.texture()
+    }
+
+    /// Bytes of all of its levels.
+    pub fn bytes(&self) -> u64 {
+        let texture = self.texture();
+        let block = texture.format().block_dimensions();
+        let bytes = texture.format().block_copy_size(None).unwrap_or(0);
+        let level = |level| {
+            let size = texture
+                .size()
+                .mip_level_size(level, wgpu::TextureDimension::D2);
+            u64::from(size.width.div_ceil(block.0)) * u64::from(size.height.div_ceil(block.1))
+        };
+        let blocks: u64 = (0..texture.mip_level_count()).map(level).sum();
+        blocks * u64::from(bytes)
+    }
+}
+
 /// The image formats that `gpu` can sample.
 pub fn texture_support(gpu: &Gpu) -> TextureSupport {
     TextureSupport {
@@ -45,6 +78,15 @@ pub(super) enum TextureUse {
 impl TextureUse {
     fn is_srgb(self) -> bool {
         matches!(self, Self::Colors | Self::CutColors)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Colors => "colors",
+            Self::CutColors => "colors with alpha",
+            Self::Numbers => "numbers",
+            Self::Normals => "normals",
+        }
     }
 
     fn filter(self) -> Filter {
@@ -214,6 +256,20 @@ impl<'a> Textures<'a> {
             resources.extend([*sheen_table as &dyn Bind, layers]);
         }
         Ok(bind_group(self.gpu, label, layout, &resources))
+    }
+
+    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    pub(super) fn uploaded(&self) -> Vec<SceneTexture> {
+        let views = self.views.iter();
+        let mut uploaded: Vec<_> = views
+            .map(|(&(image, texels), view)| SceneTexture {
+                image,
+                used_as: texels.name(),
+                view: view.clone(),
+            })
+            .collect();
+        uploaded.sort_by_key(|texture| (texture.image, texture.used_as));
+        uploaded
     }
 
     fn view(

@@ -2,11 +2,12 @@
 //! rays read.
 
 use super::{
-    alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, alpha_table},
+    alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, AlphaLayout, AlphaTable},
     bindings::Layouts,
     hit_materials::{self, HitMaterials},
     material_textures::{
-        Bound, Sampled, TextureUse, Textures, base_textures, layer_textures, texture_support,
+        Bound, Sampled, SceneTexture, TextureUse, Textures, base_textures, layer_textures,
+        texture_support,
     },
     material_uniforms::{alpha_cutoff, gpu_layers, gpu_material, uv_rows},
     mipmap::Mipmap,
@@ -44,6 +45,12 @@ pub struct Materials {
     pub hits: HitMaterials,
     /// Alpha as rays read it; see `alpha_table`.
     pub(super) alpha: wgpu::Buffer,
+    alpha_layout: AlphaLayout,
+    sheen_table: wgpu::Buffer,
+    /// Whether the table of sheen is filled.
+    has_sheen: bool,
+    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    pub textures: Vec<SceneTexture>,
 }
 
 /// What decides which pipeline draws a material.
@@ -57,6 +64,12 @@ pub struct Surface {
     pub layered: bool,
     /// Whether its colour is shown as it is.
     pub unlit: bool,
+    /// How its alpha is used.
+    pub alpha_mode: AlphaMode,
+    /// Whether it is drawn over what lies behind.
+    pub blended: bool,
+    /// Whether it casts no shadow.
+    pub clear: bool,
 }
 
 impl Surface {
@@ -66,8 +79,25 @@ impl Surface {
             masked: material.alpha_mode == AlphaMode::Mask,
             layered: material.layers.is_some(),
             unlit: material.unlit,
+            alpha_mode: material.alpha_mode,
+            blended: material.is_blended(),
+            clear: material.is_clear(),
         }
     }
+}
+
+fn has_sheen(material: &Material) -> bool {
+    let scatters = |layers: &Layers| layers.sheen_color != Vec3::ZERO;
+    material.layers.as_deref().is_some_and(scatters)
+}
+
+/// The alpha of all materials, and where it lies.
+fn upload_alpha(gpu: &Gpu, scene: &Scene) -> Result<(wgpu::Buffer, AlphaLayout)> {
+    let table = AlphaTable::new(scene, gpu.limits.max_storage_buffer_binding_size);
+    let words = &table.words;
+    gpu.check_binding("the alpha of masked materials", words.len() as u64 * 4)?;
+    let buffer = gpu.buffer_with("scene.alpha", words, wgpu::BufferUsages::STORAGE);
+    Ok((buffer, table.layout))
 }
 
 /// Bind groups by what they hold.
@@ -116,12 +146,8 @@ impl Materials {
     ) -> Result<Self> {
         let white = Image::from_rgba8("white", 1, 1, vec![255; 4]);
         let white = textures.upload(&white, TextureUse::Numbers, mipmap)?;
-        let scatters = |layers: &Layers| layers.sheen_color != Vec3::ZERO;
-        let any_sheen = scene
-            .materials
-            .iter()
-            .any(|material| material.layers.as_deref().is_some_and(scatters));
-        let table = if any_sheen {
+        let has_sheen = scene.materials.iter().any(has_sheen);
+        let table = if has_sheen {
             sheen::albedo_table()
         } else {
             vec![0.0; sheen::TABLE_LEN]
@@ -175,13 +201,16 @@ impl Materials {
             }
             bind(&mut groups, "material", base_layout, seen, base, None)?;
         }
-        let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
-        gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
+        let (alpha, alpha_layout) = upload_alpha(gpu, scene)?;
         Ok(Self {
+            textures: textures.uploaded(),
             hits,
             hit_groups,
             uniforms,
-            alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
+            alpha,
+            alpha_layout,
+            sheen_table,
+            has_sheen,
             layer_uniforms,
             layer_indices: layer_indices.collect(),
             groups,
@@ -189,6 +218,38 @@ impl Materials {
             hit_layer_groups,
             surfaces: scene.materials.iter().map(Surface::new).collect(),
         })
+    }
+
+    /// Writes the values of a material that has the textures and layers that it was uploaded with. Returns
+    /// whether [`Self::alpha`] is another buffer then.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Limit`] where the adapter has no room for its alpha.
+    pub(super) fn write(&mut self, gpu: &Gpu, scene: &Scene, index: usize) -> Result<bool> {
+        let material = &scene.materials[index];
+        let uniform = gpu_material(scene, &texture_support(gpu), material);
+        self.uniforms.write(gpu, index, &uniform);
+        if let Some(&layers) = self.layer_indices.get(&index) {
+            self.layer_uniforms
+                .write(gpu, layers, &gpu_layers(material));
+        }
+        if !self.has_sheen && has_sheen(material) {
+            let table = sheen::albedo_table();
+            gpu.queue
+                .write_buffer(&self.sheen_table, 0, bytemuck::cast_slice(&table));
+            self.has_sheen = true;
+        }
+        self.surfaces[index] = Surface::new(material);
+        if !self.alpha_layout.has_alpha_of(scene, material) {
+            (self.alpha, self.alpha_layout) = upload_alpha(gpu, scene)?;
+            return Ok(true);
+        }
+        let header = self.alpha_layout.header(scene, material);
+        let first_byte = 4 * header.len() as u64 * index as u64;
+        let header = bytemuck::cast_slice(&header);
+        gpu.queue.write_buffer(&self.alpha, first_byte, header);
+        Ok(false)
     }
 
     /// Binds a material to group 3, for [`Layouts::material`].
@@ -242,6 +303,11 @@ impl Materials {
 pub(super) struct MovedMaterials(BTreeMap<usize, Material>);
 
 impl MovedMaterials {
+    /// The uniforms of a material were written: it is at rest.
+    pub(super) fn forget(&mut self, material: usize) {
+        self.0.remove(&material);
+    }
+
     /// Writes the materials of `pose` that are not in GPU memory yet, and those that are at rest again. Clips
     /// move no layers.
     pub(super) fn write(&mut self, gpu: &Gpu, materials: &Materials, scene: &Scene, pose: &Pose) {

@@ -17,8 +17,10 @@ pub mod compared_tree;
 mod copied;
 pub mod cost_range;
 pub mod deform;
+pub mod depth_of_field;
 pub mod deviation;
 pub mod draw_lists;
+mod drawn;
 pub mod edges;
 pub mod environment;
 pub mod exposure;
@@ -48,6 +50,7 @@ pub mod occlusion_filter;
 pub mod occlusion_rays;
 pub(crate) mod options;
 pub mod outline;
+pub mod overlay;
 pub mod pick;
 pub mod points_lines;
 pub mod present;
@@ -82,6 +85,7 @@ pub mod signal;
 mod sizes;
 pub mod stats;
 pub mod temporal;
+pub mod texture_view;
 pub mod tonemap;
 pub mod tree_boxes;
 mod tree_copy;
@@ -98,7 +102,9 @@ pub use cost_range::CostRange;
 pub use frame::{FrameInput, FrameSample};
 pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
+pub use material_textures::SceneTexture;
 pub use outline::{OUTLINES, OutlineQuery};
+pub use overlay::OverlayCounts;
 pub use pick::{Element, Picked};
 pub use ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
 pub use readback::{FloatImage, Merged};
@@ -106,6 +112,7 @@ pub use scene_buffers::SceneBuffers;
 pub use scene_state::{SceneState, UploadedScene};
 pub use shaders::SHADERS;
 pub use stats::{FrameStats, ReflectionCounts};
+pub use texture_view::{ShownTexture, TexelCopy, TextureView};
 pub use tree_boxes::TreeBoxCounts;
 pub use tree_copy::TreeCopy;
 pub use tree_policy::TreeWork;
@@ -120,7 +127,7 @@ use crate::{
         layout::TreeBox,
         profiler::{Profiler, TimedFrame},
     },
-    scene::environment::EnvironmentImage,
+    scene::{Scene, environment::EnvironmentImage},
 };
 use bands::FirstRows;
 use blend::Blend;
@@ -129,6 +136,7 @@ use camera_arm::CameraArm;
 use channel::{ChannelPass, ChannelSource};
 use compared_tree::ComparedTree;
 use deform::Deform;
+use depth_of_field::DepthOfField;
 use deviation::Deviation;
 use environment::Environment;
 use frame::{FrameUniforms, Prepared};
@@ -141,6 +149,7 @@ use lighting::Lighting;
 use motion::MotionPass;
 use occlusion::Occlusion;
 use outline::Outline;
+use overlay::Overlay;
 use pick::Pick;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
@@ -148,7 +157,10 @@ use ray_path::RayPathPass;
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
 use reflections::Reflections;
 use shadows::Shadows;
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 use tree_boxes::TreeBoxes;
 use trees::TreePasses;
 use walk::Walk;
@@ -174,11 +186,13 @@ pub struct Renderer {
     layers: LayersPass,
     blend_gbuffer: BlendGBuffer,
     blend: Blend,
+    depth_of_field: DepthOfField,
     deviation: Deviation,
     intersections: Intersections,
     channel: ChannelPass,
     present: Present,
     tree_boxes: TreeBoxes,
+    overlay: Overlay,
     /// Walks of a person, between frames.
     pub walk: Walk,
     /// What holds up a camera that orbits, between frames.
@@ -231,11 +245,13 @@ impl Renderer {
             layers: LayersPass::new(gpu, layouts),
             blend_gbuffer: BlendGBuffer::new(gpu, layouts),
             blend: Blend::new(gpu, layouts),
+            depth_of_field: DepthOfField::new(gpu, layouts),
             deviation: Deviation::new(gpu),
             intersections: Intersections::new(gpu)?,
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
             tree_boxes: TreeBoxes::new(gpu, layouts),
+            overlay: Overlay::new(gpu, layouts),
             walk: Walk::new(gpu, layouts),
             camera_arm: CameraArm::new(gpu),
             pick: Pick::new(gpu, layouts),
@@ -257,6 +273,22 @@ impl Renderer {
     /// What brings scenes into GPU memory, from any thread.
     pub fn uploader(&self) -> Arc<Uploader> {
         self.uploader.clone()
+    }
+
+    /// Writes what edits of `scene` have changed into what was uploaded of it: the values of these materials.
+    /// They keep the textures that they have, and levels of textures stay those of the alpha mode at first.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Limit`] where the adapter has no room for the alpha that rays read.
+    pub fn write_materials(
+        &self,
+        gpu: &Gpu,
+        scene: &Scene,
+        changed: &BTreeSet<usize>,
+        uploaded: &mut UploadedScene,
+    ) -> Result<()> {
+        uploaded.write_materials(gpu, &self.uploader.layouts, scene, changed)
     }
 
     /// Replaces the image of the file that the configuration's environment names.
@@ -313,6 +345,7 @@ impl Renderer {
             self.blend_gbuffer.needs(buffers, &mut needs);
         }
         self.blend.needs(buffers, see_through, &mut needs);
+        self.depth_of_field.needs(input, &mut needs);
         if input.wants(Channel::Deviation) {
             self.deviation.needs(&mut needs);
         }
@@ -325,6 +358,7 @@ impl Renderer {
         self.present.needs(gpu, input, sample, target, &mut needs);
         self.tree_boxes
             .needs(&config.tree_boxes, target.0, &mut needs);
+        self.overlay.needs(&config.overlay, target.0, &mut needs);
         needs
     }
 
@@ -437,6 +471,7 @@ impl Renderer {
         self.blend.record(
             r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
         )?;
+        let radiance = self.depth_of_field.record(r, &frame, gbuffer, radiance)?;
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
         let is_wanted = input.wants(Channel::Deviation);
         let deviation = self.deviation.record(r, &frame, gbuffer, is_wanted)?;
@@ -466,6 +501,7 @@ impl Renderer {
             motion,
         };
         self.present.record(r, &frame, shown, target)?;
+        self.overlay.record(r, &frame, gbuffer, target)?;
         self.tree_boxes.record(r, &frame, trees, gbuffer, target)?;
 
         // Recorded whole: what it has left holds for the next frame.
@@ -512,6 +548,7 @@ impl Renderer {
             exposure_target_ev,
             intersections: self.intersections.counts(),
             tree_boxes: self.tree_boxes.counts(),
+            overlay: self.overlay.counts(),
             cost_range: self.present.cost_range.found(),
         };
         let [width, height] = frame.size.map(u64::from);

@@ -3,6 +3,7 @@
 use super::{
     bindings::Layouts,
     draw_lists::SegmentRun,
+    drawn::{Drawn, LARGEST, blended},
     edges::{PICTURE_FORMAT, fitted},
     scene_buffers::SceneBuffers,
     view::View,
@@ -13,7 +14,6 @@ use crate::{
         Bind, Gpu, GpuImage, Needs, OnDemand, Uniform, bind_group, image,
         layout::OutlineParams,
         pass::{self, Binding},
-        shader,
     },
 };
 use wgpu::{
@@ -24,6 +24,7 @@ use wgpu::{
 /// Most meshes that have an outline at once.
 pub const OUTLINES: usize = 2;
 
+const LABEL: &str = "outline";
 const PATH: &str = "render/outline.wgsl";
 /// A channel for each selected mesh.
 const MASK_FORMAT: Format = Format::Rg8Unorm;
@@ -84,22 +85,17 @@ impl Outline {
         let mask = |vertex, topology| {
             let groups = [Some(mask_layout.clone()), None, Some(layouts.scene.clone())];
             Drawn {
+                path: PATH,
                 groups: groups.into(),
                 vertex,
                 fragment: "outline_mask",
                 topology,
                 samples: MASK_SAMPLES,
-                target: blended(
-                    MASK_FORMAT,
-                    wgpu::BlendComponent {
-                        src_factor: wgpu::BlendFactor::One,
-                        dst_factor: wgpu::BlendFactor::One,
-                        operation: wgpu::BlendOperation::Max,
-                    },
-                ),
+                target: blended(MASK_FORMAT, LARGEST),
             }
         };
         let cover = |entry, target| Drawn {
+            path: PATH,
             groups: [Some(cover_layout.clone())].into(),
             vertex: "cover",
             fragment: entry,
@@ -109,11 +105,11 @@ impl Outline {
         };
         let over = wgpu::BlendComponent::OVER;
         Self {
-            triangles: mask("outline_triangle", Topology::TriangleList).on_demand(),
-            lines: mask("outline_line", Topology::LineList).on_demand(),
-            points: mask("outline_point", Topology::PointList).on_demand(),
-            edges: cover("outline_edges", PICTURE_FORMAT.into()).on_demand(),
-            show: cover("outline_show", blended(TARGET_FORMAT, over)).on_demand(),
+            triangles: mask("outline_triangle", Topology::TriangleList).on_demand(LABEL),
+            lines: mask("outline_line", Topology::LineList).on_demand(LABEL),
+            points: mask("outline_point", Topology::PointList).on_demand(LABEL),
+            edges: cover("outline_edges", PICTURE_FORMAT.into()).on_demand(LABEL),
+            show: cover("outline_show", blended(TARGET_FORMAT, over)).on_demand(LABEL),
             params: Uniform::new(gpu, "outline.params"),
             shown_params: Uniform::new(gpu, "outline.shown"),
             mask: mask_image(gpu, [1, 1]),
@@ -297,67 +293,4 @@ fn begin<'e>(
         color_attachments: &[Some(pass::color(target, load))],
         ..Default::default()
     })
-}
-
-fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::ColorTargetState {
-    wgpu::ColorTargetState {
-        format,
-        blend: Some(wgpu::BlendState {
-            color: blend,
-            alpha: blend,
-        }),
-        write_mask: wgpu::ColorWrites::ALL,
-    }
-}
-
-/// One of its draws.
-struct Drawn {
-    groups: Vec<Option<wgpu::BindGroupLayout>>,
-    vertex: &'static str,
-    fragment: &'static str,
-    topology: Topology,
-    samples: u32,
-    target: wgpu::ColorTargetState,
-}
-
-impl Drawn {
-    fn on_demand(self) -> OnDemand<RenderPipeline> {
-        OnDemand::new("outline", move |gpu| self.compile(gpu))
-    }
-
-    fn compile(&self, gpu: &Gpu) -> Result<RenderPipeline> {
-        let module = &shader::module(gpu, PATH)?;
-        let groups: Vec<_> = self.groups.iter().map(Option::as_ref).collect();
-        let layout = pass::pipeline_layout(gpu, self.fragment, &groups);
-        gpu.catch(|| {
-            gpu.device
-                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                    label: Some(self.vertex),
-                    layout: Some(&layout),
-                    vertex: wgpu::VertexState {
-                        module,
-                        entry_point: Some(self.vertex),
-                        compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        buffers: &[],
-                    },
-                    primitive: wgpu::PrimitiveState {
-                        topology: self.topology,
-                        ..Default::default()
-                    },
-                    depth_stencil: None,
-                    multisample: wgpu::MultisampleState {
-                        count: self.samples,
-                        ..Default::default()
-                    },
-                    fragment: Some(wgpu::FragmentState {
-                        module,
-                        entry_point: Some(self.fragment),
-                        compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        targets: &[Some(self.target.clone())],
-                    }),
-                    multiview_mask: None,
-                    cache: gpu.pipeline_cache(),
-                })
-        })
-    }
 }

@@ -67,7 +67,8 @@ impl Renderer {
             let why = "the frame was drawn without counting what rays visit";
             return Err(Error::NotFound(why.into()));
         }
-        let radiance = self.lighting.output();
+        let lit = self.lighting.output();
+        let radiance = self.depth_of_field.output().unwrap_or(lit);
         let [width, height] = radiance.size();
         let texels = if channel == Channel::Lit && sample.count > 1 {
             self.present.accumulate.read(gpu, sample.index + 1)?

@@ -2,11 +2,13 @@
 //! `scene_state`.
 
 use super::{
+    bindings::Layouts,
     draw_lists::{DrawLists, Run},
     materials::{Materials, Surface},
 };
 use crate::{
     accel::MeshRange,
+    gpu::{Bind, Gpu, bind_group},
     scene::bounds::{Aabb, Bounds},
 };
 use glam::Vec3;
@@ -72,6 +74,13 @@ pub struct BindPose {
 }
 
 impl SceneBuffers {
+    /// Binds the buffers of [`Layouts::scene`] anew.
+    pub(super) fn bind_scene(&mut self, gpu: &Gpu, layouts: &Layouts) {
+        let alpha = &self.materials.alpha;
+        let merged = [&self.positions, &self.frames, &self.indices, &self.vertices];
+        self.scene_group = scene_group(gpu, layouts, merged, alpha);
+    }
+
     /// Runs of the G-buffer whose materials have layers; rays `see_through` glass or not.
     pub fn layered(&self, see_through: bool) -> impl Iterator<Item = (&Run, &Surface)> {
         let surfaces = &self.materials.surfaces;
@@ -106,4 +115,15 @@ impl SceneBuffers {
         }
         Aabb::union_of_finite(&parts)
     }
+}
+
+/// The bind group of [`Layouts::scene`]: positions, frames, indices and vertices, and the alpha of materials.
+pub(super) fn scene_group(
+    gpu: &Gpu,
+    layouts: &Layouts,
+    [positions, frames, indices, vertices]: [&wgpu::Buffer; 4],
+    alpha: &wgpu::Buffer,
+) -> wgpu::BindGroup {
+    let resources: [&dyn Bind; 5] = [positions, frames, indices, vertices, alpha];
+    bind_group(gpu, "scene", &layouts.scene, &resources)
 }

@@ -2,21 +2,23 @@
 //! moves, and when the trees were built.
 
 use super::{
+    bindings::Layouts,
     draw_lists::{DrawLists, Surfaces},
     frame::Prepared,
     last_positions::LastPositions,
-    materials::MovedMaterials,
+    materials::{Materials, MovedMaterials},
     scene_buffers::SceneBuffers,
     tree_policy::{TreePlan, TreePolicy},
     version::next_version,
 };
 use crate::{
+    Result,
     accel::Tree,
     gpu::Gpu,
     scene::{Pose, Scene, animation::instance_matrices},
 };
 use glam::Mat3;
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// A scene in GPU memory.
 #[derive(Debug)]
@@ -51,6 +53,34 @@ struct WrittenPose {
 }
 
 impl UploadedScene {
+    /// See [`super::Renderer::write_materials`].
+    pub(super) fn write_materials(
+        &mut self,
+        gpu: &Gpu,
+        layouts: &Layouts,
+        scene: &Scene,
+        changed: &BTreeSet<usize>,
+    ) -> Result<()> {
+        let drawn = |materials: &Materials, index: usize| materials.surfaces[index];
+        let mut is_drawn_otherwise = false;
+        let mut is_rebound = false;
+        for &index in changed {
+            let materials = &mut self.buffers.materials;
+            let before = drawn(materials, index);
+            is_rebound |= materials.write(gpu, scene, index)?;
+            is_drawn_otherwise |= drawn(materials, index) != before;
+            self.state.materials.forget(index);
+        }
+        if is_rebound {
+            self.buffers.bind_scene(gpu, layouts);
+        }
+        self.buffers.version = next_version();
+        if is_drawn_otherwise {
+            self.write_variant(gpu, scene);
+        }
+        Ok(())
+    }
+
     /// Writes what [`Scene::choose_variant`] has changed: the materials of triangles, and what is drawn how.
     pub fn write_variant(&mut self, gpu: &Gpu, scene: &Scene) {
         let surfaces = Surfaces::new(scene);

@@ -1,8 +1,8 @@
 //! The program's shaders: those of the passes and of the benchmarks, over those of the tree.
 
 use super::{
-    alpha_table, aov, blue_noise, cost_range, environment, frame, intersections, lights,
-    material_uniforms, merge, ray_path, sheen, tonemap, tree_boxes,
+    alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, frame, intersections,
+    lights, material_uniforms, merge, overlay, ray_path, sheen, texture_view, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -100,6 +100,7 @@ pub static SHADERS: Library = Library {
         "render/cost_range.wgsl",
         "render/compare.wgsl",
         "render/deform.wgsl",
+        "render/depth_of_field.wgsl",
         "render/deviation.wgsl",
         "render/environment/brdf_table.wgsl",
         "render/environment/cube_mips.wgsl",
@@ -124,6 +125,7 @@ pub static SHADERS: Library = Library {
         "render/occlusion_filter.wgsl",
         "render/occlusion_rays.wgsl",
         "render/outline.wgsl",
+        "render/overlay.wgsl",
         "render/pick.wgsl",
         "render/points_lines.wgsl",
         "render/ray_path.wgsl",
@@ -143,6 +145,7 @@ pub static SHADERS: Library = Library {
         "render/shadow_rays.wgsl",
         "render/signal_filter.wgsl",
         "render/temporal.wgsl",
+        "render/texture_view.wgsl",
         "render/tonemap.wgsl",
         "render/tree_boxes.wgsl",
         "render/walk.wgsl",
@@ -153,6 +156,7 @@ pub static SHADERS: Library = Library {
         aov::CONSTANTS,
         blue_noise::CONSTANTS,
         cost_range::CONSTANTS,
+        depth_of_field::CONSTANTS,
         environment::project_sh::CONSTANTS,
         environment::sky::CONSTANTS,
         frame::CONSTANTS,
@@ -160,8 +164,11 @@ pub static SHADERS: Library = Library {
         lights::CONSTANTS,
         material_uniforms::CONSTANTS,
         merge::CONSTANTS,
+        overlay::CONSTANTS,
+        overlay::COLORS,
         sheen::CONSTANTS,
         ray_path::CONSTANTS,
+        texture_view::CONSTANTS,
         tonemap::CONSTANTS,
         tree_boxes::CONSTANTS,
         tree_boxes::COLORS,

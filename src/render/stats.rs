@@ -1,8 +1,8 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
 use super::{
-    cost_range::CostRange, intersections::IntersectionCounts, recording::FRAME_SCOPE,
-    tree_boxes::TreeBoxCounts, tree_policy::TreeWork,
+    cost_range::CostRange, intersections::IntersectionCounts, overlay::OverlayCounts,
+    recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts, tree_policy::TreeWork,
 };
 use crate::gpu::profiler::PassTiming;
 use std::sync::Arc;
@@ -53,6 +53,8 @@ pub struct FrameStats {
     pub intersections: Option<Arc<IntersectionCounts>>,
     /// Boxes of the trees that are drawn, in the last frame of which that has come back; `None` where none are.
     pub tree_boxes: Option<TreeBoxCounts>,
+    /// Lines of the meshes that are drawn; `None` where none are asked for.
+    pub overlay: Option<OverlayCounts>,
     /// What the colours of the channel `cost` stand for, in the last frame of which that has come back; `None` where it
     /// is not shown.
     pub cost_range: Option<CostRange>,

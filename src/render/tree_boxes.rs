@@ -3,6 +3,7 @@
 
 use super::{
     bindings::Layouts,
+    drawn::{Drawn, LARGEST, blended},
     edges::{GBuffer, PICTURE_FORMAT, Trees, fitted},
     frame::Frame,
     recording::Recording,
@@ -20,7 +21,6 @@ use crate::{
         pass::{self, Binding},
         readback::Counters,
         recorder::Scope,
-        shader,
     },
 };
 use std::collections::HashMap;
@@ -387,18 +387,15 @@ impl Lines {
         ];
         let mut lines = Self {
             pipeline: Drawn {
-                layout: layout.clone(),
+                path: PATH,
+                groups: vec![Some(layout.clone())],
                 vertex: "tree_boxes_edge",
                 fragment: "tree_boxes_line",
                 topology: wgpu::PrimitiveTopology::TriangleStrip,
-                format: PICTURE_FORMAT,
-                blend: wgpu::BlendComponent {
-                    src_factor: wgpu::BlendFactor::One,
-                    dst_factor: wgpu::BlendFactor::One,
-                    operation: wgpu::BlendOperation::Max,
-                },
+                samples: 1,
+                target: blended(PICTURE_FORMAT, LARGEST),
             }
-            .on_demand(),
+            .on_demand(LABEL),
             layout,
             show: HashMap::new(),
             show_layout: pass::layout(gpu, "tree_boxes.show", &shown),
@@ -418,14 +415,15 @@ impl Lines {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
             Drawn {
-                layout: layout.clone(),
+                path: PATH,
+                groups: vec![Some(layout.clone())],
                 vertex: "cover",
                 fragment: "tree_boxes_show",
                 topology: wgpu::PrimitiveTopology::TriangleList,
-                format,
-                blend: wgpu::BlendComponent::OVER,
+                samples: 1,
+                target: blended(format, wgpu::BlendComponent::OVER),
             }
-            .on_demand()
+            .on_demand(LABEL)
         })
     }
 
@@ -499,61 +497,4 @@ impl Lines {
 fn output(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     GpuImage::new(gpu, "tree_boxes.lines", size, PICTURE_FORMAT, usage)
-}
-
-/// One of its draws.
-struct Drawn {
-    layout: wgpu::BindGroupLayout,
-    vertex: &'static str,
-    fragment: &'static str,
-    topology: wgpu::PrimitiveTopology,
-    format: Format,
-    blend: wgpu::BlendComponent,
-}
-
-impl Drawn {
-    fn on_demand(self) -> OnDemand<RenderPipeline> {
-        OnDemand::new(LABEL, move |gpu| self.compile(gpu))
-    }
-
-    fn compile(&self, gpu: &Gpu) -> Result<RenderPipeline> {
-        let module = &shader::module(gpu, PATH)?;
-        let layout = pass::pipeline_layout(gpu, self.fragment, &[Some(&self.layout)]);
-        let target = wgpu::ColorTargetState {
-            format: self.format,
-            blend: Some(wgpu::BlendState {
-                color: self.blend,
-                alpha: self.blend,
-            }),
-            write_mask: wgpu::ColorWrites::ALL,
-        };
-        let compilation_options = wgpu::PipelineCompilationOptions::default;
-        gpu.catch(|| {
-            gpu.device
-                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                    label: Some(self.fragment),
-                    layout: Some(&layout),
-                    vertex: wgpu::VertexState {
-                        module,
-                        entry_point: Some(self.vertex),
-                        compilation_options: compilation_options(),
-                        buffers: &[],
-                    },
-                    primitive: wgpu::PrimitiveState {
-                        topology: self.topology,
-                        ..Default::default()
-                    },
-                    depth_stencil: None,
-                    multisample: wgpu::MultisampleState::default(),
-                    fragment: Some(wgpu::FragmentState {
-                        module,
-                        entry_point: Some(self.fragment),
-                        compilation_options: compilation_options(),
-                        targets: &[Some(target)],
-                    }),
-                    multiview_mask: None,
-                    cache: gpu.pipeline_cache(),
-                })
-        })
-    }
 }

@@ -8,7 +8,7 @@ use super::{
     materials::Materials,
     merge::merge,
     mipmap::Mipmap,
-    scene_buffers::{BindPose, SceneBuffers},
+    scene_buffers::{BindPose, SceneBuffers, scene_group},
     scene_state::{SceneState, UploadedScene},
     sizes::check_sizes,
     tree_policy::TreePolicy,
@@ -19,7 +19,7 @@ use crate::{
     Result,
     accel::{Codes, Geometry, codes::Sample},
     config::Config,
-    gpu::{Bind, Gpu, Needs, bind_group, layout::LIGHT_LIMIT},
+    gpu::{Gpu, Needs, layout::LIGHT_LIMIT},
     scene::{Pose, Progress, Scene, bounds::Bounds, framing},
 };
 use glam::Vec3;
@@ -168,9 +168,8 @@ impl Uploader {
         let textures = Textures::new(gpu, scene, anisotropy, progress);
         let materials = Materials::new(gpu, scene, layouts, mipmap, textures)?;
         progress.enter("uploading: making room for the trees")?;
-        let resources: [&dyn Bind; 5] =
-            [&positions, &frames, &indices, &vertices, &materials.alpha];
-        let scene_group = bind_group(gpu, "scene", &layouts.scene, &resources);
+        let merged = [&positions, &frames, &indices, &vertices];
+        let scene_group = scene_group(gpu, layouts, merged, &materials.alpha);
 
         let geometry = Geometry {
             positions: &positions,

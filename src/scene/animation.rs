@@ -2,6 +2,7 @@
 //! else clips move.
 
 use super::{
+    blend::{self, Blend},
     camera::{Camera, Projection},
     clip::{Channel, Property, PropertyOf, UvPart, unit},
     graph::Scene,
@@ -43,6 +44,12 @@ impl Pose {
     /// The scene with `clip` at `time_secs`, or at rest. Before the first key its value holds, after the last
     /// key the last's.
     pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
+        Self::blended(scene, clip, &Blend::default(), time_secs)
+    }
+
+    /// As [`Pose::new`], with the clips of `blend` in place of `clip` where it has some, and with its morph
+    /// weights.
+    pub fn blended(scene: &Scene, clip: Option<usize>, blend: &Blend, time_secs: f32) -> Self {
         let mut pose = Self {
             weights: scene
                 .nodes
@@ -54,28 +61,23 @@ impl Pose {
         };
         let mut transforms: Vec<Transform> = scene.nodes.iter().map(|n| n.transform).collect();
         let mut uvs = Uvs::new();
-        for channel in clip
-            .and_then(|c| scene.clips.get(c))
-            .into_iter()
-            .flat_map(|c| &c.channels)
-        {
-            let value = channel.value_at(time_secs);
-            match channel.property.of() {
-                PropertyOf::Node => pose.set_node(channel, &value, &mut transforms),
-                // A spline may overshoot to infinity.
-                _ if value.iter().any(|v| !v.is_finite()) => {}
-                PropertyOf::Material => {
-                    let material = entry(&mut pose.materials, channel.target, &scene.materials);
-                    set_material(material, channel, &value, &mut uvs);
-                }
-                PropertyOf::Light => {
-                    let light = entry(&mut pose.lights, channel.target, &scene.lights);
-                    set_light(light, channel.property, &value);
-                }
-                PropertyOf::Camera => {
-                    let camera = entry(&mut pose.cameras, channel.target, &scene.cameras);
-                    set_camera(camera, channel.property, value[0]);
-                }
+        let mut set = |channel: &Channel, value: &[f32]| {
+            pose.set(scene, channel, value, &mut transforms, &mut uvs);
+        };
+        if blend.clips.is_empty() {
+            let mut value = Vec::new();
+            let channels = clip.and_then(|clip| scene.clips.get(clip));
+            for channel in channels.into_iter().flat_map(|clip| &clip.channels) {
+                channel.write_value(time_secs, &mut value);
+                set(channel, &value);
+            }
+        } else {
+            blend::blended(scene, &blend.clips, time_secs, set);
+        }
+        for morph in &blend.morphs {
+            let weights = pose.weights.get_mut(morph.node);
+            if let Some(weight) = weights.and_then(|weights| weights.get_mut(morph.target)) {
+                *weight = morph.weight;
             }
         }
         pose.world_from_node.reserve_exact(scene.nodes.len());
@@ -99,6 +101,33 @@ impl Pose {
             }
         }
         pose
+    }
+
+    fn set(
+        &mut self,
+        scene: &Scene,
+        channel: &Channel,
+        value: &[f32],
+        transforms: &mut [Transform],
+        uvs: &mut Uvs,
+    ) {
+        match channel.property.of() {
+            PropertyOf::Node => self.set_node(channel, value, transforms),
+            // A spline may overshoot to infinity.
+            _ if value.iter().any(|v| !v.is_finite()) => {}
+            PropertyOf::Material => {
+                let material = entry(&mut self.materials, channel.target, &scene.materials);
+                set_material(material, channel, value, uvs);
+            }
+            PropertyOf::Light => {
+                let light = entry(&mut self.lights, channel.target, &scene.lights);
+                set_light(light, channel.property, value);
+            }
+            PropertyOf::Camera => {
+                let camera = entry(&mut self.cameras, channel.target, &scene.cameras);
+                set_camera(camera, channel.property, value[0]);
+            }
+        }
     }
 
     fn set_node(&mut self, channel: &Channel, value: &[f32], transforms: &mut [Transform]) {
@@ -201,8 +230,7 @@ fn set_material(material: &mut Material, channel: &Channel, value: &[f32], uvs: 
         channel.property,
         Property::EmissiveFactor | Property::EmissiveStrength
     ) {
-        let emissive = material.emissive_factor * material.emissive_strength;
-        material.emissive = emissive.clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST_EMISSION));
+        material.multiply_emission();
     }
 }
 

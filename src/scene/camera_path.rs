@@ -14,7 +14,7 @@
 
 use super::{Projection, framing::Viewpoint};
 use crate::{Error, Result};
-use glam::Vec3;
+use glam::{Mat4, Quat, Vec3};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -29,19 +29,35 @@ pub struct CameraPath {
     fov: f32,
 }
 
+/// A camera at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Key {
-    time: f32,
-    eye: Vec3,
-    target: Vec3,
-    fov: Option<f32>,
+pub struct Key {
+    /// Time in seconds.
+    pub time: f32,
+    /// Position of the eye, in metres of the world.
+    pub eye: Vec3,
+    /// The point that it looks at.
+    pub target: Vec3,
+    /// Vertical field of view in degrees; `None` for that of the settings.
+    pub fov: Option<f32>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     keys: Vec<Key>,
+}
+
+/// Turns a view about the vertical through `center` by an angle in radians, counter-clockwise from above.
+pub fn turned(first: &Viewpoint, center: Vec3, angle: f32) -> Viewpoint {
+    let turn = Mat4::from_translation(center)
+        * Mat4::from_quat(Quat::from_rotation_y(angle))
+        * Mat4::from_translation(-center);
+    Viewpoint {
+        world_from_view: turn * first.world_from_view,
+        projection: first.projection,
+    }
 }
 
 impl CameraPath {
@@ -64,7 +80,15 @@ impl CameraPath {
     fn parse(bytes: &[u8], fov: f32) -> std::result::Result<Self, String> {
         let file: File =
             serde_json::from_slice(bytes).map_err(|e| format!("no camera path: {e}"))?;
-        let keys = file.keys;
+        Self::new(file.keys, fov)
+    }
+
+    /// A path along `keys`; `fov` in degrees is that of keys without.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them, and with which.
+    pub fn new(keys: Vec<Key>, fov: f32) -> std::result::Result<Self, String> {
         if keys.is_empty() {
             return Err("a camera path needs at least one key".into());
         }
@@ -86,6 +110,24 @@ impl CameraPath {
         Ok(Self { keys, fov })
     }
 
+    /// The keys, in the order of time.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The text of the file that [`CameraPath::read`] reads.
+    pub fn text(&self) -> String {
+        let line = |key: &Key| {
+            let vector = |v: Vec3| format!("[{}, {}, {}]", v.x, v.y, v.z);
+            let fov = key.fov.map(|fov| format!(", \"fov\": {fov}"));
+            let (time, eye, target) = (key.time, vector(key.eye), vector(key.target));
+            let fov = fov.unwrap_or_default();
+            format!("    {{\"time\": {time}, \"eye\": {eye}, \"target\": {target}{fov}}}")
+        };
+        let lines: Vec<_> = self.keys.iter().map(line).collect();
+        format!("{{\"keys\": [\n{}\n]}}\n", lines.join(",\n"))
+    }
+
     /// Time from the first to the last key, in seconds.
     pub fn duration_secs(&self) -> f32 {
         let [first, last] = [self.keys.first(), self.keys.last()];
@@ -94,19 +136,15 @@ impl CameraPath {
             .map_or(0.0, |(first, last)| last.time - first.time)
     }
 
+    /// The point that the camera looks at so many seconds after the first key.
+    pub fn target_at(&self, seconds: f32) -> Vec3 {
+        let (ends, t) = self.between(seconds);
+        self.spline(ends, t, |key| key.target)
+    }
+
     /// The camera so many seconds after the first key; before it and after the last one it stands still.
     pub fn at(&self, seconds: f32) -> Viewpoint {
-        let first = self.keys[0];
-        let last = self.keys[self.keys.len() - 1];
-        let time = (first.time + seconds).clamp(first.time, last.time);
-        let next = self.keys.partition_point(|key| key.time <= time);
-        let (a, b) = (next - 1, next.min(self.keys.len() - 1));
-        let length = self.keys[b].time - self.keys[a].time;
-        let t = if length > 0.0 {
-            (time - self.keys[a].time) / length
-        } else {
-            0.0
-        };
+        let ([a, b], t) = self.between(seconds);
         let fov = |key: usize| self.keys[key].fov.unwrap_or(self.fov);
         let (eye, target) = (
             self.spline([a, b], t, |key| key.eye),
@@ -119,6 +157,22 @@ impl CameraPath {
             Vec3::Y,
             Projection::Perspective { fov_y },
         )
+    }
+
+    /// The keys around a time, and how far it is from the first of them to the second, from 0 to 1.
+    fn between(&self, seconds: f32) -> ([usize; 2], f32) {
+        let first = self.keys[0];
+        let last = self.keys[self.keys.len() - 1];
+        let time = (first.time + seconds).clamp(first.time, last.time);
+        let next = self.keys.partition_point(|key| key.time <= time);
+        let (a, b) = (next - 1, next.min(self.keys.len() - 1));
+        let length = self.keys[b].time - self.keys[a].time;
+        let t = if length > 0.0 {
+            (time - self.keys[a].time) / length
+        } else {
+            0.0
+        };
+        ([a, b], t)
     }
 
     /// A point of the spline at `t` of 0 to 1 between two keys.
@@ -182,6 +236,32 @@ mod tests {
                 "{seconds}: {fov_y}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let key = |time, fov| Key {
+            time,
+            eye: Vec3::new(0.1, time, 5.0),
+            target: Vec3::X,
+            fov,
+        };
+        let path = CameraPath::new(vec![key(0.0, None), key(1.25, Some(30.0))], 45.0).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("path.json");
+        std::fs::write(&file, path.text()).unwrap();
+        assert_eq!(CameraPath::read(&file, 45.0).unwrap(), path);
+    }
+
+    /// A quarter turn to the left of a camera in front stands at the right.
+    #[test]
+    fn turns_go_around_the_centre() {
+        let lens = Projection::Perspective { fov_y: 1.0 };
+        let center = Vec3::new(1.0, 0.0, 0.0);
+        let first = Viewpoint::looking(Vec3::new(1.0, 2.0, 5.0), Vec3::NEG_Z, Vec3::Y, lens);
+        let view = turned(&first, center, std::f32::consts::FRAC_PI_2);
+        assert!((view.eye() - Vec3::new(6.0, 2.0, 0.0)).length() < 1e-5);
+        assert!((view.forward() - Vec3::NEG_X).length() < 1e-5);
     }
 
     #[test]

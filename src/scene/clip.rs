@@ -154,8 +154,9 @@ pub enum UvPart {
 }
 
 impl Channel {
-    /// The value at a time (glTF 2.0, appendix C).
-    pub(super) fn value_at(&self, time_secs: f32) -> Vec<f32> {
+    /// Writes the value at a time to `value` (glTF 2.0, appendix C).
+    pub(super) fn write_value(&self, time_secs: f32, value: &mut Vec<f32>) {
+        value.clear();
         let (times, n) = (&self.times_secs, self.components);
         let cubic = self.interpolation == Interpolation::CubicSpline;
         let stride = if cubic { 3 * n } else { n };
@@ -163,39 +164,38 @@ impl Channel {
         let part = |key: usize, which: usize| {
             &self.values[key * stride + if cubic { which * n } else { 0 }..][..n]
         };
-        let value = |key: usize| part(key, 1);
+        let of_key = |key: usize| part(key, 1);
         let next = times.partition_point(|&t| t <= time_secs);
         if next == 0 || next == times.len() {
-            return value(next.saturating_sub(1)).to_vec();
+            return value.extend_from_slice(of_key(next.saturating_sub(1)));
         }
         let key = next - 1;
         let step = times[next] - times[key];
         let t = (time_secs - times[key]) / step;
         match self.interpolation {
-            Interpolation::Step => value(key).to_vec(),
+            Interpolation::Step => value.extend_from_slice(of_key(key)),
             Interpolation::Linear if self.property == Property::Rotation => {
                 let (from, to) = (
-                    unit(Vec4::from_slice(value(key))),
-                    unit(Vec4::from_slice(value(next))),
+                    unit(Vec4::from_slice(of_key(key))),
+                    unit(Vec4::from_slice(of_key(next))),
                 );
-                from.slerp(to, t).to_array().to_vec()
+                value.extend(from.slerp(to, t).to_array());
             }
-            Interpolation::Linear => value(key)
-                .iter()
-                .zip(value(next))
-                .map(|(from, to)| from + (to - from) * t)
-                .collect(),
+            Interpolation::Linear => {
+                let both = of_key(key).iter().zip(of_key(next));
+                value.extend(both.map(|(from, to)| from + (to - from) * t));
+            }
             Interpolation::CubicSpline => {
                 let (t2, t3) = (t * t, t * t * t);
                 let hermite = |i: usize| {
-                    let (from, leaving) = (value(key)[i], step * part(key, 2)[i]);
-                    let (to, arriving) = (value(next)[i], step * part(next, 0)[i]);
+                    let (from, leaving) = (of_key(key)[i], step * part(key, 2)[i]);
+                    let (to, arriving) = (of_key(next)[i], step * part(next, 0)[i]);
                     (2.0 * t3 - 3.0 * t2 + 1.0) * from
                         + (t3 - 2.0 * t2 + t) * leaving
                         + (3.0 * t2 - 2.0 * t3) * to
                         + (t3 - t2) * arriving
                 };
-                (0..n).map(hermite).collect()
+                value.extend((0..n).map(hermite));
             }
         }
     }
@@ -211,6 +211,13 @@ pub(super) fn unit(quaternion: Vec4) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn value(channel: &Channel, time_secs: f32) -> Vec<f32> {
+        let mut value = vec![f32::NAN];
+        channel.write_value(time_secs, &mut value);
+        value
+    }
+
     fn channel(
         property: Property,
         interpolation: Interpolation,
@@ -239,8 +246,8 @@ mod tests {
             (3.0, [4.0, 30.0], [4.0, 30.0]),
             (f32::INFINITY, [4.0, 30.0], [4.0, 30.0]),
         ] {
-            assert_eq!(step.value_at(time), stepped, "at {time}");
-            assert_eq!(linear.value_at(time), lined, "at {time}");
+            assert_eq!(value(&step, time), stepped, "at {time}");
+            assert_eq!(value(&linear, time), lined, "at {time}");
         }
     }
 
@@ -250,7 +257,7 @@ mod tests {
         // The same rotation as `to`, written from the other side.
         let values = [from.to_array(), (-to).to_array()].concat();
         let rotation = channel(Property::Rotation, Interpolation::Linear, &values, 4);
-        let middle = Quat::from_slice(&rotation.value_at(2.0));
+        let middle = Quat::from_slice(&value(&rotation, 2.0));
         assert!(
             middle.dot(Quat::from_rotation_z(0.5)).abs() > 1.0 - 1e-6,
             "{middle}"
@@ -281,8 +288,8 @@ mod tests {
             (2.0, 2.0, 2.0),
             (4.0, 4.0, 4.0),
         ] {
-            assert_eq!(line.value_at(time), [lined], "at {time}");
-            assert_eq!(ease.value_at(time), [eased], "at {time}");
+            assert_eq!(value(&line, time), [lined], "at {time}");
+            assert_eq!(value(&ease, time), [eased], "at {time}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Vertices in a pose, on the CPU: what framing a scene needs of morph targets and skins.
 
-use super::{MorphTarget, Pose, Primitive, Scene, animation::instance_matrices};
+use super::{Blend, MorphTarget, Pose, Primitive, Scene, animation::instance_matrices};
 use glam::{Mat4, Vec3};
 
 /// World positions of all vertices in `pose`, without those that are not finite. Hidden instances are left
@@ -74,17 +74,17 @@ pub(super) fn deformed<'a>(
         })
 }
 
-/// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`. Where that would
-/// be more than ten million positions, only the first moment counts.
+/// As [`positions`], at `times` moments spread over the `seconds` of a clip, or a blend, after `start`. Where
+/// that would be more than ten million positions, only the first moment counts.
 pub fn positions_over(
     scene: &Scene,
-    clip: Option<usize>,
+    (clip, blend): (Option<usize>, &Blend),
     start: f32,
     seconds: f32,
     times: usize,
 ) -> Vec<Vec3> {
     const MOST: usize = 10_000_000;
-    let mut all = positions(scene, &Pose::new(scene, clip, start));
+    let mut all = positions(scene, &Pose::blended(scene, clip, blend, start));
     let times = if all.len().saturating_mul(times) > MOST {
         1
     } else {
@@ -92,7 +92,7 @@ pub fn positions_over(
     };
     for step in 1..times {
         let time = start + seconds * step as f32 / (times - 1) as f32;
-        all.extend(positions(scene, &Pose::new(scene, clip, time)));
+        all.extend(positions(scene, &Pose::blended(scene, clip, blend, time)));
     }
     all
 }

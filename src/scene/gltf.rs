@@ -22,13 +22,19 @@ mod variants;
 
 use super::{
     files::Bytes,
-    graph::{ExtensionUse, Scene, Treatment},
+    graph::{ExtensionUse, Scene, Treatment, WarningPlace},
     image,
     load::{Budget, Load},
 };
 use crate::{Error, Result};
 use file::{File, Tally};
-use std::{cell::RefCell, path::Path, thread};
+use hierarchy::Hierarchy;
+use serde_json::{Map, Value};
+use std::{
+    cell::{Cell, RefCell},
+    path::Path,
+    thread,
+};
 
 /// Loads the glTF file `path`, whose bytes are `bytes`. Returns also what it says of its generator and its
 /// copyright.
@@ -47,6 +53,7 @@ pub(super) fn load(
         root,
         pointers,
         light_extras,
+        target_names,
     } = container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = load.folder(path)?;
     let mut file = File {
@@ -54,14 +61,18 @@ pub(super) fn load(
         required: root.extensions_required.iter().cloned().collect(),
         root,
         light_extras,
+        target_names,
         buffers: Vec::new(),
         views: Vec::new(),
         folder,
         sparse_indices: RefCell::default(),
         warnings: RefCell::default(),
+        place: Cell::default(),
+        warning_places: RefCell::default(),
     };
     repairs.iter().for_each(|what| file.warn(what));
     let extensions = extensions::used(&file.root);
+    let mut ignored = Vec::new();
     for ExtensionUse { name, note, .. } in extensions
         .iter()
         .filter(|extension| extension.treatment == Treatment::Ignored)
@@ -72,6 +83,8 @@ pub(super) fn load(
         } else {
             format!("uses the extension {name}, which canopy ignores ({note})")
         });
+        let warning = file.warnings.borrow().len().saturating_sub(1);
+        ignored.push((name.clone(), warning));
     }
     load.enter(format!("reading the buffers of {}", path.display()), 0.05)?;
     file.buffers = buffers(&file, container.bin.and_then(|range| bytes.part(range)));
@@ -85,6 +98,7 @@ pub(super) fn load(
     let hierarchy = hierarchy::read(&file, load)?;
     let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
+    place_ignored(&file, &hierarchy, &ignored);
     let images = texture::images(&file, &mut scene)?;
     let mut warnings = Vec::new();
     // Images are decoded while the geometry is read.
@@ -99,8 +113,30 @@ pub(super) fn load(
     image::forget_missing(&mut scene, &decoded.missing);
     warnings.iter().for_each(|what| file.warn(what));
     scene.warnings.append(&mut file.warnings.into_inner());
+    scene.warning_places = file.warning_places.into_inner();
     let asset = file.root.asset;
     Ok((scene, [asset.generator, asset.copyright]))
+}
+
+/// Tells where the extensions are used that are ignored; each is with the index of its warning.
+fn place_ignored(file: &File<'_>, hierarchy: &Hierarchy, ignored: &[(String, usize)]) {
+    let add = |others: &Map<String, Value>, place: WarningPlace| {
+        for (name, warning) in ignored {
+            if others.contains_key(name) {
+                file.add_place(*warning, place);
+            }
+        }
+    };
+    for (index, material) in file.root.materials.iter().enumerate() {
+        if let Some(extensions) = &material.extensions {
+            add(&extensions.others, WarningPlace::Material(index));
+        }
+    }
+    for (index, ordered) in hierarchy.order.iter().enumerate() {
+        if let Some(extensions) = &file.root.nodes[ordered.node].extensions {
+            add(&extensions.others, WarningPlace::Node(index));
+        }
+    }
 }
 
 /// The bytes of every buffer. A missing one is an error only if something that is drawn reads it.

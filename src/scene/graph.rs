@@ -33,6 +33,8 @@ pub struct Scene {
     pub clips: Vec<Clip>,
     /// Lights, which nodes refer to.
     pub lights: Vec<Light>,
+    /// Whether the files have lights, where edits may have added or removed some; `None` where nodes tell it.
+    pub files_have_lights: Option<bool>,
     /// Cameras, which nodes refer to.
     pub cameras: Vec<Camera>,
     /// Names of the variants of KHR_materials_variants; [`super::Primitive::variants`] has their materials.
@@ -43,6 +45,8 @@ pub struct Scene {
     pub sources: Vec<Source>,
     /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
     pub warnings: Vec<String>,
+    /// What warnings are about, as far as loading knows it: the index of a warning, and a thing of the scene.
+    pub warning_places: Vec<(usize, WarningPlace)>,
     /// Turns the files' upward axis to +Y; no translation, no scale. See [`Scene::turn_up`].
     pub world_from_file: Mat4,
     /// What the files tell of their upward axis.
@@ -53,6 +57,17 @@ pub struct Scene {
     /// The paths of all files that were read, and of those that were missing: where one changes, so does the
     /// scene.
     pub dependencies: Vec<PathBuf>,
+}
+
+/// A thing of a scene that a warning is about, by its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the fields of Scene have these names")]
+pub enum WarningPlace {
+    Node(usize),
+    Mesh(usize),
+    Material(usize),
+    Camera(usize),
+    Clip(usize),
 }
 
 /// A file that a scene comes from.
@@ -135,6 +150,20 @@ impl Scene {
             .iter()
             .enumerate()
             .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+    }
+
+    /// Whether the scene brings light of its own, so that it needs no other sun.
+    pub fn has_lights(&self) -> bool {
+        let nodes = || self.nodes.iter().any(|node| node.light.is_some());
+        self.files_have_lights.unwrap_or_else(nodes)
+    }
+
+    /// World matrix of the light at `node`, whose own one is `world_from_node`.
+    pub fn world_from_light(&self, node: usize, world_from_node: Mat4) -> Mat4 {
+        match self.nodes[node].file_from_light {
+            Some(file_from_light) => self.world_from_file * file_from_light,
+            None => world_from_node,
+        }
     }
 
     /// The numbers of lines and of points of all instances.

@@ -9,6 +9,7 @@ mod queue;
 mod request;
 mod shrink;
 mod texels;
+mod thumbnail;
 mod uses;
 
 pub(super) use decode::{Candidate, EncodedImage, probe};

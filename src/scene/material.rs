@@ -46,7 +46,7 @@ pub struct Material {
     pub occlusion_strength: f32,
     /// Linear emission, with KHR_materials_emissive_strength multiplied in.
     pub emissive: Vec3,
-    /// The factor in [`Self::emissive`], which clips can animate by itself; only of glTF.
+    /// The factor in [`Self::emissive`], which clips can animate by itself.
     pub emissive_factor: Vec3,
     /// The strength in [`Self::emissive`].
     pub emissive_strength: f32,
@@ -126,6 +126,12 @@ impl Material {
                 .or((layers.anisotropy > 0.0).then_some(0))
         };
         uv_set(self.normal_texture).or_else(|| self.layers.as_deref().and_then(of_layers))
+    }
+
+    /// Makes its emission the product of factor and strength, as far as f32 holds it.
+    pub fn multiply_emission(&mut self) {
+        let emissive = self.emissive_factor * self.emissive_strength;
+        self.emissive = emissive.clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST_EMISSION));
     }
 
     fn transmission(&self) -> f32 {

@@ -1,6 +1,10 @@
 //! Several scenes to one.
 
-use super::{clip::PropertyOf, graph::Scene, material::Material};
+use super::{
+    clip::PropertyOf,
+    graph::{Scene, WarningPlace},
+    material::Material,
+};
 use std::collections::HashMap;
 
 /// Adds `other` to `scene`, with its indices moved past those of `scene`.
@@ -59,6 +63,18 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
             PropertyOf::Camera => cameras,
         };
     }
+    let warnings = scene.warnings.len();
+    for (warning, place) in &mut other.warning_places {
+        *warning += warnings;
+        match place {
+            WarningPlace::Node(node) => *node += nodes,
+            WarningPlace::Mesh(mesh) => *mesh += meshes,
+            WarningPlace::Material(material) => *material += materials,
+            WarningPlace::Camera(camera) => *camera += cameras,
+            WarningPlace::Clip(clip) => *clip += scene.clips.len(),
+        }
+    }
+    scene.warning_places.append(&mut other.warning_places);
     scene.nodes.append(&mut other.nodes);
     scene.meshes.append(&mut other.meshes);
     scene.skins.append(&mut other.skins);

@@ -73,6 +73,8 @@ pub enum Shading {
 /// Offsets that a morph target adds at weight 1: one per vertex, or none.
 #[derive(Debug, Clone, Default)]
 pub struct MorphTarget {
+    /// Name in the file (`extras.targetNames` of the mesh); may be empty.
+    pub name: String,
     /// Offsets of positions.
     pub positions: Vec<Vec3>,
     /// Offsets of normals.

@@ -19,6 +19,8 @@ pub struct Node {
     pub weights: Vec<f32>,
     /// Index into [`super::Scene::lights`].
     pub light: Option<usize>,
+    /// Where the light is in place of the node, in the axes of the file.
+    pub file_from_light: Option<Mat4>,
     /// Index into [`super::Scene::cameras`].
     pub camera: Option<usize>,
     /// Whether it is visible at rest, if all its ancestors are (KHR_node_visibility).
@@ -38,6 +40,7 @@ impl Default for Node {
             skin: None,
             weights: Vec::new(),
             light: None,
+            file_from_light: None,
             camera: None,
             visible: true,
             instance: false,

@@ -3,7 +3,7 @@
 //! The viewer, `canopy render`, `canopy export` and the benchmarks all open their scenes here.
 
 use super::{
-    Pose, Progress, Scene, TextureSupport,
+    Blend, Pose, Progress, Scene, TextureSupport,
     bounds::{Aabb, Bounds},
     deform::{positions, positions_over},
     folder,
@@ -31,6 +31,8 @@ pub struct OpenedScene {
     pub bounds: Bounds,
     /// The clip that `animation.clip` names.
     pub clip: Option<usize>,
+    /// The clips that it names where they are several, and the morph weights that `animation.morphs` names.
+    pub blend: Blend,
     /// The variant that `scene.variant` names.
     pub variant: Option<usize>,
     /// The moment at `animation.time`.
@@ -109,22 +111,20 @@ impl OpenedScene {
     /// Chooses what `config` names of a scene that is not the built-in one.
     pub fn new(mut scene: Scene, config: &Config, span: Span) -> Self {
         let mut misfit = None;
-        let mut fitting = |found: Result<_>, otherwise| {
-            found.unwrap_or_else(|error| {
-                misfit.get_or_insert(error);
-                otherwise
-            })
-        };
         let animation = &config.animation;
         let first_clip = (!scene.clips.is_empty()).then_some(0);
-        let clip = fitting(scene.clip(&animation.clip), first_clip);
-        let variant = fitting(scene.variant(&config.scene.variant), None);
+        let named = Blend::named(&scene, &animation.clip);
+        let otherwise = (first_clip, Blend::default());
+        let (clip, mut blend) = fitting(named, otherwise, &mut misfit);
+        let named = blend.set_morphs_named(&scene, &animation.morphs);
+        fitting(named, (), &mut misfit);
+        let variant = fitting(scene.variant(&config.scene.variant), None, &mut misfit);
         scene.choose_variant(variant);
         scene.turn_up(config.scene.up);
         let points = match span {
-            Span::Clip => clip_points(&scene, clip, animation.time),
+            Span::Clip => clip_points(&scene, (clip, &blend), animation.time),
             Span::Sequence { seconds, poses } => {
-                positions_over(&scene, clip, animation.time, seconds, poses)
+                positions_over(&scene, (clip, &blend), animation.time, seconds, poses)
             }
         };
         Self {
@@ -132,7 +132,8 @@ impl OpenedScene {
             bounds: Bounds::new(&scene),
             clip,
             variant,
-            first: FirstMoment::new(&scene, clip, animation.time, &points),
+            first: FirstMoment::new(&scene, (clip, &blend), animation.time, &points),
+            blend,
             points,
             misfit,
             scene,
@@ -149,11 +150,24 @@ impl OpenedScene {
     }
 }
 
+/// What was found; where it was not, `otherwise`, and the first error becomes the misfit.
+fn fitting<T>(found: Result<T>, otherwise: T, misfit: &mut Option<Error>) -> T {
+    found.unwrap_or_else(|error| {
+        misfit.get_or_insert(error);
+        otherwise
+    })
+}
+
 impl FirstMoment {
     /// The moment at `time` of a scene that is not the built-in one, with the `points` that its first view
     /// holds.
-    fn new(scene: &Scene, clip: Option<usize>, time: f32, points: &[Vec3]) -> Self {
-        let pose = Pose::new(scene, clip, time);
+    fn new(
+        scene: &Scene,
+        (clip, blend): (Option<usize>, &Blend),
+        time: f32,
+        points: &[Vec3],
+    ) -> Self {
+        let pose = Pose::blended(scene, clip, blend, time);
         let bounds = Aabb::of(points.iter().copied());
         Self {
             has_floor: framing::has_floor(scene, &pose, Aabb::of(positions(scene, &pose))),
@@ -165,10 +179,16 @@ impl FirstMoment {
     }
 
     /// The same moment after the scene has been turned.
-    pub fn turned(&self, scene: &Scene, clip: Option<usize>, time: f32, points: &[Vec3]) -> Self {
+    pub fn turned(
+        &self,
+        scene: &Scene,
+        clips: (Option<usize>, &Blend),
+        time: f32,
+        points: &[Vec3],
+    ) -> Self {
         Self {
             is_builtin: self.is_builtin,
-            ..Self::new(scene, clip, time, points)
+            ..Self::new(scene, clips, time, points)
         }
     }
 
@@ -241,13 +261,12 @@ impl FirstView {
 /// World positions in metres that a view of the scene holds: those over the whole length of the clip, so that
 /// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip would
 /// be too many positions, those at its start alone.
-pub fn clip_points(scene: &Scene, clip: Option<usize>, time: f32) -> Vec<Vec3> {
-    let playing = clip.and_then(|clip| scene.clips.get(clip));
-    let length = playing.map_or(0.0, |clip| clip.duration_secs);
+pub fn clip_points(scene: &Scene, (clip, blend): (Option<usize>, &Blend), time: f32) -> Vec<Vec3> {
+    let length = blend.duration_secs(scene, clip);
     if length > 0.0 {
-        positions_over(scene, clip, 0.0, length, CLIP_POSES)
+        positions_over(scene, (clip, blend), 0.0, length, CLIP_POSES)
     } else {
-        positions(scene, &Pose::new(scene, clip, time))
+        positions(scene, &Pose::blended(scene, clip, blend, time))
     }
 }
 
@@ -349,6 +368,7 @@ mod tests {
         let aside = Look {
             eye: Some(Vec3::Y),
             target: None,
+            ..Look::default()
         };
         assert_eq!(view("eye", &aside, false).unwrap().camera, None);
         assert!(view("ear", &nowhere, false).is_err());

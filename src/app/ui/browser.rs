@@ -183,7 +183,7 @@ fn path_field(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) {
         .lock_focus(true);
     // Before it is shown, so that it takes what is typed in the very first frame.
     ui.memory_mut(|memory| memory.request_focus(id));
-    ui.add(field);
+    ui.add(field).accessible_name("path, or text to filter by");
     if browser.text != before {
         browser.edited(wakes());
     }
@@ -297,6 +297,9 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     } else {
         format!("{text}: {note}")
     };
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(egui::Role::ListBoxOption, true, is_selected, &hint)
+    });
     response.on_hover_text(hint).clicked()
 }
 

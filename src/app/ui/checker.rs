@@ -20,6 +20,8 @@ pub(super) struct Run<'a> {
     size: [f32; 2],
     pixels_per_point: f32,
     seconds: f64,
+    /// What screen readers were told in the last frame.
+    told: Option<egui::accesskit::TreeUpdate>,
     show: &'a mut dyn FnMut(&mut Ui),
 }
 
@@ -41,6 +43,7 @@ impl<'a> Run<'a> {
             size,
             pixels_per_point,
             seconds: 0.0,
+            told: None,
             show,
         }
     }
@@ -59,10 +62,11 @@ impl<'a> Run<'a> {
         let viewport = input.viewports.get_mut(&egui::ViewportId::ROOT)?;
         viewport.native_pixels_per_point = Some(self.pixels_per_point);
         let mut seen = None;
-        let output: FullOutput = self.ctx.run_ui(input, |ui| {
+        let mut output: FullOutput = self.ctx.run_ui(input, |ui| {
             (self.show)(ui);
             seen = Some(look(ui.ctx()));
         });
+        self.told = output.platform_output.accesskit_update.take();
         output.drop_without_applying_deltas();
         seen
     }
@@ -111,6 +115,71 @@ impl<'a> Run<'a> {
             }
         }
         without
+    }
+
+    /// The controls that can have the keyboard and that screen readers are told no name of.
+    pub(super) fn unnamed(&mut self) -> Vec<String> {
+        self.ctx.enable_accesskit();
+        for _ in 0..4 {
+            self.frame(Vec::new(), |_| ());
+        }
+        let focusable = self.frame(Vec::new(), focusable).unwrap_or_default();
+        let nodes = self.told.take().map(|told| told.nodes).unwrap_or_default();
+        let named = |id: egui::Id| {
+            let node = nodes.iter().find(|(known, _)| *known == id.accesskit_id());
+            node.is_some_and(|(_, node)| {
+                let has_label = node.label().is_some_and(|label| !label.trim().is_empty());
+                has_label || !node.labelled_by().is_empty()
+            })
+        };
+        let without = focusable.into_iter().filter(|(id, _)| !named(*id));
+        let without: Vec<Rect> = without.map(|(_, rect)| rect).collect();
+        let tell = |ctx: &Context| -> Vec<String> {
+            let at = |rect: &Rect| format!("{:?} at {rect}", text_at(ctx, *rect));
+            without.iter().map(at).collect()
+        };
+        self.frame(Vec::new(), tell).unwrap_or_default()
+    }
+
+    /// Every name that screen readers are told.
+    pub(super) fn names(&mut self) -> Vec<String> {
+        self.ctx.enable_accesskit();
+        self.frame(Vec::new(), |_| ());
+        self.frame(Vec::new(), |_| ());
+        let nodes = self.told.take().map(|told| told.nodes).unwrap_or_default();
+        let label = |(_, node): (_, egui::accesskit::Node)| node.label().map(ToOwned::to_owned);
+        nodes.into_iter().filter_map(label).collect()
+    }
+
+    /// The controls that Tab does not reach, and whether it comes back to where it started.
+    pub(super) fn out_of_reach(&mut self) -> (Vec<String>, bool) {
+        for _ in 0..4 {
+            self.frame(Vec::new(), |_| ());
+        }
+        let all = self.frame(Vec::new(), focusable).unwrap_or_default();
+        let mut reached = Vec::new();
+        let mut comes_back = false;
+        for _ in 0..2 * all.len() + 4 {
+            self.press(egui::Key::Tab);
+            let Some(focused) = self.ctx.memory(|memory| memory.focused()) else {
+                continue;
+            };
+            if reached.first() == Some(&focused) {
+                comes_back = true;
+                break;
+            }
+            reached.push(focused);
+        }
+        let left: Vec<Rect> = all
+            .iter()
+            .filter(|(id, _)| !reached.contains(id))
+            .map(|(_, rect)| *rect)
+            .collect();
+        let tell = |ctx: &Context| -> Vec<String> {
+            let at = |rect: &Rect| format!("{:?} at {rect}", text_at(ctx, *rect));
+            left.iter().map(at).collect()
+        };
+        (self.frame(Vec::new(), tell).unwrap_or_default(), comes_back)
     }
 
     /// Every character that is shown.
@@ -170,6 +239,25 @@ impl<'a> Run<'a> {
         self.frame(vec![Event::PointerMoved(from.lerp(to, 0.5))], |_| ());
         self.frame(vec![Event::PointerMoved(to)], |_| ());
         self.frame(vec![button(to, false)], |_| ());
+    }
+
+    /// Types.
+    pub(super) fn write(&mut self, text: &str) {
+        self.frame(vec![Event::Text(text.into())], |_| ());
+        self.frame(Vec::new(), |_| ());
+    }
+
+    /// Presses and releases a key.
+    pub(super) fn press(&mut self, key: egui::Key) {
+        let event = |pressed| Event::Key {
+            key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: egui::Modifiers::NONE,
+        };
+        self.frame(vec![event(true), event(false)], |_| ());
+        self.frame(Vec::new(), |_| ());
     }
 
     /// Clicks, `count` times in a row.
@@ -301,6 +389,19 @@ fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
         let widgets = all.iter().filter(is_widget);
         let widgets = widgets.filter(|rect| !holds(rect) && !is_area(rect));
         found.extend(widgets.map(|rect| (*layer, *rect)));
+    }
+    found
+}
+
+/// The controls that can have the keyboard.
+fn focusable(ctx: &Context) -> Vec<(egui::Id, Rect)> {
+    let widgets = ctx.viewport(|viewport| viewport.this_pass.widgets.clone());
+    let mut found = Vec::new();
+    for (_, widgets) in widgets.layers() {
+        let able = widgets
+            .iter()
+            .filter(|widget| widget.enabled && widget.sense.is_focusable());
+        found.extend(able.map(|widget| (widget.id, widget.rect)));
     }
     found
 }

@@ -47,6 +47,12 @@ fn scene(ui: &mut Ui, state: &mut State) {
         {
             state.actions.push(Action::Open);
         }
+        let tree = ui
+            .button("Tree")
+            .on_hover_text("The scene tree: nodes, materials, lights, and their values (Alt+O)");
+        if tree.clicked() {
+            state.actions.push(Action::Outline);
+        }
         let browse = ui
             .button("Browse")
             .on_hover_text("Recent files, and those of a folder (Ctrl+P)");

@@ -1,5 +1,6 @@
 //! What egui shows: the panel with a file for each of its sections, the help, progress and messages.
 
+mod axes;
 mod browser;
 #[cfg(test)]
 mod checker;
@@ -9,10 +10,19 @@ mod floating;
 mod fold;
 mod header;
 mod help;
+mod inspector;
 mod legend;
+mod light;
+mod light_marks;
 mod magnitudes;
+mod material;
 mod offers;
+mod outline;
+#[cfg(test)]
+mod outline_tests;
 mod overlay;
+mod palette;
+mod path_curve;
 mod profiler;
 mod ray_path;
 mod rows;
@@ -21,7 +31,10 @@ mod selection;
 mod style;
 #[cfg(test)]
 mod tests;
+mod textures;
+mod timeline;
 mod tree_card;
+mod values;
 
 pub(super) use browser::{Answer, show as show_browser};
 pub(super) use facts::{Facts, LoadProgress};
@@ -39,17 +52,62 @@ const LEAST_WIDTH: f32 = 280.0;
 /// Shows everything. Returns the part of the window that is left for the scene.
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     style::follow(ui.ctx(), &state.config.window);
+    if state.presents {
+        return present(ui, state, facts);
+    }
     if state.panel {
         panel(ui, state, facts);
     }
+    outline::show(ui, state, facts);
     profiler::show(ui, state);
+    timeline::show(ui, state);
     let room = ui.available_rect_before_wrap();
+    name_picture(ui, room, state);
+    light_marks::show(ui.ctx(), room, state, facts);
+    path_curve::show(ui.ctx(), room, state, facts);
     compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
+    axes::show(ui.ctx(), room, state);
+    textures::show(ui.ctx(), room, state);
     offers::show(ui.ctx(), room, state);
     tree_card::show(ui.ctx(), room, state, facts);
     overlay::show(ui.ctx(), room, state, facts);
+    palette::show(ui.ctx(), state);
     room
+}
+
+/// The picture alone: nothing but an error, or the palette where it is asked for, lies over it.
+fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
+    let room = ui.available_rect_before_wrap();
+    name_picture(ui, room, state);
+    if state.error.is_some() {
+        overlay::show(ui.ctx(), room, state, facts);
+    }
+    palette::show(ui.ctx(), state);
+    room
+}
+
+/// Tells screen readers what the picture shows.
+fn name_picture(ui: &Ui, room: egui::Rect, state: &State) {
+    let picture = ui.interact(room, egui::Id::unique("picture"), egui::Sense::hover());
+    picture.widget_info(|| {
+        let stage = state.stage.as_ref();
+        let name = stage.map_or("no scene".into(), |stage| {
+            format!("picture of {}", stage.name())
+        });
+        egui::WidgetInfo::labeled(egui::Role::Image, true, name)
+    });
+}
+
+/// What Tab has reached comes into sight.
+fn follow_focus(ui: &Ui) {
+    let focused = ui.memory(|memory| memory.focused());
+    if let Some(reached) = focused.and_then(|id| ui.ctx().read_response(id))
+        && reached.gained_focus()
+        && reached.layer_id == ui.layer_id()
+    {
+        ui.scroll_to_rect(reached.rect, None);
+    }
 }
 
 fn panel(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
@@ -67,7 +125,10 @@ fn panel(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             ui.separator();
             egui::ScrollArea::vertical()
                 .auto_shrink(false)
-                .show(ui, |ui| sections::show(ui, state, facts, &mut edits));
+                .show(ui, |ui| {
+                    sections::show(ui, state, facts, &mut edits);
+                    follow_focus(ui);
+                });
         });
     for key in edits.reset {
         state.reset(key);

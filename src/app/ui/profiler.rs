@@ -54,6 +54,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State) {
             let key_left = whole.right() - if has_key { KEY } else { 0.0 };
             let left = Rect::from_min_max(whole.min, pos2(key_left, whole.bottom()));
             let response = ui.allocate_rect(left, Sense::click_and_drag());
+            let name = "chart of the time of every frame; the table beside it has the figures";
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
             charts(ui, left, &response, &chart, state);
             if has_key {
                 let right = Rect::from_min_max(pos2(key_left + 8.0, whole.top()), whole.max);

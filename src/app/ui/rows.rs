@@ -58,7 +58,10 @@ impl<'a> Row<'a> {
             ui.spacing_mut().item_spacing.x = 3.0;
             let room = ui.available_width();
             ui.spacing_mut().slider_width = (room - NUMBER_WIDTH).clamp(40.0, 400.0);
-            ui.add_enabled_ui(self.idle.is_none(), add).inner
+            let before = widget_count(ui);
+            let added = ui.add_enabled_ui(self.idle.is_none(), add).inner;
+            name_widgets(ui, self.name.trim(), before);
+            added
         });
         row.response.on_hover_text(tip);
         row.inner
@@ -86,7 +89,7 @@ impl<'a> Row<'a> {
         if self.keys.is_empty() {
             return;
         }
-        let name = ui.interact(rect, cell.response.id.with("name"), Sense::click());
+        let name = ui.interact(rect, cell.response.id.with("name"), Sense::CLICK);
         if self.changed(edits).next().is_some() {
             let dot = rect.left_center() + egui::vec2(DOT_WIDTH * 0.4, 0.0);
             ui.painter().circle_filled(dot, 2.5, accent(ui.visuals()));
@@ -112,6 +115,37 @@ impl<'a> Row<'a> {
                 &format!("\n\n{key} was {value} at the start. Double-click the name to reset it.");
         }
         text
+    }
+}
+
+/// Number of widgets that the layer has so far.
+fn widget_count(ui: &Ui) -> usize {
+    let layer = ui.layer_id();
+    ui.ctx()
+        .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
+}
+
+/// Tells screen readers of which setting the widgets are that the row has added since there were `before`.
+fn name_widgets(ui: &Ui, name: &str, before: usize) {
+    if name.is_empty() {
+        return;
+    }
+    let (ctx, layer) = (ui.ctx(), ui.layer_id());
+    let added: Vec<egui::Id> = ctx.viewport(|viewport| {
+        let widgets = viewport.this_pass.widgets.get_layer(layer);
+        widgets.skip(before).map(|widget| widget.id).collect()
+    });
+    for id in added.into_iter().filter(|id| ctx.has_accesskit_node(*id)) {
+        ctx.accesskit_node_builder(id, |node| {
+            if node.role() == egui::Role::Label {
+                return;
+            }
+            let label = match node.label() {
+                Some(own) if !own.is_empty() => format!("{name}: {own}"),
+                _ => name.to_owned(),
+            };
+            node.set_label(label);
+        });
     }
 }
 

@@ -56,7 +56,9 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
             lines.gap(gap);
         }
     }
-    if !state.selection.is_empty() || state.measure.is_on {
+    // The inspector tells of what was chosen in the tree.
+    let is_told = state.outline.is_open && state.outline.in_tree;
+    if !state.selection.is_empty() && !is_told || state.measure.is_on {
         floating_card(ctx, room, state);
     }
 }

@@ -64,6 +64,8 @@ fn set_dark(visuals: &mut Visuals) {
     visuals.selection.bg_fill = Color32::from_rgb(34, 98, 74);
     visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(190, 240, 215));
     visuals.hyperlink_color = Color32::from_rgb(104, 200, 152);
+    visuals.error_fg_color = Color32::from_rgb(255, 116, 104);
+    visuals.weak_text_color = Some(Color32::from_gray(168));
     visuals.slider_trailing_fill = true;
     visuals.widgets.noninteractive.fg_stroke.color = Color32::from_gray(198);
     visuals.widgets.inactive.fg_stroke.color = Color32::from_gray(214);
@@ -78,7 +80,8 @@ fn set_light(visuals: &mut Visuals) {
     visuals.window_stroke = Stroke::new(1.0, Color32::from_gray(180));
     visuals.selection.bg_fill = Color32::from_rgb(170, 222, 198);
     visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(8, 70, 44));
-    visuals.hyperlink_color = Color32::from_rgb(16, 124, 78);
+    visuals.hyperlink_color = Color32::from_rgb(14, 116, 72);
+    visuals.weak_text_color = Some(Color32::from_gray(98));
     visuals.warn_fg_color = Color32::from_rgb(156, 84, 0);
     visuals.error_fg_color = Color32::from_rgb(176, 16, 16);
     visuals.slider_trailing_fill = true;
@@ -149,6 +152,87 @@ pub(super) fn significant(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Contrast of two opaque colours (WCAG 2.2, "contrast ratio").
+    fn contrast(a: Color32, b: Color32) -> f32 {
+        let luminance = |color: Color32| {
+            let [r, g, b] = [color.r(), color.g(), color.b()].map(|byte| {
+                let c = f32::from(byte) / 255.0;
+                match c <= 0.040_45 {
+                    true => c / 12.92,
+                    false => ((c + 0.055) / 1.055).powf(2.4),
+                }
+            });
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// Text can be read on everything that it stands on: 4.5 to 1 at least. What is disabled has no limit.
+    #[test]
+    fn text_has_contrast_in_both_themes() {
+        assert!((contrast(Color32::WHITE, Color32::BLACK) - 21.0).abs() < 1e-3);
+        assert!(contrast(Color32::from_gray(118), Color32::WHITE) > 4.5);
+        assert!(contrast(Color32::from_gray(119), Color32::WHITE) < 4.5);
+        let ctx = Context::default();
+        set_style(&ctx);
+        let mut faults = Vec::new();
+        for theme in [egui::Theme::Dark, egui::Theme::Light] {
+            let style = ctx.style_of(theme);
+            let visuals = &style.visuals;
+            let mut check = |what: &str, text: Color32, ground: Color32| {
+                // Colours are premultiplied; text may let its ground through.
+                let opaque = ground.blend(text);
+                let found = contrast(opaque, ground);
+                if found < 4.5 {
+                    faults.push(format!("{theme:?}: {what}: {found:.2}"));
+                }
+            };
+            let grounds = [
+                ("panel", visuals.panel_fill),
+                ("window", visuals.window_fill),
+                ("field", visuals.extreme_bg_color),
+                ("stripe", visuals.faint_bg_color),
+            ];
+            let texts = [
+                ("text", visuals.text_color()),
+                ("weak text", visuals.weak_text_color()),
+                ("strong text", visuals.strong_text_color()),
+                ("accent", accent(visuals)),
+                ("warning", visuals.warn_fg_color),
+                ("error", visuals.error_fg_color),
+            ];
+            for (ground, fill) in grounds {
+                for (name, color) in texts {
+                    check(&format!("{name} on {ground}"), color, fill);
+                }
+            }
+            let widgets = &visuals.widgets;
+            for (name, widget) in [
+                ("button", &widgets.inactive),
+                ("button under the pointer", &widgets.hovered),
+                ("button with the keyboard", &widgets.active),
+                ("open list", &widgets.open),
+            ] {
+                check(name, widget.text_color(), widget.weak_bg_fill);
+                check(
+                    &format!("weak text on {name}"),
+                    visuals.weak_text_color(),
+                    widgets.inactive.weak_bg_fill,
+                );
+            }
+            let chosen = visuals.selection;
+            check("what is chosen", chosen.stroke.color, chosen.bg_fill);
+            // The ring around what has the keyboard: 3 to 1 (WCAG 2.2, 1.4.11).
+            let ring = contrast(widgets.active.bg_stroke.color, visuals.panel_fill);
+            assert!(
+                ring >= 3.0 && widgets.active.bg_stroke.width >= 1.0,
+                "{theme:?}: {ring}"
+            );
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
 
     #[test]
     fn numbers_are_grouped() {

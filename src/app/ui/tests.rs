@@ -4,6 +4,7 @@ use crate::{
         changes::Changes,
         keys::Action,
         measure::{MeasuredPoint, Snap},
+        recent::Recent,
         selected::{Gap, Selected},
         state::{Failure, Stage},
     },
@@ -31,7 +32,7 @@ const ADAPTER: &str = "llvmpipe (LLVM 19.1.7, 256 bits) (vulkan) — software re
 
 /// What a run shows, beside the size of its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Show {
+pub(super) enum Show {
     Panel,
     Help,
     Error,
@@ -44,10 +45,11 @@ enum Show {
     Selection,
     Profiler,
     Comparison,
+    Palette,
 }
 
 impl Show {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -60,6 +62,7 @@ impl Show {
         Self::Selection,
         Self::Profiler,
         Self::Comparison,
+        Self::Palette,
     ];
 }
 
@@ -109,6 +112,9 @@ fn state(show: Show, every_section: bool) -> State {
     }
     if show == Show::Comparison {
         compare(&mut state);
+    }
+    if show == Show::Palette {
+        state.open_palette(&Recent::default());
     }
     if show == Show::Notice {
         state.notify("a message of a usual length, such as the name of a file that was saved");
@@ -194,7 +200,7 @@ fn select(state: &mut State) {
     }
 }
 
-fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
+pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
     Facts {
         stats,
@@ -224,7 +230,7 @@ fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
 }
 
 /// Large numbers, for the least room.
-fn stats() -> FrameStats {
+pub(super) fn stats() -> FrameStats {
     FrameStats {
         triangles: 19_999_999,
         vertices: 59_999_999,
@@ -257,14 +263,14 @@ fn stats() -> FrameStats {
     }
 }
 
-fn context() -> egui::Context {
+pub(super) fn context() -> egui::Context {
     let ctx = egui::Context::default();
     set_style(&ctx);
     ctx
 }
 
 /// Runs `check` on a state in a window.
-fn with_run<R>(
+pub(super) fn with_run<R>(
     state: &mut State,
     shown: Show,
     (size, pixels_per_point): ([f32; 2], f32),
@@ -356,11 +362,42 @@ fn every_section_is_whole() {
     );
 }
 
+/// Blended clips, morph targets, a camera path, and an export that goes on.
+fn animate(state: &mut State) {
+    let Some(stage) = &mut state.stage else {
+        return;
+    };
+    let target = |name: &str| crate::scene::MorphTarget {
+        name: name.into(),
+        ..Default::default()
+    };
+    stage.scene.meshes.push(crate::scene::Mesh {
+        name: String::new(),
+        primitives: vec![crate::scene::Primitive {
+            targets: vec![target(LONG), target("")],
+            ..Default::default()
+        }],
+    });
+    stage.scene.nodes.push(Node {
+        mesh: Some(stage.scene.meshes.len() - 1),
+        ..Node::default()
+    });
+    stage.switch_clip(1, true);
+    let node = stage.scene.nodes.len() - 1;
+    Arc::make_mut(&mut stage.blend).set_morph(node, 1, Some(0.5));
+    state.add_path_key();
+    state.add_path_key();
+    state.export.motion = crate::app::export::Motion::Turn;
+    state.export.progress = Some([1234, 5678, 240]);
+}
+
 /// Other settings, so that every control is seen at work.
 fn vary(state: &mut State, variation: u32) {
     let config = &mut state.config;
     match variation {
         1 => {
+            animate(state);
+            let config = &mut state.config;
             config.shadows.mode = ShadowMode::Map;
             config.environment.source = EnvironmentSource::Color;
             config.set("test", "image.exposure", "histogram").unwrap();
@@ -678,6 +715,62 @@ fn trees_are_looked_at_by_clicks() {
     assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
 }
 
+/// Lines of the meshes, parts of materials, the lens and the axes are switched by clicks; the texture viewer opens.
+#[test]
+fn parts_of_the_picture_are_switched_by_clicks() {
+    let mut state = state(Show::Panel, true);
+    let window = ([1280.0, 6000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        for text in [
+            "wireframe",
+            "tangents and bitangents",
+            "all surfaces",
+            "of the scene",
+            "by distance",
+            "in a corner",
+            "All",
+        ] {
+            let found = run
+                .find(text)
+                .unwrap_or_else(|| panic!("{text} is not shown"));
+            run.click(found.center(), 1);
+        }
+    });
+    let Config {
+        overlay,
+        materials,
+        lights,
+        depth_of_field,
+        window: axes,
+        ..
+    } = &state.config;
+    assert!(overlay.wireframe && overlay.tangents && !overlay.normals);
+    assert!(materials.clay && materials.normal_texture && !lights.enabled);
+    assert!(depth_of_field.enabled && !axes.axes);
+    assert_eq!(state.actions, [Action::Textures]);
+    state.actions.clear();
+    state.perform(
+        Action::Textures,
+        1.0,
+        &crate::scene::framing::Look::default(),
+    );
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        assert!(run.find("The scene has no textures.").is_some());
+    });
+    // An end of an axis is clicked.
+    state.textures.is_open = false;
+    state.config.window.axes = true;
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let end = run.find("X").expect("it is shown");
+        run.click(end.center(), 1);
+    });
+    let faced = Action::Face(crate::app::camera::StandardView::Right);
+    assert_eq!(state.actions, [faced]);
+}
+
 /// A click on a step of a ray goes there, and so do keys; a click on a box ends tracing.
 #[test]
 fn steps_of_a_ray_are_gone_through() {
@@ -775,6 +868,82 @@ fn the_profiler_tells_what_the_pointer_is_over() {
     assert!(!texts.iter().any(|text| text == "Save trace"), "{texts:?}");
 }
 
+/// A drag along the timeline shows other moments and pauses; its handles move the part that repeats, and a
+/// double click sets an end back.
+#[test]
+fn the_timeline_scrubs_and_its_handles_move_the_loop() {
+    let mut state = state(Show::Panel, false);
+    state.playing = true;
+    let place = |run: &mut Run<'_>, time: f32, below: f32| {
+        run.faults(&[LONG, ADAPTER]);
+        let ticks = ["0.0", "2.0"].map(|text| run.find(text).expect("a tick").center());
+        let x = ticks[0].x + time / 2.0 * (ticks[1].x - ticks[0].x);
+        egui::pos2(x, ticks[0].y + below)
+    };
+    let (bar, handles) = (14.0, 27.0);
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let ends = [0.5, 1.25].map(|time| place(run, time, bar));
+        run.drag(ends[0], ends[1]);
+    });
+    let time = |state: &State| state.stage.as_ref().unwrap().time;
+    assert!(
+        (time(&state) - 1.25).abs() < 0.01 && !state.playing,
+        "{}",
+        time(&state)
+    );
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let at = place(run, 2.25, bar);
+        run.click(at, 1);
+    });
+    assert!((time(&state) - 2.25).abs() < 0.01, "{}", time(&state));
+    let step = egui::vec2(5.0, 0.0);
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let [from, to] = [0.0, 0.5].map(|time| place(run, time, handles));
+        run.drag(from - step, to - step);
+        let [from, to] = [2.5, 2.0].map(|time| place(run, time, handles));
+        run.drag(from + step, to + step);
+    });
+    let range = state.loop_range();
+    assert!(
+        (range.from - 0.5).abs() < 0.02 && (range.to - 2.0).abs() < 0.02,
+        "{range:?}"
+    );
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let at = place(run, 2.0, handles);
+        run.click(at + step, 2);
+    });
+    assert_eq!(state.loop_range().to, 2.5);
+    state.config.window.timeline = false;
+    let texts = with_run(&mut state, Show::Panel, PROFILER, |run| {
+        run.faults(&[]);
+        run.texts()
+    });
+    assert!(!texts.iter().any(|text| text == "|<"), "it is hidden");
+}
+
+/// A click on the switch of a second clip blends both.
+#[test]
+fn the_section_animation_blends_and_morphs() {
+    let mut state = state(Show::Panel, false);
+    state.layout.open.insert("Animation".into(), true);
+    let window = ([1280.0, 3000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[LONG]);
+        let name = run.find("clip 1").expect("the second clip").center();
+        run.click(egui::pos2(name.x + 86.0, name.y), 1);
+    });
+    let weights = state.stage.as_ref().unwrap().weights();
+    assert_eq!(weights, [(0, 0.5), (1, 0.5)]);
+    animate(&mut state);
+    assert_eq!(state.stage.as_ref().unwrap().blend.morphs.len(), 1);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[LONG]);
+        let reset = run.find("Reset").expect("weights are set by hand").center();
+        run.click(reset, 1);
+    });
+    assert_eq!(state.stage.as_ref().unwrap().blend.morphs, []);
+}
+
 /// The wheel zooms in time around the pointer, and a drag goes into the past.
 #[test]
 fn the_profiler_zooms_and_pans() {
@@ -839,4 +1008,134 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Clear");
     assert!(state.history.frames().is_empty() && !state.profiler.is_frozen());
     press(&mut state, "Freeze");
+}
+
+/// Screen readers are told a name of every control, and what the picture shows.
+#[test]
+fn every_control_has_a_name() {
+    for variation in 0..4 {
+        let mut state = state(Show::Panel, true);
+        vary(&mut state, variation);
+        let window = ([1280.0, 3000.0], 1.0);
+        let (unnamed, names) = with_run(&mut state, Show::Panel, window, |run| {
+            (run.unnamed(), run.names())
+        });
+        assert!(unnamed.is_empty(), "{variation}: {}", unnamed.join("\n"));
+        for name in [
+            "leaf cutoff",
+            "build trees: changed",
+            "vsync: wait for the display",
+        ] {
+            let is_told = names.iter().any(|told| told == name);
+            assert!(is_told || variation > 0, "{name} is not told: {names:?}");
+        }
+        let picture = format!("picture of {LONG} and 1 more");
+        assert!(variation == 2 || names.contains(&picture), "{names:?}");
+    }
+    for shown in Show::ALL {
+        let mut state = state(shown, false);
+        state.panel = false;
+        let window = ([1280.0, 800.0], 1.0);
+        let unnamed = with_run(&mut state, shown, window, |run| run.unnamed());
+        assert!(unnamed.is_empty(), "{shown:?}: {}", unnamed.join("\n"));
+    }
+    let mut bad = |ui: &mut Ui| {
+        _ = ui.button("named");
+        ui.add(egui::Slider::new(&mut 1.0, 0.0..=2.0));
+        ui.allocate_response(egui::vec2(30.0, 20.0), egui::Sense::click());
+    };
+    let mut run = Run::new(context(), [400.0, 100.0], 1.0, &mut bad);
+    let unnamed = run.unnamed();
+    assert!(
+        unnamed.len() >= 2 && !unnamed[0].contains("named"),
+        "{unnamed:?}"
+    );
+}
+
+/// Tab reaches every control of the panel, and goes on from the last to the first.
+#[test]
+fn tab_reaches_every_control() {
+    let mut state = state(Show::Panel, true);
+    let before = state.config.clone();
+    let window = ([1280.0, 800.0], 1.0);
+    let (left, comes_back) = with_run(&mut state, Show::Panel, window, |run| run.out_of_reach());
+    assert!(
+        left.is_empty() && comes_back,
+        "{comes_back}: {}",
+        left.join("\n")
+    );
+    let changed = Changes::default().between(&before, &state.config);
+    assert!(changed.is_empty(), "{changed:?}");
+    // A control that keeps Tab to itself is found.
+    let mut text = String::new();
+    let mut trap = |ui: &mut Ui| {
+        _ = ui.button("one");
+        ui.add(egui::TextEdit::multiline(&mut text).lock_focus(true));
+        _ = ui.button("three");
+    };
+    let (left, comes_back) = Run::new(context(), [400.0, 200.0], 1.0, &mut trap).out_of_reach();
+    assert!(
+        !comes_back && left.len() == 1 && left[0].contains("three"),
+        "{left:?}"
+    );
+}
+
+/// Alone, the picture has all of the window, and nothing lies over it but what has failed.
+#[test]
+fn the_picture_is_presented_alone() {
+    let texts = |state: &mut State| {
+        with_run(state, Show::Error, ([1280.0, 800.0], 1.0), |run| {
+            run.faults(&[]);
+            run.texts()
+        })
+    };
+    let mut state = state(Show::Panel, true);
+    state.presents = true;
+    state.help = true;
+    state.notify("a notice");
+    assert_eq!(texts(&mut state), [""; 0]);
+    state.fail("It failed", "for some reason");
+    assert!(texts(&mut state).iter().any(|text| text == "It failed"));
+}
+
+/// By keys alone, a setting is found, completed and set; the palette closes, and the step can be undone there.
+#[test]
+fn a_setting_is_set_by_typing() {
+    let mut state = state(Show::Palette, false);
+    let window = ([1280.0, 800.0], 1.0);
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        let shown = run.texts().len();
+        assert!(shown < 400, "{shown} texts: rows out of sight are laid out");
+        run.write("shadows.m");
+        assert!(run.find("shadows.mode").is_some());
+        run.press(egui::Key::Tab);
+        run.press(egui::Key::ArrowDown);
+        run.press(egui::Key::Enter);
+    });
+    assert_eq!(state.config.shadows.mode, ShadowMode::Map);
+    assert!(state.palette.is_none());
+    assert_eq!(state.layout.recent_commands, ["set: shadows.mode map"]);
+    state.follow_changes(false);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.write("undo rays map");
+        run.press(egui::Key::Enter);
+    });
+    assert_eq!(state.config.shadows.mode, ShadowMode::Rays);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.write("fullscr");
+        let row = run.find("full screen").expect("it is listed");
+        run.click(row.center(), 1);
+    });
+    assert_eq!(state.actions, [Action::Fullscreen]);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.press(egui::Key::Escape);
+    });
+    assert!(state.palette.is_none() && state.actions.len() == 1);
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    cli::{bench::args::BenchArgs, offscreen::Offscreen},
+    cli::{bench::args::BenchArgs, offscreen::Offscreen, route::Route},
     gpu::Gpu,
     output,
     profile::{
@@ -24,7 +24,6 @@ use crate::{
         opened::{OpenedScene, Span},
     },
 };
-use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 
 /// Columns of the table.
@@ -44,42 +43,12 @@ pub(super) const COLUMNS: &[Column] = &[
 /// Frames of a turn around the scene.
 const TURN: u32 = 120;
 
-/// Where the camera goes.
-#[derive(Debug)]
-enum Route {
-    /// It stays in the first view, or where the file's camera is.
-    Clip,
-    /// Along a file's keys.
-    Keys(CameraPath),
-    /// Once around a point, from the first view.
-    Turn { first: Viewpoint, center: Vec3 },
-}
-
-impl Route {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Clip => "clip",
-            Self::Keys(_) => "keys",
-            Self::Turn { .. } => "turn",
-        }
-    }
-
-    /// The camera of a frame; `None` for the scene's own.
-    fn view(&self, frame: u32, frames: u32, seconds: f32) -> Option<Viewpoint> {
-        match self {
-            Self::Clip => None,
-            Self::Keys(path) => Some(path.at(seconds)),
-            Self::Turn { first, center } => {
-                let angle = std::f32::consts::TAU * frame as f32 / frames as f32;
-                let turn = Mat4::from_translation(*center)
-                    * Mat4::from_quat(Quat::from_rotation_y(angle))
-                    * Mat4::from_translation(-*center);
-                Some(Viewpoint {
-                    world_from_view: turn * first.world_from_view,
-                    projection: first.projection,
-                })
-            }
-        }
+/// The name of a route in reports.
+fn route_name(route: &Route) -> &'static str {
+    match route {
+        Route::Scene => "clip",
+        Route::Keys(_) => "keys",
+        Route::Turn { .. } => "turn",
     }
 }
 
@@ -119,21 +88,19 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     )?;
     let mut offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), config)?;
     let fps = offscreen.config.output.fps;
-    let clip = offscreen
-        .clip
-        .and_then(|clip| offscreen.scene.clips.get(clip));
-    let clip_secs = clip.map_or(0.0, |clip| clip.duration_secs);
+    let clip_secs = offscreen.duration_secs();
     let start = offscreen.config.animation.time;
     let moment = offscreen.moment(start);
     let route = match (keys, &args.clip) {
         (Some(path), _) => Route::Keys(path),
-        (None, Some(_)) if clip_secs > 0.0 => Route::Clip,
+        (None, Some(_)) if clip_secs > 0.0 => Route::Scene,
         (None, Some(clip)) => {
             let what = format!("--clip {clip}: the scene has no clip that lasts");
             return Err(Error::Usage(what));
         }
         (None, None) => Route::Turn {
             center: moment.bounds.center(),
+            seconds: args.frames.unwrap_or(TURN).max(1) as f32 / fps,
             first: Viewpoint {
                 world_from_view: moment.view.world_from_view,
                 projection: moment.view.projection,
@@ -141,7 +108,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         },
     };
     let whole = match &route {
-        Route::Clip => (clip_secs * fps).ceil() as u32,
+        Route::Scene => (clip_secs * fps).ceil() as u32,
         Route::Keys(path) => (path.duration_secs() * fps).floor() as u32 + 1,
         Route::Turn { .. } => TURN,
     };
@@ -153,7 +120,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
             true => time.rem_euclid(clip_secs),
             false => time,
         };
-        offscreen.moment_from(time, route.view(frame, frames, seconds))
+        offscreen.moment_from(time, route.view(seconds))
     };
     for _ in 0..args.warm_up.max(1) {
         let moment = moment_of(&mut offscreen, 0);
@@ -180,7 +147,7 @@ fn report(session: &mut Session<'_>, offscreen: &Offscreen, route: &Route) -> Re
     let frames = history.frames();
     let table = Table::of(frames);
     let args = session.args;
-    let mut run = Run::new(json!({"name": name(args), "path": route.name()}));
+    let mut run = Run::new(json!({"name": name(args), "path": route_name(route)}));
     run.set("size", offscreen.config.output.size.to_vec());
     run.set("fps", offscreen.config.output.fps);
     run.set("samples", frames.len());
@@ -265,7 +232,7 @@ fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report 
     let stats = offscreen.stats();
     let path = match (route, &args.path) {
         (Route::Keys(_), Some(file)) => format!("camera path {}", file.display()),
-        (Route::Clip, _) => format!("clip {}", args.clip.as_deref().unwrap_or_default()),
+        (Route::Scene, _) => format!("clip {}", args.clip.as_deref().unwrap_or_default()),
         _ => "a turn around the scene".into(),
     };
     let settings = offscreen.config.not_default().into_iter();

@@ -4,6 +4,7 @@ use crate::{
     Error, Result,
     cli::options::{LookArgs, TimeArgs, fps},
     config::Config,
+    provenance::{Provenance, Search},
     render::Channel,
 };
 use clap::{Args, ValueEnum};
@@ -15,9 +16,12 @@ pub struct RenderArgs {
     /// Scene files (.gltf, .glb, .obj), or - for standard input; none is the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// .png, .jpg, .exr (linear) or - (standard output); {frame} or {frame:4} numbers a sequence
+    /// .png, .jpg, .exr (linear), .mp4, .webm or - (standard output); {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,
+    /// Make this picture of canopy again; other options come on top
+    #[arg(long, value_name = "PICTURE", help_heading = "Output")]
+    pub from: Option<PathBuf>,
     /// Format of the picture, whatever its name ends in
     #[arg(
         long,
@@ -41,36 +45,48 @@ pub struct RenderArgs {
     /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub profile: Option<PathBuf>,
+    /// Print DONE/TOTAL for every draw, for programs; where they stop to read, the work ends
+    #[arg(long, help_heading = "Output")]
+    pub progress: bool,
     /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
-    /// Mean of N draws, jittered within the pixels
+    /// Mean of N draws, jittered within the pixels [default: 1]
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=4096),
         help_heading = "Picture"
     )]
-    pub samples: u32,
+    pub samples: Option<u32>,
     /// Settings of the picture.
     #[command(flatten)]
     pub look: LookArgs,
     /// Time and variant.
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Number of pictures, one after another in time
+    /// Number of pictures [default: 1, or all of a path, of a turn, or of a video's clip]
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..),
         help_heading = "Animation"
     )]
-    pub frames: u32,
+    pub frames: Option<u32>,
     /// Pictures per second of the sequence
     #[arg(long, value_name = "F", value_parser = fps, help_heading = "Animation")]
     pub fps: Option<f64>,
+    /// Keys that the camera moves along, as JSON: see docs/usage.md
+    #[arg(
+        long,
+        value_name = "FILE.json",
+        conflicts_with_all = ["turntable", "camera", "eye", "target"],
+        help_heading = "Animation"
+    )]
+    pub path: Option<PathBuf>,
+    /// Turn the camera around the scene, once in this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = turn, help_heading = "Animation")]
+    pub turntable: Option<f32>,
 }
 
 /// The format of a picture file.
@@ -100,6 +116,26 @@ impl PictureFormat {
 }
 
 impl RenderArgs {
+    /// Takes over what the picture [`Self::from`] tells, as far as no option says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a file of the scene that is missing.
+    pub fn follow(&mut self, made: &Provenance, search: &Search<'_>) -> Result<()> {
+        if self.files.is_empty() {
+            self.files = made.files(search)?;
+        }
+        self.samples.get_or_insert(made.samples);
+        self.look.follow(made);
+        if !made.hidden.is_empty() {
+            log::warn!(
+                "{}: meshes were hidden by hand, which are drawn",
+                search.picture.display()
+            );
+        }
+        Ok(())
+    }
+
     /// Sets the keys of `config` that these options stand for.
     ///
     /// # Errors
@@ -116,6 +152,11 @@ impl RenderArgs {
         }
         Ok(())
     }
+}
+
+fn turn(text: &str) -> Result<f32, String> {
+    let seconds = text.parse().ok().filter(|n| (0.01..=1e6).contains(n));
+    seconds.ok_or_else(|| "expected seconds of a whole turn, such as 8".into())
 }
 
 fn aov(text: &str) -> Result<(Channel, PathBuf), String> {

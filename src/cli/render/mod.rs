@@ -3,28 +3,38 @@
 mod args;
 mod outputs;
 mod stats;
+mod video;
 
 pub use args::{PictureFormat, RenderArgs};
 
 use super::{
     every_adapter,
-    offscreen::{self, Offscreen},
+    offscreen::{self, Moment, Offscreen},
     report::{Report, log_stage},
+    route::Route,
 };
 use crate::{
-    Result,
+    Error, Result,
     config::Config,
     gpu::profiler::Stopwatch,
     profile::{self, history::History},
+    provenance::Shown,
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::{
+        camera_path::CameraPath,
         compared::Compared,
+        framing::Viewpoint,
         opened::{OpenedScene, Span},
+        timeline::LoopRange,
     },
 };
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
-use std::path::Path;
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+use video::{Video, VideoFile};
 
 /// Most poses of a sequence that the first view is fitted to.
 const MOST_POSES: u32 = 9;
@@ -40,7 +50,16 @@ const MOST_PROFILED: usize = 100_000;
 /// of loading and drawing.
 pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.apply(&mut config)?;
-    let outputs = outputs(args, &config)?;
+    let size = config.output.size;
+    let video = match args.format {
+        None => VideoFile::wanted(&args.output, size)?,
+        Some(_) => None,
+    };
+    let path = args.path.as_deref();
+    let path = path.map(|file| CameraPath::read(file, config.camera.fov));
+    let path = path.transpose()?;
+    let frames = known_frames(args, &config, path.as_ref(), video.is_some());
+    let outputs = outputs(args, &config, frames.unwrap_or(2), video.is_some())?;
     if let Some(path) = &args.profile {
         profile::check(path)?;
     }
@@ -48,15 +67,19 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     let report = Report::new(quiet);
     let gpu = every_adapter::open(&report, &config)?;
     // A sequence is framed once, for all of its pictures.
-    let span = Span::Sequence {
-        seconds: (args.frames - 1) as f32 * config.animation.speed / config.output.fps,
-        poses: args.frames.min(MOST_POSES) as usize,
-    };
+    let span = frames.map_or(Span::Clip, |frames| Span::Sequence {
+        seconds: (frames - 1) as f32 * config.animation.speed / config.output.fps,
+        poses: frames.min(MOST_POSES) as usize,
+    });
     let support = texture_support(&gpu);
     let opened = offscreen::load(&report, &args.files, |files, progress| {
         OpenedScene::load(files, &config, support, span, progress)
     })?;
     let (opened, look) = (opened.checked()?, args.look.look());
+    let made_of = MadeOf {
+        files: opened.files.clone(),
+        variant: opened.variant,
+    };
     report.line.stage("uploading the scene");
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
@@ -71,10 +94,32 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     }
     offscreen.profile = args.profile.is_some().then(|| History::new(MOST_PROFILED));
     let mut times = Times::default();
-    let (stats, written) = draw(&mut offscreen, args, &outputs, &mut times, &report)?;
+    let sequence = Sequence {
+        frames: frames.unwrap_or_else(|| frames_of_clip(&offscreen)),
+        route: route(&mut offscreen, args, path),
+        samples: args.samples.unwrap_or(1),
+        tells: args.progress,
+        made_of,
+    };
+    let mut video = video
+        .map(|file| file.start(size, offscreen.config.output.fps))
+        .transpose()?;
+    let (stats, mut written) = draw(
+        &mut offscreen,
+        &sequence,
+        &outputs,
+        video.as_mut(),
+        &mut times,
+        &report,
+    )?;
+    if let Some(video) = video {
+        report.line.stage("encoding the video");
+        let (name, bytes) = video.finish()?;
+        written.add_video(name, bytes);
+    }
     offscreen.gpu.save_pipelines();
     if let Some(path) = &args.stats {
-        stats::write(path, &offscreen, &stats, &times, args.samples)?;
+        stats::write(path, &offscreen, &stats, &times, args.samples.unwrap_or(1))?;
     }
     if let (Some(path), Some(history)) = (&args.profile, &offscreen.profile) {
         profile::write(path, history.frames(), &offscreen.gpu.info.name)?;
@@ -83,11 +128,81 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
+/// The pictures that are drawn.
+struct Sequence {
+    frames: u32,
+    route: Route,
+    samples: u32,
+    /// Whether every draw is told on standard output.
+    tells: bool,
+    /// What its pictures keep.
+    made_of: MadeOf,
+}
+
+/// The number of frames, as far as it does not depend on the scene: what is asked for, else all of a path or
+/// a turn, else one; `None` for a video of the clip.
+fn known_frames(
+    args: &RenderArgs,
+    config: &Config,
+    path: Option<&CameraPath>,
+    is_video: bool,
+) -> Option<u32> {
+    let fps = config.output.fps;
+    // A whole number of frames that was divided and multiplied is still one.
+    let along = path.map(|path| (path.duration_secs() * fps + 1e-3).floor() as u32 + 1);
+    let around = args
+        .turntable
+        .map(|seconds| (seconds * fps).round().max(1.0) as u32);
+    let one = (!is_video).then_some(1);
+    args.frames.or(along).or(around).or(one)
+}
+
+/// The frames from the start to the end of the part of the clip that plays, or of all of it where the start is not
+/// before that end; one where none plays.
+fn frames_of_clip(offscreen: &Offscreen) -> u32 {
+    let animation = &offscreen.config.animation;
+    let range = LoopRange::new(animation, offscreen.duration_secs());
+    let is_before = animation.speed > 0.0 && (0.0..range.to).contains(&animation.time);
+    let from = if is_before {
+        animation.time
+    } else {
+        range.from
+    };
+    let seconds = (range.to - from) / animation.speed.abs();
+    match seconds.is_finite() {
+        true => (seconds * offscreen.config.output.fps)
+            .round()
+            .clamp(1.0, 1e6) as u32,
+        false => 1,
+    }
+}
+
+/// Where the camera goes.
+fn route(offscreen: &mut Offscreen, args: &RenderArgs, path: Option<CameraPath>) -> Route {
+    match (path, args.turntable) {
+        (Some(path), _) => Route::Keys(path),
+        (None, None) => Route::Scene,
+        (None, Some(seconds)) => {
+            let moment = offscreen.moment(offscreen.config.animation.time);
+            let is_clockwise = offscreen.config.camera.turntable < 0.0;
+            Route::Turn {
+                center: moment.bounds.center(),
+                first: Viewpoint {
+                    world_from_view: moment.view.world_from_view,
+                    projection: moment.view.projection,
+                },
+                seconds: if is_clockwise { -seconds } else { seconds },
+            }
+        }
+    }
+}
+
 /// Draws the sequence and writes its pictures. Returns the figures of its last frame.
 fn draw(
     offscreen: &mut Offscreen,
-    args: &RenderArgs,
+    sequence: &Sequence,
     outputs: &[Output],
+    mut video: Option<&mut Video>,
     times: &mut Times,
     report: &Report,
 ) -> Result<(FrameStats, Written)> {
@@ -98,13 +213,14 @@ fn draw(
     );
     let mut written = Written::default();
     let mut stats = FrameStats::default();
-    let (frames, count) = (args.frames, args.samples);
+    let (frames, count) = (sequence.frames, sequence.samples);
     let mut stages = Stages::default();
     report.line.stage("compiling shaders");
     for frame in 0..frames {
-        let time = wrapped(offscreen, start + frame as f32 * step, frame);
+        let time = time_of(offscreen, start, frame as f32 * step);
         times.begin(frame, time);
-        let moment = offscreen.moment(time);
+        let seconds = frame as f32 / offscreen.config.output.fps;
+        let moment = offscreen.moment_from(time, sequence.route.view(seconds));
         for index in 0..count {
             let sample = FrameSample::of(index, count);
             stages.compile_ms += offscreen.compile(&moment, sample)?;
@@ -117,6 +233,9 @@ fn draw(
             let drawn = offscreen.draw(&moment, sample)?;
             // The time that reading channels back takes is not the frame's.
             stats = offscreen.stats().clone();
+            if sequence.tells {
+                tell(done + 1, total)?;
+            }
             times.add(&drawn, &stats.passes);
             stages.draw_ms += drawing.ms();
             if (frame, index) == (0, 0) {
@@ -127,13 +246,53 @@ fn draw(
                 .iter()
                 .filter(|output| output.is_ready(index, count))
             {
-                output.write(offscreen, frame, &mut written)?;
+                let shown = sequence.made_of.shown(offscreen, &moment, count);
+                output.write(offscreen, frame, shown, &mut written)?;
             }
+            stages.write_ms += writing.ms();
+        }
+        if let Some(video) = &mut video {
+            let writing = Stopwatch::new();
+            video.add(offscreen.picture()?)?;
             stages.write_ms += writing.ms();
         }
     }
     stages.log(frames, count);
     Ok((stats, written))
+}
+
+/// Tells a program how many draws are done. Where it reads no more, nobody wants the others.
+fn tell(done: u64, total: u64) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let written = writeln!(stdout, "{done}/{total}").and_then(|()| stdout.flush());
+    written.map_err(|e| Error::io("standard output", e))
+}
+
+/// What of a scene its pictures keep.
+#[derive(Debug)]
+struct MadeOf {
+    files: Vec<PathBuf>,
+    variant: Option<usize>,
+}
+
+impl MadeOf {
+    fn shown(&self, offscreen: &Offscreen, moment: &Moment, samples: u32) -> Shown<'_> {
+        let view = &moment.view;
+        let viewpoint = Viewpoint {
+            world_from_view: view.world_from_view,
+            projection: view.projection,
+        };
+        Shown {
+            files: &self.files,
+            clip: offscreen.clip,
+            time: moment.time,
+            variant: self.variant,
+            distance: viewpoint.eye().distance(moment.bounds.center()),
+            viewpoint,
+            size: offscreen.config.output.size,
+            samples,
+        }
+    }
 }
 
 /// Time in the stages of drawing.
@@ -173,16 +332,17 @@ fn step_text([frame, frames]: [u32; 2], [sample, samples]: [u32; 2]) -> String {
     }
 }
 
-/// The time within the clip, which starts again at its end. The first frame is at the time that was given.
-fn wrapped(offscreen: &Offscreen, time: f32, frame: u32) -> f32 {
-    let clip = offscreen
-        .clip
-        .and_then(|clip| offscreen.scene.clips.get(clip));
-    let duration = clip.map_or(0.0, |clip| clip.duration_secs);
-    if frame > 0 && duration > 0.0 {
-        time.rem_euclid(duration)
-    } else {
-        time
+/// The time so many seconds after the start, which begins again in the part of the clip that repeats. The
+/// first frame is at the time that was given.
+fn time_of(offscreen: &Offscreen, start: f32, seconds: f32) -> f32 {
+    if seconds == 0.0 {
+        return start;
+    }
+    let animation = &offscreen.config.animation;
+    let range = LoopRange::new(animation, offscreen.duration_secs());
+    match range.to > range.from {
+        true => range.advance(start, seconds, animation.repeat).0,
+        false => start + seconds,
     }
 }
 

@@ -1,11 +1,15 @@
 //! The files of `canopy render`: checked before any work is done, then encoded and written.
 
-use super::args::{PictureFormat, RenderArgs, is_stdout, usage};
+use super::{
+    args::{PictureFormat, RenderArgs, is_stdout, usage},
+    video,
+};
 use crate::{
     Error, Result,
     cli::{console::print_bytes, offscreen::Offscreen},
     config::{self, Config, ShadowMode},
-    output::{self, numbers, picture},
+    output::{self, embedded, numbers, picture},
+    provenance::{Provenance, SOFTWARE, Shown},
     render::Channel,
 };
 use std::{
@@ -29,13 +33,24 @@ pub(super) struct Output {
 ///
 /// [`Error::Usage`] for names that cannot be written to, for formats that do not hold what is asked for, and
 /// for channels that the settings leave out; [`Error::Io`] for folders that are not there.
-pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>> {
-    let mut outputs = vec![picture_output(args)?];
-    if outputs[0].format == PictureFormat::Jpg
-        && config.environment.background == config::Background::Transparent
-    {
+pub(super) fn outputs(
+    args: &RenderArgs,
+    config: &Config,
+    frames: u32,
+    is_video: bool,
+) -> Result<Vec<Output>> {
+    let mut outputs = match is_video {
+        true => Vec::new(),
+        false => vec![picture_output(args, frames)?],
+    };
+    let holds_no_alpha = match outputs.first() {
+        None => Some("a video"),
+        Some(picture) => (picture.format == PictureFormat::Jpg).then_some("JPEG"),
+    };
+    let is_transparent = config.environment.background == config::Background::Transparent;
+    if let Some(what) = holds_no_alpha.filter(|_| is_transparent) {
         return usage(format!(
-            "{}: JPEG holds no transparency; write .png or .exr",
+            "{}: {what} holds no transparency; write .png or .exr",
             args.output.display()
         ));
     }
@@ -51,15 +66,18 @@ pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>>
     for output in &outputs {
         let Some(name) = &output.name else { continue };
         let path = name.frame(0);
-        if args.frames > 1 && !name.is_numbered() {
+        if frames > 1 && !name.is_numbered() {
+            let what = match args.frames {
+                Some(_) => format!("--frames {frames} needs"),
+                None => format!("{frames} frames need"),
+            };
             return usage(format!(
-                "{}: --frames {} needs a name with {{frame}}, or every picture would replace the last",
+                "{}: {what} a name with {{frame}}, or every picture would replace the last",
                 path.display(),
-                args.frames
             ));
         }
         // Widths of numbers differ in the first picture, and may be the same in the last.
-        let ends: BTreeSet<_> = [0, args.frames - 1].map(|n| place(&name.frame(n))).into();
+        let ends: BTreeSet<_> = [0, frames - 1].map(|n| place(&name.frame(n))).into();
         take(ends, &path, &mut taken)?;
         output::check_writable(&path)?;
     }
@@ -95,9 +113,9 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-fn picture_output(args: &RenderArgs) -> Result<Output> {
-    let of_name =
-        || output::extension(&args.output, &PictureFormat::EXTENSIONS).map(PictureFormat::of);
+fn picture_output(args: &RenderArgs, frames: u32) -> Result<Output> {
+    let known = [&PictureFormat::EXTENSIONS[..], &video::EXTENSIONS[..]].concat();
+    let of_name = || output::extension(&args.output, &known).map(PictureFormat::of);
     if !is_stdout(&args.output) {
         return Ok(Output {
             channel: Channel::Lit,
@@ -105,8 +123,11 @@ fn picture_output(args: &RenderArgs) -> Result<Output> {
             name: Some(output::Template::new(&args.output)?),
         });
     }
-    if args.frames > 1 {
+    if frames > 1 {
         return usage("-o -: standard output holds one picture; --frames needs files".into());
+    }
+    if args.progress {
+        return usage("-o -: standard output holds the picture; --progress needs a file".into());
     }
     if std::io::stdout().is_terminal() {
         return usage("-o -: standard output is a terminal; send it to a file or a program".into());
@@ -173,6 +194,13 @@ pub(super) struct Written {
 }
 
 impl Written {
+    /// A video has been written.
+    pub(super) fn add_video(&mut self, name: String, bytes: u64) {
+        self.pictures = 1;
+        self.bytes += bytes;
+        self.first = name;
+    }
+
     /// In words, for pictures of `size`.
     pub(super) fn text(&self, [width, height]: [u32; 2]) -> String {
         let (first, last) = (&self.first, &self.last);
@@ -196,9 +224,15 @@ impl Output {
         &self,
         offscreen: &mut Offscreen,
         frame: u32,
+        shown: Shown<'_>,
         written: &mut Written,
     ) -> Result<()> {
-        let bytes = self.encode(offscreen)?;
+        let path = self.name.as_ref().map(|name| name.frame(frame));
+        let folder = path.as_ref().and_then(|path| path.parent());
+        let config = &offscreen.config;
+        let keeps = config.output.metadata && self.channel == Channel::Lit;
+        let made = keeps.then(|| Provenance::new(config, &shown, folder).text());
+        let bytes = self.encode(offscreen, made.as_deref())?;
         let name = match &self.name {
             None => {
                 print_bytes(&bytes)?;
@@ -224,13 +258,20 @@ impl Output {
         Ok(())
     }
 
-    fn encode(&self, offscreen: &mut Offscreen) -> Result<Vec<u8>> {
+    /// The picture as a file; `made` is the text that it keeps.
+    fn encode(&self, offscreen: &mut Offscreen, made: Option<&str>) -> Result<Vec<u8>> {
         let [width, height] = offscreen.config.output.size;
         let quality = offscreen.config.output.jpeg_quality;
         match (self.channel, self.format) {
-            (Channel::Lit, PictureFormat::Png) => picture::png(width, height, offscreen.picture()?),
+            (Channel::Lit, PictureFormat::Png) => {
+                let bytes = picture::png(width, height, offscreen.picture()?)?;
+                Ok(made.map_or(bytes.clone(), |made| {
+                    embedded::into_png(&bytes, made, SOFTWARE)
+                }))
+            }
             (Channel::Lit, PictureFormat::Jpg) => {
-                picture::jpeg(width, height, offscreen.picture()?, quality)
+                let bytes = picture::jpeg(width, height, offscreen.picture()?, quality)?;
+                Ok(made.map_or(bytes.clone(), |made| embedded::into_jpeg(&bytes, made)))
             }
             (Channel::Cost, PictureFormat::Png | PictureFormat::Jpg) => {
                 let settings = offscreen.config.cost.clone();
@@ -240,7 +281,7 @@ impl Output {
                 log::info!("the brightest colour of the channel cost stands for {range}");
                 picture::png(image.width, image.height, pixels)
             }
-            (channel, PictureFormat::Exr) => picture::exr(&offscreen.channel(channel)?),
+            (channel, PictureFormat::Exr) => picture::exr_with(&offscreen.channel(channel)?, made),
             (channel, _) => {
                 let image = offscreen.channel(channel)?;
                 let pixels = picture::viewable(channel, &image);

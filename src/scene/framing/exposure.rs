@@ -56,7 +56,7 @@ pub fn exposure_ev(
     if let Some(ev) = config.image.exposure_ev() {
         return ev;
     }
-    let has_sun = config.has_sun(scene.nodes.iter().any(|node| node.light.is_some()));
+    let has_sun = config.has_sun(scene.has_lights());
     let mut lux = environment_lux(config, file_luminance);
     let mut fitting = FITTING_LUX;
     let lacks_materials = lacks_materials(scene);
@@ -70,11 +70,14 @@ pub fn exposure_ev(
     if has_sun {
         lux += config.sun.strength * luminance(config.sun.color.into());
     }
-    let placed = scene.nodes.iter().zip(&pose.world_from_node);
+    let placed = scene.nodes.iter().zip(&pose.world_from_node).enumerate();
     let mut shining: Vec<_> = placed
         .zip(&pose.visible)
         .filter(|(_, shows)| **shows)
-        .filter_map(|((node, matrix), _)| Some((pose.light(scene, node.light?), matrix)))
+        .filter_map(|((number, (node, matrix)), _)| {
+            let light = pose.light(scene, node.light?);
+            Some((light, scene.world_from_light(number, *matrix)))
+        })
         .collect();
     if has_sun && let Some(replaced) = own_sun(&shining) {
         shining.remove(replaced);
@@ -95,7 +98,7 @@ pub fn exposure_ev(
 }
 
 /// The brightest directional light that shines from above, which a sun of the settings replaces.
-fn own_sun(lights: &[(&Light, &Mat4)]) -> Option<usize> {
+fn own_sun(lights: &[(&Light, Mat4)]) -> Option<usize> {
     let power = |index: &usize| lights[*index].0.intensity * lights[*index].0.color.max_element();
     let shines_down = |index: &usize| {
         let (light, world_from_light) = lights[*index];

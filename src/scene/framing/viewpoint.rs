@@ -32,6 +32,8 @@ pub struct Look {
     pub eye: Option<Vec3>,
     /// The point that it looks at.
     pub target: Option<Vec3>,
+    /// A whole view, in place of both.
+    pub view: Option<Viewpoint>,
 }
 
 impl Viewpoint {
@@ -49,6 +51,9 @@ impl Viewpoint {
         config: &config::Camera,
         aspect: f32,
     ) -> Result<Self> {
+        if let Some(view) = look.view {
+            return Ok(view);
+        }
         if *look == Look::default() {
             let camera = scene.camera(&config.name)?;
             if let Some(view) = camera.and_then(|camera| Self::of_camera(scene, pose, camera)) {

@@ -13,7 +13,7 @@ use crate::{
     scene::{
         clip::{Clip, Property},
         files::shorten,
-        graph::Scene,
+        graph::{Scene, WarningPlace},
         load::Load,
         node::Transform,
     },
@@ -33,6 +33,7 @@ pub(super) fn clips(
     let pointers_of_file = Pointers::new(file, hierarchy, pointers, scene);
     let mut faults = Faults::default();
     for (index, json) in file.root.animations.iter().enumerate() {
+        file.place.set(Some(WarningPlace::Clip(index)));
         let mut clip = Clip {
             name: name_of(json.name.as_ref()),
             ..Clip::default()
@@ -82,6 +83,7 @@ pub(super) fn clips(
         clip.channels.sort_by_key(|channel| channel.target);
         scene.clips.push(clip);
     }
+    file.place.set(None);
     faults.tell(file);
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::{
     Result,
     scene::{
         camera::{Camera, Projection},
-        graph::Scene,
+        graph::{Scene, WarningPlace},
     },
 };
 use ::gltf::json::{camera::Type as CameraType, validation::Checked};
@@ -14,6 +14,7 @@ use std::f32::consts::FRAC_PI_2;
 /// Reads all cameras.
 pub(super) fn cameras(file: &File<'_>, scene: &mut Scene) -> Result<()> {
     for (index, json) in file.root.cameras.iter().enumerate() {
+        file.place.set(Some(WarningPlace::Camera(index)));
         let projection = match (json.type_, &json.perspective, &json.orthographic) {
             (Checked::Valid(CameraType::Perspective), Some(p), _) => {
                 let sound = p.yfov > 0.0 && p.yfov < 2.0 * FRAC_PI_2;
@@ -51,5 +52,6 @@ pub(super) fn cameras(file: &File<'_>, scene: &mut Scene) -> Result<()> {
             projection,
         });
     }
+    file.place.set(None);
     Ok(())
 }

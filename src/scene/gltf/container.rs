@@ -23,6 +23,8 @@ pub(super) struct Parsed {
     pub(super) pointers: Vec<Pointer>,
     /// The extras of each light, which [`Root`] does not hold.
     pub(super) light_extras: Vec<Map<String, Value>>,
+    /// The names of each mesh's morph targets, as far as the file gives them.
+    pub(super) target_names: Vec<Vec<String>>,
 }
 
 /// The parts of a `.gltf` or `.glb` file.
@@ -115,6 +117,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
     check_version(&value)?;
     let light_extras = light_extras(&value);
+    let target_names = target_names(&value);
     simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
@@ -158,7 +161,21 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         root,
         pointers,
         light_extras,
+        target_names,
     })
+}
+
+/// The names of each mesh's morph targets, which exporters write to its extras; as many as there are.
+fn target_names(value: &Value) -> Vec<Vec<String>> {
+    let meshes = value.get("meshes").and_then(Value::as_array);
+    let names = |mesh: &Value| {
+        let names = mesh
+            .pointer("/extras/targetNames")
+            .and_then(Value::as_array);
+        let name = |name: &Value| clip(name.as_str().unwrap_or_default(), 100).to_string();
+        names.into_iter().flatten().map(name).collect()
+    };
+    meshes.into_iter().flatten().map(names).collect()
 }
 
 /// The extras of each light; empty where a light has none.

@@ -2,12 +2,15 @@
 
 use crate::{
     Error, Result,
-    scene::files::{Bytes, Folder, clip},
+    scene::{
+        files::{Bytes, Folder, clip},
+        graph::WarningPlace,
+    },
 };
 use ::gltf::json::Root;
 use serde_json::{Map, Value};
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{HashMap, HashSet},
     path::Path,
     rc::Rc,
@@ -16,6 +19,9 @@ use std::{
 /// The most warnings that are kept of a file.
 const MAX_WARNINGS: usize = 100;
 
+/// The most places of warnings that are kept of a file.
+const MAX_PLACES: usize = 300;
+
 /// A glTF file that is being read.
 #[derive(Debug)]
 pub(super) struct File<'a> {
@@ -23,6 +29,8 @@ pub(super) struct File<'a> {
     pub(super) root: Root,
     /// The extras of each light.
     pub(super) light_extras: Vec<Map<String, Value>>,
+    /// The names of each mesh's morph targets, as far as it gives them.
+    pub(super) target_names: Vec<Vec<String>>,
     /// The extensions that the file requires.
     pub(super) required: HashSet<String>,
     /// The bytes of each buffer, or why there are none: an error only if something reads them.
@@ -33,6 +41,10 @@ pub(super) struct File<'a> {
     /// The indices of sparse accessors that have been read: thousands of primitives may share one.
     pub(super) sparse_indices: RefCell<HashMap<usize, Rc<[u32]>>>,
     pub(super) warnings: RefCell<Vec<String>>,
+    /// What is being read: warnings are about it.
+    pub(super) place: Cell<Option<WarningPlace>>,
+    /// What warnings are about, by their index.
+    pub(super) warning_places: RefCell<Vec<(usize, WarningPlace)>>,
 }
 
 impl File<'_> {
@@ -45,7 +57,12 @@ impl File<'_> {
         // Names of any length come from the file.
         let line = format!("{}: {}", self.path.display(), clip(what.as_ref(), 300));
         let mut warnings = self.warnings.borrow_mut();
-        if warnings.len() < MAX_WARNINGS && !warnings.contains(&line) {
+        let known = warnings.iter().position(|known| *known == line);
+        if let Some(place) = self.place.get() {
+            let warning = known.unwrap_or(warnings.len());
+            self.add_place(warning, place);
+        }
+        if warnings.len() < MAX_WARNINGS && known.is_none() {
             warnings.push(line);
             if warnings.len() == MAX_WARNINGS {
                 warnings.push(format!(
@@ -53,6 +70,17 @@ impl File<'_> {
                     self.path.display()
                 ));
             }
+        }
+    }
+
+    /// A warning is about this too.
+    pub(super) fn add_place(&self, warning: usize, place: WarningPlace) {
+        let mut places = self.warning_places.borrow_mut();
+        if warning < MAX_WARNINGS
+            && places.len() < MAX_PLACES
+            && !places.contains(&(warning, place))
+        {
+            places.push((warning, place));
         }
     }
 

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Result,
     scene::{
-        graph::Scene,
+        graph::{Scene, WarningPlace},
         material::{AlphaMode, BRIGHTEST_EMISSION as BRIGHTEST, Material},
     },
 };
@@ -21,6 +21,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
     let mut textures = Textures::new(file);
     for (index, json) in file.root.materials.iter().enumerate() {
         let user = |part: &str| format!("{part} of material {index}");
+        file.place.set(Some(WarningPlace::Material(index)));
         let pbr = &json.pbr_metallic_roughness;
         let extensions = json.extensions.as_ref();
         let strength = extensions
@@ -91,6 +92,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
         }
         scene.materials.push(material);
     }
+    file.place.set(None);
     scene.textures = textures.textures;
     Ok(())
 }

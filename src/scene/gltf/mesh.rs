@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Error, Result,
     scene::{
-        graph::Scene,
+        graph::{Scene, WarningPlace},
         load::{Budget, Load},
         material::Material,
         mesh::{Mesh, Primitive},
@@ -46,6 +46,7 @@ pub(super) fn meshes(
             done,
         )?;
         let json = &file.root.meshes[number];
+        file.place.set(Some(WarningPlace::Mesh(index)));
         let mut primitives = Vec::new();
         for (index, json) in json.primitives.iter().enumerate() {
             load.progress().check()?;
@@ -97,11 +98,20 @@ pub(super) fn meshes(
                 "the primitives of mesh {number} differ in their number of morph targets"
             )));
         }
+        let names = file.target_names.get(number);
+        for primitive in &mut primitives {
+            let named = primitive
+                .targets
+                .iter_mut()
+                .zip(names.into_iter().flatten());
+            named.for_each(|(target, name)| target.name.clone_from(name));
+        }
         scene.meshes.push(Mesh {
             name: name_of(json.name.as_ref()),
             primitives,
         });
     }
+    file.place.set(None);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Result,
     scene::{
-        graph::Scene,
+        graph::{Scene, WarningPlace},
         load::{Budget, Load},
         mesh::Mesh,
         node::{Node, Transform},
@@ -44,6 +44,7 @@ pub(super) fn nodes(
         let (number, json) = (ordered.node, &file.root.nodes[ordered.node]);
         let others = json.extensions.as_ref().map(|all| &all.others);
         let user = || format!("node {number}");
+        file.place.set(Some(WarningPlace::Node(scene.nodes.len())));
         let mut node = Node {
             name: name_of(json.name.as_ref()),
             parent: ordered.parent,
@@ -52,6 +53,7 @@ pub(super) fn nodes(
             skin: None,
             weights: json.weights.clone().unwrap_or_default(),
             light: None,
+            file_from_light: None,
             camera: None,
             visible: others
                 .and_then(|all| all.get("KHR_node_visibility")?.get("visible")?.as_bool())
@@ -100,6 +102,7 @@ pub(super) fn nodes(
         }
         scene.nodes.push(node);
     }
+    file.place.set(None);
     // Instances come last, and so after their parents.
     for (parent, mesh, transforms) in instances {
         scene
@@ -191,9 +194,11 @@ pub(super) fn check(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<(
         };
         if !weights.is_empty() && weights.len() != targets && !primitives.is_empty() {
             let count = weights.len();
+            file.place.set(Some(WarningPlace::Mesh(mesh)));
             file.warn(format!(
                 "mesh {number} has {targets} morph targets and {count} weights"
             ));
+            file.place.set(None);
         }
         // A mesh may have any number of weights, and any number of nodes.
         node.weights = weights.iter().copied().take(targets).collect();

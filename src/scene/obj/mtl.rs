@@ -248,10 +248,12 @@ impl Material {
         let diffuse =
             or_white(self.diffuse, &self.color_map).unwrap_or_else(|| white(&self.color_map, grey));
         let alpha = self.alpha.unwrap_or(1.0);
+        let emissive = or_white(self.emissive, &self.emissive_map)
+            .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO));
         material::Material {
             base_color: diffuse.clamp(Vec3::ZERO, Vec3::ONE).extend(alpha),
-            emissive: or_white(self.emissive, &self.emissive_map)
-                .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO)),
+            emissive,
+            emissive_factor: emissive,
             metallic: self.metallic(),
             roughness: self.roughness(),
             normal_scale: self.normal_map.as_ref().map_or(1.0, |m| m.strength),

@@ -1,14 +1,22 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
+mod animation;
+mod bookmarks;
+mod camera_path;
 mod compare;
+mod depth_of_field;
 mod deviation;
 mod environment;
+mod export;
 mod geometry;
 mod image;
 mod intersections;
 mod lights;
+mod looks;
+mod materials;
 mod notes;
 mod occlusion;
+mod overlay;
 mod reflections;
 mod scene;
 mod settings;
@@ -34,7 +42,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 17] = [
+const SECTIONS: [Section; 24] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -72,10 +80,34 @@ const SECTIONS: [Section; 17] = [
         show: scene::show,
     },
     Section {
+        title: "Animation",
+        tip: "Clips that are blended, morph weights by hand, and the turntable",
+        open: false,
+        show: animation::show,
+    },
+    Section {
+        title: "Camera path",
+        tip: "Views that the camera moves between",
+        open: false,
+        show: camera_path::show,
+    },
+    Section {
+        title: "Export",
+        tip: "Pictures or a video of the clip, a turn or the camera path",
+        open: false,
+        show: export::show,
+    },
+    Section {
         title: "View",
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Looks",
+        tip: "Settings of light and picture under a name",
+        open: false,
+        show: looks::show,
     },
     Section {
         title: "Compare",
@@ -124,6 +156,24 @@ const SECTIONS: [Section; 17] = [
         tip: "Boxes of the trees over the picture, and what the trees are like",
         open: false,
         show: trees::show,
+    },
+    Section {
+        title: "Depth of field",
+        tip: "What a lens with an aperture shows sharp",
+        open: false,
+        show: depth_of_field::show,
+    },
+    Section {
+        title: "Materials",
+        tip: "Textures, colours and light of surfaces, each on or off",
+        open: false,
+        show: materials::show,
+    },
+    Section {
+        title: "Overlays",
+        tip: "Edges, vertices, normals and tangents of the meshes over the picture",
+        open: false,
+        show: overlay::show,
     },
     Section {
         title: "Extensions and warnings",

@@ -1,5 +1,6 @@
 //! The section `View`.
 
+use super::bookmarks;
 use crate::{
     app::{
         keys::Action,
@@ -22,9 +23,14 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
     });
     cameras(ui, state, edits);
+    bookmarks::show(ui, state, edits);
     movement(ui, state, edits);
     clicks(ui, state, edits);
     projection(ui, state, edits);
+    let tip = "The axes of the world in a corner; a click on an end looks from there";
+    Row::new("axes", &["window.axes"], tip).show(ui, edits, |ui| {
+        ui.checkbox(&mut state.config.window.axes, "in a corner")
+    });
     field_of_view(ui, state, edits);
     render_scale(ui, &mut state.config.window, facts, edits);
     let tip = "Samples that the still picture has, and is to have";

@@ -58,6 +58,7 @@ impl PrimitiveReader<'_> {
                 Ok(offsets.into_iter().map(or_none).collect())
             };
             primitive.targets.push(MorphTarget {
+                name: String::new(),
                 positions: read(json.positions.map(|i| i.value()), "POSITION")?,
                 normals: read(json.normals.map(|i| i.value()), "NORMAL")?,
                 tangents: read(json.tangents.map(|i| i.value()), "TANGENT")?,

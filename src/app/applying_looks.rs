@@ -1,0 +1,122 @@
+//! Applying, saving, renaming and deleting looks.
+
+use super::state::State;
+use crate::{
+    Error, Result,
+    config::looks::{self, Look},
+};
+use std::path::PathBuf;
+
+/// Headline of looks that cannot be used or kept.
+const FAILED: &str = "The look cannot be used";
+
+impl State {
+    /// Applies a look; that can be undone in one step.
+    pub(super) fn apply_look(&mut self, name: &str) {
+        self.follow_changes(false);
+        let before = self.config.clone();
+        let found = Look::find(name, self.looks.folder.as_deref());
+        match found.and_then(|look| look.apply(&mut self.config)) {
+            Ok(()) => {
+                self.undo.name(format!("look {name}"));
+                self.follow_settings(&before);
+                self.follow_changes(false);
+                self.notify(format!("look: {name}"));
+            }
+            Err(error) => self.fail(FAILED, error.to_string()),
+        }
+    }
+
+    /// Saves these settings as the look that is named, or renames the one that is being renamed.
+    pub(super) fn save_look(&mut self) {
+        let name = self.looks.name.trim().to_owned();
+        let renames = self.looks.renames.take();
+        let outcome = self.looks_folder().and_then(|folder| match &renames {
+            Some(old) => {
+                looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}"))
+            }
+            None => {
+                let path = looks::save(&folder, &name, &self.config)?;
+                Ok(format!("saved {}", path.display()))
+            }
+        });
+        if outcome.is_ok() {
+            self.looks.name.clear();
+        }
+        self.tell_look(outcome);
+    }
+
+    /// Saves these settings in place of a look.
+    pub(super) fn overwrite_look(&mut self, name: &str) {
+        let folder = self.looks_folder();
+        let saved = folder.and_then(|folder| looks::save(&folder, name, &self.config));
+        self.tell_look(saved.map(|_| format!("look {name} has these settings")));
+    }
+
+    /// Deletes a look, which the person has confirmed.
+    pub(super) fn delete_look(&mut self, name: &str) {
+        self.looks.deletes = None;
+        let folder = self.looks_folder();
+        let deleted = folder.and_then(|folder| looks::delete(&folder, name));
+        self.tell_look(deleted.map(|()| format!("look {name} is deleted")));
+    }
+
+    fn looks_folder(&self) -> Result<PathBuf> {
+        let folder = self.looks.folder.clone();
+        folder.ok_or_else(|| Error::NotFound("this system has no folder for settings".into()))
+    }
+
+    fn tell_look(&mut self, outcome: Result<String>) {
+        match outcome {
+            Ok(text) => self.notify(text),
+            Err(error) => self.fail(FAILED, error.to_string()),
+        }
+        self.looks.list();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        app::looks::Looks,
+        config::{Config, ShadowMode},
+    };
+
+    #[test]
+    fn a_look_is_one_step_and_a_broken_one_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = State::new(Config::default());
+        state.looks = Looks::in_folder(Some(folder.path().into()));
+        state.apply_look("Fast");
+        assert_eq!(state.config.shadows.mode, ShadowMode::Map);
+        state.looks.name = "mine".into();
+        state.save_look();
+        assert_eq!(state.looks.all(), ["mine", "Fast", "Quality", "Studio"]);
+        state.undo(1, false);
+        assert_eq!(state.config, Config::default());
+        assert_eq!(state.notice.take().unwrap().0, "undone: look Fast");
+        state.apply_look("mine");
+        assert_eq!(state.config.shadows.mode, ShadowMode::Map);
+        state.looks.renames = Some("mine".into());
+        state.looks.name = "yours".into();
+        state.save_look();
+        assert_eq!(state.looks.of_user(), ["yours"]);
+        std::fs::write(folder.path().join("yours.toml"), "[sun]\nstrength = -1").unwrap();
+        let before = state.config.clone();
+        state.apply_look("yours");
+        let failure = state.error.take().unwrap();
+        assert!(
+            failure
+                .text
+                .contains("yours.toml: sun.strength: -1 is outside"),
+            "{failure:?}"
+        );
+        assert_eq!((state.undo.steps().count(), &state.config), (1, &before));
+        state.overwrite_look("yours");
+        state.apply_look("yours");
+        assert_eq!((state.error.take(), state.undo.steps().count()), (None, 1));
+        state.delete_look("yours");
+        assert_eq!(state.looks.of_user(), [""; 0]);
+    }
+}

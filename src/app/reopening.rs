@@ -1,0 +1,140 @@
+//! Pictures that tell how they were made: writing what they tell, and showing their scene again.
+
+use super::{keys::Action, recent::Recent, state::State, viewer::Viewer};
+use crate::{
+    Result,
+    config::{Config, OcclusionMode, ReflectionMode},
+    provenance::{KeptFile, Provenance, Search, Shown},
+    render::Channel,
+    scene::framing::Viewpoint,
+};
+use std::path::{Path, PathBuf};
+
+/// Headline of pictures whose scene cannot be shown.
+const NOT_REOPENED: &str = "The picture's scene cannot be shown";
+
+impl Viewer {
+    /// How the picture that is shown was made, for a file in `folder`; `None` where that is not to be kept.
+    pub(super) fn provenance(&self, folder: Option<&Path>) -> Option<Provenance> {
+        let stage = self.state.stage.as_ref()?;
+        let picture = self.schedule.last()?;
+        if !self.state.config.output.metadata {
+            return None;
+        }
+        let fast_rays = self.graphics.gpu.capabilities.fast_rays;
+        let config = in_force(&self.state.config, fast_rays);
+        let shown = Shown {
+            files: &stage.files,
+            clip: picture.clip,
+            time: picture.time,
+            variant: picture.variant,
+            viewpoint: Viewpoint {
+                world_from_view: picture.view.world_from_view,
+                projection: picture.view.projection,
+            },
+            distance: self.state.camera.distance(),
+            size: picture.area.size,
+            samples: self.schedule.samples().map_or(1, |[done, _]| done.max(1)),
+        };
+        let mut made = Provenance::new(&config, &shown, folder);
+        if picture.channel != Channel::Lit {
+            made.channel = picture.channel.name().into();
+        }
+        made.hidden = picture.hidden.iter().copied().collect();
+        Some(made)
+    }
+
+    /// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it is
+    /// told in the window.
+    pub(super) fn reopen(&mut self, picture: &Path) -> bool {
+        let made = match Provenance::read(picture) {
+            Ok(Some(made)) => made,
+            Ok(None) => return false,
+            Err(error) => {
+                self.state.fail(NOT_REOPENED, error.to_string());
+                return true;
+            }
+        };
+        if let Err(error) = self.show_again(picture, made) {
+            self.state.fail(NOT_REOPENED, error.to_string());
+        }
+        true
+    }
+
+    fn show_again(&mut self, picture: &Path, made: Provenance) -> Result<()> {
+        let recent = self.recent_file.as_deref().map(Recent::read);
+        let recent = recent.unwrap_or_default();
+        let known: Vec<PathBuf> = {
+            let shown = self
+                .state
+                .stage
+                .iter()
+                .flat_map(|stage| stage.files.iter().cloned());
+            let scenes = recent.scenes.into_iter().flatten();
+            shown.chain(scenes).chain(recent.environments).collect()
+        };
+        let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+        let search = Search {
+            picture,
+            elsewhere: &elsewhere,
+        };
+        let files = made.files(&search)?;
+        let left = made.apply(&mut self.state.config, &search)?;
+        let name = picture.file_name().unwrap_or_default().to_string_lossy();
+        self.state.undo.name(format!("the settings of {name}"));
+        self.state.follow_changes(false);
+        self.state.notify(match left.first() {
+            Some(line) => format!("shown as {name} was made, but for {line}"),
+            None => format!("shown as {name} was made"),
+        });
+        self.load(files);
+        self.options.look.view = Some(made.viewpoint());
+        self.options.reopens = Some(made);
+        Ok(())
+    }
+
+    /// Shows a scene that has just been opened as its picture tells, if it is that of one.
+    pub(super) fn follow_picture(&mut self) {
+        let Some(made) = self.options.reopens.take() else {
+            return;
+        };
+        let aspect = self.aspect();
+        self.state.follow_picture(&made);
+        self.state.first_view(&self.options.look, aspect);
+    }
+}
+
+impl State {
+    fn follow_picture(&mut self, made: &Provenance) {
+        let Some(stage) = &mut self.stage else { return };
+        let nodes = stage.scene.nodes.len();
+        let hidden = made.hidden.iter().copied().filter(|node| *node < nodes);
+        stage.hidden = std::sync::Arc::new(hidden.collect());
+        if let Ok(clip) = stage.scene.clip(&self.config.animation.clip) {
+            stage.clip = clip;
+        }
+        stage.time = self.config.animation.time;
+        if let Ok(variant) = stage.scene.variant(&self.config.scene.variant) {
+            self.actions.push(Action::Variant(variant));
+        }
+        self.playing = false;
+        let named = Channel::ALL
+            .into_iter()
+            .find(|channel| channel.name() == made.channel);
+        self.channel = named.unwrap_or(Channel::Lit);
+    }
+}
+
+/// Settings with what those that are automatic come to on this adapter.
+fn in_force(config: &Config, fast_rays: bool) -> Config {
+    let mut config = config.clone();
+    config.occlusion.mode = match config.occlusion.sends_rays(fast_rays) {
+        true => OcclusionMode::Rays,
+        false => OcclusionMode::Off,
+    };
+    config.reflections.mode = match config.reflections.sends_rays(fast_rays) {
+        true => ReflectionMode::Rays,
+        false => ReflectionMode::Off,
+    };
+    config
+}

@@ -1,0 +1,353 @@
+//! Edits of the scene that is shown: of materials, and of lights.
+
+use super::{
+    outline::Item,
+    state::{Stage, State, counted},
+};
+use crate::scene::{
+    Light, LightKind, Material, Scene,
+    edits::{AddedLight, LightPlace, MaterialValue, SceneEdits},
+};
+use glam::{Mat4, Quat, Vec3};
+use std::collections::HashMap;
+
+/// Illuminance by an added light of what it shines at, in lux: half of that which exposures map to.
+const ADDED_LUX: f32 = 1.5;
+
+impl Stage {
+    /// Puts `edits` over what the files say, in place of the edits before.
+    pub(super) fn edit(&mut self, edits: &SceneEdits) {
+        if self.applied.edits() == edits {
+            return;
+        }
+        let changed = self.applied.apply(&mut self.scene, edits);
+        self.changed_materials.extend(changed);
+        self.edition += 1;
+    }
+
+    /// Makes the scene what its files say. Returns the edits.
+    pub(super) fn take_edits(&mut self) -> SceneEdits {
+        let edits = self.applied.edits().clone();
+        self.edit(&SceneEdits::default());
+        edits
+    }
+
+    /// Takes over edits of the same files before they were read again, where what was edited still has its
+    /// name. Returns how many were dropped.
+    pub(super) fn keep_edits(&mut self, before: &Scene, edits: &SceneEdits) -> usize {
+        let (kept, dropped) = carried_over(edits, before, &self.scene);
+        self.edit(&kept);
+        dropped
+    }
+
+    /// The values of the light at a node, whether it is on or not.
+    pub(super) fn light(&self, node: usize) -> Option<&Light> {
+        let count = self.applied.node_count(&self.scene);
+        if node >= count {
+            let added = self.applied.edits().added.get(node - count);
+            return added.map(|added| &added.light);
+        }
+        self.scene
+            .lights
+            .get(self.applied.light_at(&self.scene, node)?)
+    }
+
+    /// Whether the light at a node is switched off.
+    pub(super) fn light_is_off(&self, node: usize) -> bool {
+        self.scene
+            .nodes
+            .get(node)
+            .is_none_or(|node| node.light.is_none())
+    }
+
+    /// World matrix of the light at a node.
+    pub(super) fn world_from_light(&self, node: usize) -> Mat4 {
+        let pose = self.pose();
+        let own = pose.world_from_node.get(node).copied();
+        match self.scene.nodes.get(node) {
+            Some(_) => self.scene.world_from_light(node, own.unwrap_or_default()),
+            None => Mat4::IDENTITY,
+        }
+    }
+
+    /// The number of nodes that refer to the light at `node`.
+    pub(super) fn users_of_light(&self, node: usize) -> usize {
+        let light = self.applied.light_at(&self.scene, node);
+        let nodes = 0..self.applied.node_count(&self.scene);
+        let same =
+            |node: &usize| light.is_some() && self.applied.light_at(&self.scene, *node) == light;
+        nodes.filter(same).count().max(1)
+    }
+}
+
+impl State {
+    /// Changes the edits of the scene that is shown.
+    pub(super) fn edit_scene(&mut self, change: impl FnOnce(&Stage, &mut SceneEdits)) {
+        let Some(stage) = &mut self.stage else { return };
+        let mut edits = stage.applied.edits().clone();
+        change(stage, &mut edits);
+        stage.edit(&edits);
+        self.forget_sun();
+    }
+
+    /// Gives a material these values; those of the file are no edit.
+    pub(super) fn edit_material(&mut self, index: usize, material: Material) {
+        self.edit_scene(|stage, edits| {
+            let of_file = stage.applied.material_of_files(&stage.scene, index);
+            match of_file == Some(&material) {
+                true => edits.materials.remove(&index),
+                false => edits.materials.insert(index, material),
+            };
+        });
+    }
+
+    /// Gives the light at a node these values.
+    pub(super) fn edit_light(&mut self, node: usize, light: Light) {
+        self.edit_scene(|stage, edits| {
+            let count = stage.applied.node_count(&stage.scene);
+            if let Some(added) = node
+                .checked_sub(count)
+                .and_then(|index| edits.added.get_mut(index))
+            {
+                added.light = light;
+            } else if let Some(index) = stage.applied.light_at(&stage.scene, node) {
+                let of_file = stage.applied.light_of_files(&stage.scene, index);
+                match of_file == Some(&light) {
+                    true => edits.lights.remove(&index),
+                    false => edits.lights.insert(index, light),
+                };
+            }
+        });
+    }
+
+    /// Moves and turns the light at a node.
+    pub(super) fn place_light(&mut self, node: usize, world_from_light: Mat4) {
+        self.edit_scene(|stage, edits| {
+            let file_from_light = stage.scene.world_from_file.inverse() * world_from_light;
+            let count = stage.applied.node_count(&stage.scene);
+            match node.checked_sub(count) {
+                Some(index) => {
+                    if let Some(added) = edits.added.get_mut(index) {
+                        added.file_from_light = file_from_light;
+                    }
+                }
+                None => {
+                    let place = edits.places.entry(node).or_default();
+                    place.file_from_light = Some(file_from_light);
+                }
+            }
+        });
+    }
+
+    /// Switches the light at a node off or on.
+    pub(super) fn switch_light(&mut self, node: usize, is_off: bool) {
+        self.edit_scene(|stage, edits| {
+            let count = stage.applied.node_count(&stage.scene);
+            match node.checked_sub(count) {
+                Some(index) => {
+                    if let Some(added) = edits.added.get_mut(index) {
+                        added.is_off = is_off;
+                    }
+                }
+                None => {
+                    let place = edits.places.entry(node).or_default();
+                    place.is_off = is_off;
+                    if *place == LightPlace::default() {
+                        edits.places.remove(&node);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Removes the light at a node.
+    pub(super) fn remove_light(&mut self, node: usize) {
+        self.edit_scene(|stage, edits| {
+            let count = stage.applied.node_count(&stage.scene);
+            match node.checked_sub(count) {
+                Some(index) if index < edits.added.len() => _ = edits.added.remove(index),
+                Some(_) => {}
+                None => edits.places.entry(node).or_default().is_removed = true,
+            }
+        });
+        self.outline.select_nothing();
+        self.notify("the light is removed; Reset of the lights brings those of the file back");
+    }
+
+    /// Makes the light at a node what the file says.
+    pub(super) fn reset_light(&mut self, node: usize) {
+        self.edit_scene(|stage, edits| {
+            edits.places.remove(&node);
+            if let Some(light) = stage.applied.light_at(&stage.scene, node) {
+                edits.lights.remove(&light);
+            }
+        });
+    }
+
+    /// Makes all lights what the files say, and removes those that were added.
+    pub(super) fn reset_lights(&mut self) {
+        self.edit_scene(|_, edits| {
+            *edits = SceneEdits {
+                materials: std::mem::take(&mut edits.materials),
+                ..SceneEdits::default()
+            };
+        });
+        self.outline.select_nothing();
+        self.notify("the lights are those of the file");
+    }
+
+    /// Adds a light: a point light a little before what the middle of the picture shows, which is at
+    /// `middle`; a spot light at the camera; a directional light along the view.
+    pub(super) fn add_light(&mut self, kind: LightKind, middle: Option<Vec3>) {
+        let (eye, forward) = (self.camera.eye(), self.camera.forward());
+        let middle = middle.unwrap_or(eye + forward * self.camera.distance());
+        let distance = eye.distance(middle).max(1e-6);
+        let position = match kind {
+            LightKind::Point => middle.lerp(eye, 0.3),
+            LightKind::Spot { .. } | LightKind::Directional => eye,
+        };
+        let to_middle = position.distance(middle).max(1e-6);
+        let Some(stage) = &self.stage else {
+            return self.notify("there is no scene to light");
+        };
+        let lux = ADDED_LUX * (-stage.last_exposure()).exp2();
+        let light = Light {
+            name: format!("{} light", super::outline::kind_name(kind)),
+            kind,
+            color: Vec3::ONE,
+            intensity: match kind {
+                LightKind::Directional => lux,
+                LightKind::Point | LightKind::Spot { .. } => lux * to_middle * to_middle,
+            },
+            range: None,
+            radius: None,
+        };
+        let toward = match distance > 1e-5 {
+            true => (middle - eye).normalize_or(forward),
+            false => forward,
+        };
+        let world_from_light = Mat4::from_rotation_translation(rotation(toward), position);
+        self.edit_scene(|stage, edits| {
+            let file_from_light = stage.scene.world_from_file.inverse() * world_from_light;
+            edits.added.push(AddedLight {
+                light,
+                file_from_light,
+                is_off: false,
+            });
+        });
+        let Some(stage) = &self.stage else { return };
+        if let Some(last) = stage.scene.nodes.len().checked_sub(1) {
+            self.select_item(Item::Light(last));
+        }
+        self.notify("a light is added; drag its mark in the picture to move it");
+    }
+
+    /// Number of materials and lights that are edited.
+    pub(super) fn edit_count(&self) -> usize {
+        let edits = self.stage.as_ref().map(|stage| stage.applied.edits());
+        edits.map_or(0, |edits| {
+            edits.materials.len() + edits.lights.len() + edits.places.len() + edits.added.len()
+        })
+    }
+
+    /// Says how many edits could not be kept as files were read again.
+    pub(super) fn tell_dropped(&mut self, dropped: usize) {
+        if dropped > 0 {
+            let edits = counted(dropped as u64, "edit");
+            self.notify(format!(
+                "{edits} dropped: what was edited is no longer in the file"
+            ));
+        }
+    }
+}
+
+/// The rotation that turns −Z to `direction`.
+pub(super) fn rotation(direction: Vec3) -> Quat {
+    Quat::from_rotation_arc(Vec3::NEG_Z, direction.normalize_or(Vec3::NEG_Z))
+}
+
+/// Edits of `before` as edits of `after`, by name and the place among those of one name, and how many find
+/// nothing there.
+fn carried_over(edits: &SceneEdits, before: &Scene, after: &Scene) -> (SceneEdits, usize) {
+    let materials = Names::new(
+        before.materials.iter().map(|m| m.name.as_str()),
+        after.materials.iter().map(|m| m.name.as_str()),
+    );
+    let lights = Names::new(
+        before.lights.iter().map(|l| l.name.as_str()),
+        after.lights.iter().map(|l| l.name.as_str()),
+    );
+    let nodes = Names::new(
+        before.nodes.iter().map(|n| n.name.as_str()),
+        after.nodes.iter().map(|n| n.name.as_str()),
+    );
+    let mut kept = SceneEdits {
+        added: edits.added.clone(),
+        ..SceneEdits::default()
+    };
+    let mut dropped = 0;
+    for (index, edited) in &edits.materials {
+        let found = materials.after(*index);
+        let of_file = found.and_then(|found| after.materials.get(found));
+        let (Some(found), Some(of_file)) = (found, of_file) else {
+            dropped += 1;
+            continue;
+        };
+        // What was not edited may have changed in the file.
+        let mut material = of_file.clone();
+        let of_before = &before.materials[*index];
+        let values = MaterialValue::ALL.into_iter();
+        for value in values.filter(|value| value.differs(of_before, edited)) {
+            value.copy(edited, &mut material);
+        }
+        if material != *of_file {
+            kept.materials.insert(found, material);
+        }
+    }
+    for (index, edited) in &edits.lights {
+        match lights.after(*index) {
+            Some(found) => _ = kept.lights.insert(found, edited.clone()),
+            None => dropped += 1,
+        }
+    }
+    for (index, place) in &edits.places {
+        let found = nodes.after(*index);
+        match found.filter(|found| after.nodes[*found].light.is_some()) {
+            Some(found) => _ = kept.places.insert(found, *place),
+            None => dropped += 1,
+        }
+    }
+    (kept, dropped)
+}
+
+/// Things by their names before and after.
+struct Names<'a> {
+    /// The name of each, and how many have it before it.
+    before: Vec<(&'a str, usize)>,
+    after: HashMap<(&'a str, usize), usize>,
+}
+
+impl<'a> Names<'a> {
+    fn new(before: impl Iterator<Item = &'a str>, after: impl Iterator<Item = &'a str>) -> Self {
+        let after = numbered(after).into_iter().enumerate();
+        Self {
+            before: numbered(before),
+            after: after.map(|(index, name)| (name, index)).collect(),
+        }
+    }
+
+    /// The index afterwards of what had this one.
+    fn after(&self, index: usize) -> Option<usize> {
+        self.after.get(self.before.get(index)?).copied()
+    }
+}
+
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
+    let mut counts = HashMap::new();
+    let mut number = |name| {
+        let count = counts.entry(name).or_insert(0);
+        *count += 1;
+        (name, *count - 1)
+    };
+    names.map(&mut number).collect()
+}

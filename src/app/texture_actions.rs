@@ -1,0 +1,22 @@
+//! What opens and closes the texture viewer.
+
+use super::state::State;
+
+impl State {
+    /// Opens the texture viewer with the texture that has this index among those of the scene.
+    pub(super) fn open_texture(&mut self, texture: usize) {
+        self.textures.is_open = true;
+        self.textures.asked = Some(texture);
+    }
+
+    /// Opens or closes the texture viewer.
+    pub(super) fn toggle_textures(&mut self) {
+        let is_open = &mut self.textures.is_open;
+        *is_open = !*is_open;
+        let text = match is_open {
+            true => "textures of the scene",
+            false => "textures closed",
+        };
+        self.notify(text);
+    }
+}

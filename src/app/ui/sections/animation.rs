@@ -1,0 +1,201 @@
+//! The section `Animation`: clips that are blended, and morph weights by hand.
+
+use crate::{
+    app::{
+        keys::Action,
+        state::State,
+        ui::{
+            facts::Facts,
+            rows::{DEGREES, Digits, Edits, Row, hundredths, number, slide},
+            style::line,
+        },
+    },
+    config::{Animation, Camera},
+};
+use egui::{RichText, Ui};
+use std::{ops::RangeInclusive, sync::Arc};
+
+/// Most clips, and most morph targets, that are listed.
+const LISTED: usize = 200;
+/// Weights that can be typed for a morph target.
+const MORPH: RangeInclusive<f32> = -10.0..=10.0;
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    weights(ui, state, edits);
+    range(ui, state, edits);
+    morphs(ui, state, edits);
+    turntable(ui, state, edits);
+}
+
+/// A switch and a weight for every clip.
+fn weights(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let Some(stage) = state
+        .stage
+        .as_mut()
+        .filter(|stage| !stage.scene.clips.is_empty())
+    else {
+        line(ui, RichText::new("no clips").weak());
+        return;
+    };
+    let weights = stage.weights();
+    let count = stage.scene.clips.len();
+    for clip in 0..count.min(LISTED) {
+        let length = stage.scene.clips[clip].duration_secs;
+        let name = stage.clip_name(Some(clip));
+        let tip = format!(
+            "{name}, {length:.2} s. Clips that are switched on are blended by weight; where the weights of \
+             what moves a node sum to less than 1, its rest pose has the remaining share"
+        );
+        let known = weights.iter().find(|(known, _)| *known == clip);
+        Row::new(&name, &[], &tip).show(ui, edits, |ui| {
+            let mut is_on = known.is_some();
+            if ui.checkbox(&mut is_on, "").changed() {
+                stage.switch_clip(clip, is_on);
+            }
+            let mut weight = known.map_or(0.0, |(_, weight)| *weight);
+            let slider = |ui: &mut Ui| {
+                ui.spacing_mut().slider_width = (ui.available_width() - 74.0).clamp(40.0, 400.0);
+                slide(ui, &mut weight, 0.0..=1.0, 0.0..=1.0, hundredths(""))
+            };
+            if ui.add_enabled_ui(is_on, slider).inner {
+                stage.set_weight(clip, Some(weight));
+            }
+        });
+    }
+    if count > LISTED {
+        let more = format!("and {} more: animation.clip blends them", count - LISTED);
+        line(ui, RichText::new(more).weak());
+    }
+}
+
+/// The part that repeats, and the rate of frames.
+fn range(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let duration = state.stage.as_ref().map_or(0.0, |stage| stage.duration());
+    let why = (duration == 0.0).then_some("no clip plays");
+    let mut range = state.loop_range();
+    let keys = ["animation.loop_from", "animation.loop_to"];
+    let tip = "The part of the clip that plays; the handles below the timeline move its ends";
+    let changed = Row::new("loop", &keys, tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let whole = 0.0..=duration.max(1e-3);
+            let from = number(ui, &mut range.from, 0.01, whole.clone(), hundredths(" s"));
+            ui.label("to");
+            let to = number(ui, &mut range.to, 0.01, whole, hundredths(" s"));
+            from || to
+        });
+    if changed {
+        state.set_loop_range(range);
+    }
+    let tip = "Begins again at the end of that part; else it stops there";
+    Row::new("repeat", &["animation.repeat"], tip).show(ui, edits, |ui| {
+        ui.checkbox(&mut state.config.animation.repeat, "at the end")
+    });
+    let tip = "Frames per second of the timeline: its steps and its frame numbers";
+    Row::new("frame rate", &["animation.frame_rate"], tip).show(ui, edits, |ui| {
+        let digits = Digits {
+            decimals: 2,
+            suffix: " /s",
+        };
+        number(
+            ui,
+            &mut state.config.animation.frame_rate,
+            0.1,
+            Animation::FRAME_RATE,
+            digits,
+        )
+    });
+}
+
+/// A switch and a weight for every morph target.
+fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let Some(stage) = &mut state.stage else {
+        return;
+    };
+    let nodes: Vec<_> = stage.scene.morphed_nodes().collect();
+    if nodes.is_empty() {
+        return;
+    }
+    let pose = stage.pose();
+    let mut listed = 0;
+    for (node, targets) in &nodes {
+        let name = match stage.scene.nodes[*node].name.as_str() {
+            "" => format!("node {node}"),
+            name => name.to_owned(),
+        };
+        line(
+            ui,
+            RichText::new(format!("morph targets of {name}")).strong(),
+        );
+        for target in 0..(*targets).min(LISTED - listed) {
+            let name = stage.scene.morph_name(*node, target);
+            let by_hand = stage.blend.morph(*node, target);
+            let tip = format!(
+                "{name}: its weight by hand, in place of that of clips, while it is switched on"
+            );
+            let of_pose = pose.weights[*node].get(target).copied().unwrap_or(0.0);
+            let changed = Row::new(&name, &[], &tip).show(ui, edits, |ui| {
+                let mut is_on = by_hand.is_some();
+                let mut weight = of_pose;
+                let is_switched = ui.checkbox(&mut is_on, "").changed();
+                let slider = |ui: &mut Ui| {
+                    ui.spacing_mut().slider_width =
+                        (ui.available_width() - 74.0).clamp(40.0, 400.0);
+                    slide(ui, &mut weight, 0.0..=1.0, MORPH, hundredths(""))
+                };
+                let is_slid = ui.add_enabled_ui(is_on, slider).inner;
+                (is_switched || is_slid).then(|| is_on.then_some(weight))
+            });
+            if let Some(weight) = changed {
+                Arc::make_mut(&mut stage.blend).set_morph(*node, target, weight);
+            }
+        }
+        listed += (*targets).min(LISTED - listed);
+    }
+    let all: usize = nodes.iter().map(|(_, targets)| targets).sum();
+    if all > listed {
+        let more = format!("and {} more: animation.morphs sets them", all - listed);
+        line(ui, RichText::new(more).weak());
+    }
+    let count = stage.blend.morphs.len();
+    let why = (count == 0).then_some("no weight is set by hand");
+    Row::new("by hand", &[], "Weights that are set by hand")
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let tip = "Leaves all morph weights to the clips, or to the rest pose";
+            if ui.button("Reset").on_hover_text(tip).clicked() {
+                Arc::make_mut(&mut stage.blend).morphs.clear();
+            }
+            ui.weak(count.to_string());
+        });
+}
+
+fn turntable(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let why = state
+        .walks()
+        .then_some("the person who walks does not turn around the scene");
+    let tip = "Turns the camera around the scene; below 0 to the other side. A drag stops it";
+    let row = Row::new("turntable", &["camera.turntable"], tip).idle(why);
+    row.show(ui, edits, |ui| {
+        let text = if state.turntable { "Stop" } else { "Turn" };
+        let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
+        if ui
+            .add(button)
+            .on_hover_text("Turns, or stops (Alt+R)")
+            .clicked()
+        {
+            state.actions.push(Action::Turntable);
+        }
+        let digits = Digits {
+            suffix: "°/s",
+            ..DEGREES
+        };
+        number(
+            ui,
+            &mut state.config.camera.turntable,
+            1.0,
+            Camera::TURNTABLE,
+            digits,
+        )
+    });
+}

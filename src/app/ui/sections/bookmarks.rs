@@ -1,0 +1,82 @@
+//! Saved views, in the section `View`.
+
+use crate::app::{
+    keys::Action,
+    state::State,
+    ui::rows::{Edits, Row},
+};
+use egui::{TextEdit, Ui};
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let tip = "Views of this scene that you have saved. Alt+1 to Alt+9 go to the first ones";
+    Row::new("saved views", &[], tip).show(ui, edits, |ui| {
+        let save = ui.button("Save this view").on_hover_text("Ctrl+B");
+        if save.clicked() {
+            state.actions.push(Action::Bookmark);
+        }
+    });
+    for index in 0..state.bookmarks.list().len() {
+        Row::new("", &[], "A saved view").show(ui, edits, |ui| view(ui, state, index));
+    }
+}
+
+fn view(ui: &mut Ui, state: &mut State, index: usize) {
+    let Some(bookmark) = state.bookmarks.list().get(index).cloned() else {
+        return;
+    };
+    if let Some((_, name)) = state
+        .bookmarks
+        .renames
+        .as_mut()
+        .filter(|(renamed, _)| *renamed == index)
+    {
+        let width = (ui.available_width() - 60.0).max(40.0);
+        let field = ui.add(TextEdit::singleline(name).desired_width(width));
+        let field = field
+            .on_hover_text("Its new name")
+            .accessible_name("new name of the view");
+        let enters = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        if ui
+            .button("Rename")
+            .on_hover_text("Gives it this name")
+            .clicked()
+            || enters
+        {
+            state.bookmarks.rename();
+        }
+        return;
+    }
+    let name = egui::Button::new(&bookmark.name).truncate();
+    let go = ui.add_sized(
+        [
+            70.0_f32.min(ui.available_width()),
+            ui.spacing().interact_size.y,
+        ],
+        name,
+    );
+    if go.on_hover_text("Goes to this view").clicked() {
+        state.go_to_bookmark(index);
+    }
+    if ui
+        .small_button("copy")
+        .on_hover_text("Copies it as --eye, --target and --fov")
+        .clicked()
+    {
+        ui.ctx().copy_text(bookmark.options());
+        state.notify("the options of the view are on the clipboard");
+    }
+    if ui
+        .small_button("rename")
+        .on_hover_text("Gives it another name")
+        .clicked()
+    {
+        state.bookmarks.renames = Some((index, bookmark.name.clone()));
+    }
+    if ui
+        .small_button("delete")
+        .on_hover_text("Deletes this view")
+        .clicked()
+    {
+        state.bookmarks.delete(index);
+    }
+}

@@ -1,0 +1,135 @@
+//! The section `Export`: pictures or a video of what moves.
+
+use crate::{
+    app::{
+        export::{FORMATS, Motion},
+        keys::Action,
+        state::{State, counted},
+        ui::{
+            facts::Facts,
+            rows::{Digits, Edits, Row, choose, hundredths, list, number},
+            style::line,
+        },
+    },
+    config::Output,
+};
+use egui::{DragValue, RichText, Ui};
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let is_running = state.export.progress.is_some();
+    settings(ui, state, edits);
+    let frames = state.exported_frames();
+    let why = state.no_export();
+    let tip =
+        "Draws the pictures in another process, as `canopy render` does, while the window goes on";
+    Row::new("export", &[], tip).show(ui, edits, |ui| {
+        let text = if is_running { "Cancel" } else { "Export" };
+        let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
+        let button = ui.add_enabled(is_running || why.is_none(), button);
+        let tip = "Starts, or ends after the picture that is being drawn";
+        let button = button.on_hover_text(tip);
+        if button
+            .on_disabled_hover_text(why.unwrap_or_default())
+            .clicked()
+        {
+            state.actions.push(Action::Export);
+        }
+        match state.export.progress {
+            Some([done, total, frames]) => {
+                let frame = (done * frames / total + 1).min(frames);
+                let text = format!("frame {frame} of {frames}");
+                ui.add(egui::ProgressBar::new(done as f32 / total as f32).text(text));
+            }
+            None => {
+                ui.weak(counted(u64::from(frames), "frame"));
+            }
+        }
+    });
+    if let Some(why) = why {
+        line(ui, RichText::new(why).weak());
+    }
+    if state
+        .stage
+        .as_ref()
+        .is_some_and(|stage| !stage.hidden.is_empty())
+    {
+        line(
+            ui,
+            RichText::new("meshes hidden by hand are exported too").weak(),
+        );
+    }
+}
+
+fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let export = &mut state.export;
+    let tip = "What moves. The clip goes on in turns and paths too";
+    Row::new("of", &[], tip).show(ui, edits, |ui| {
+        let choices = [
+            (
+                Motion::Clip,
+                "clip",
+                "The part of the clip that repeats, seen from here",
+            ),
+            (
+                Motion::Turn,
+                "turn",
+                "A whole turn around the scene, from here",
+            ),
+            (
+                Motion::Path,
+                "path",
+                "Along the keys of the section Camera path",
+            ),
+        ];
+        choose(ui, &mut export.motion, &choices);
+    });
+    if export.motion == Motion::Turn {
+        Row::new("turn", &[], "Seconds of the whole turn").show(ui, edits, |ui| {
+            number(
+                ui,
+                &mut export.turn_secs,
+                0.1,
+                0.1..=3600.0,
+                hundredths(" s"),
+            )
+        });
+    }
+    let tip = "Numbered pictures, or a video, which needs ffmpeg";
+    Row::new("format", &[], tip).show(ui, edits, |ui| {
+        let meaning = |format: &str| match format {
+            "png" => "Pictures of eight bits",
+            "exr" => "Pictures of linear floats",
+            "mp4" => "A video in H.264, by ffmpeg",
+            _ => "A video in VP9, by ffmpeg",
+        };
+        let choices = FORMATS.map(|format| (format, format.to_owned(), meaning(format)));
+        let chosen = list(ui, "export format", 0.0, export.format, &choices);
+        export.format = chosen.unwrap_or(export.format);
+    });
+    let output = &mut state.config.output;
+    let tip = "Width and height in pixels";
+    Row::new("size", &["output.size"], tip).show(ui, edits, |ui| {
+        ui.add(DragValue::new(&mut output.size[0]).range(Output::SIZE));
+        ui.label("×");
+        ui.add(DragValue::new(&mut output.size[1]).range(Output::SIZE));
+    });
+    let tip = "Pictures per second";
+    Row::new("frames", &["output.fps"], tip).show(ui, edits, |ui| {
+        let digits = Digits {
+            decimals: 2,
+            suffix: " /s",
+        };
+        number(ui, &mut output.fps, 0.1, Output::FPS, digits)
+    });
+    let tip = "Draws of each picture, jittered within the pixels";
+    Row::new("samples", &[], tip).show(ui, edits, |ui| {
+        ui.add(DragValue::new(&mut export.samples).range(1..=4096))
+    });
+    let tip = "Name of the file, from the current folder; empty for one in the folder for pictures";
+    Row::new("file", &[], tip).show(ui, edits, |ui| {
+        let edit = egui::TextEdit::singleline(&mut export.file)
+            .hint_text("automatic")
+            .desired_width(ui.available_width() - 8.0);
+        ui.add(edit)
+    });
+}

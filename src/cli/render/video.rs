@@ -1,0 +1,305 @@
+//! Videos: every picture goes to `ffmpeg` through a pipe, as raw RGBA.
+
+use super::args::usage;
+use crate::{Error, Result, output};
+use std::{
+    ffi::OsString,
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, SyncSender, TrySendError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// The endings of names of videos.
+pub(super) const EXTENSIONS: [&str; 2] = ["mp4", "webm"];
+
+/// Longest time in which ffmpeg has to take a picture, and to end after the last one. Slow machines encode
+/// large pictures in seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Pictures that wait for ffmpeg.
+const QUEUE: usize = 2;
+/// Most bytes of its messages that are kept.
+const MESSAGES: u64 = 64 << 10;
+
+/// A video to be written, checked before any work is done.
+#[derive(Debug)]
+pub(super) struct VideoFile {
+    path: PathBuf,
+    codec: &'static [&'static str],
+}
+
+impl VideoFile {
+    /// The video that the name asks for; `None` for one of a picture.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where there is no ffmpeg, [`Error::Usage`] for sizes that videos do not have,
+    /// [`Error::Io`] where the file cannot be written.
+    pub(super) fn wanted(path: &Path, size: [u32; 2]) -> Result<Option<Self>> {
+        let extension = path.extension().and_then(|e| e.to_str());
+        let codec: &[&str] = match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("mp4") => &[
+                "-c:v",
+                "libx264",
+                "-preset",
+                "medium",
+                "-crf",
+                "18",
+                "-movflags",
+                "+faststart",
+                "-f",
+                "mp4",
+            ],
+            Some("webm") => &[
+                "-c:v",
+                "libvpx-vp9",
+                "-crf",
+                "24",
+                "-b:v",
+                "0",
+                "-row-mt",
+                "1",
+                "-f",
+                "webm",
+            ],
+            _ => return Ok(None),
+        };
+        let name = path.display();
+        if size.iter().any(|side| !side.is_multiple_of(2)) {
+            let [width, height] = size;
+            return usage(format!(
+                "{name}: videos have even sides, got {width}x{height}; add --size"
+            ));
+        }
+        if program().is_none() {
+            return Err(Error::NotFound(format!(
+                "{name}: there is no ffmpeg on the PATH, which encodes videos; install it, or write pictures \
+                 with {{frame}} in their name"
+            )));
+        }
+        output::check_writable(path)?;
+        Ok(Some(Self {
+            path: path.to_owned(),
+            codec,
+        }))
+    }
+
+    /// Starts ffmpeg for pictures of `size` at `fps` a second.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] where it does not start.
+    pub(super) fn start(self, size: [u32; 2], fps: f32) -> Result<Video> {
+        let program = program().unwrap_or_else(|| "ffmpeg".into());
+        let target = std::path::absolute(&self.path).map_err(|e| Error::io(&self.path, e))?;
+        let part = beside(&target);
+        let mut file = OsString::from("file:");
+        file.push(&part);
+        let child = Command::new(&program)
+            .args(arguments(size, fps))
+            .args(self.codec)
+            .arg(file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|e| Error::io(&program, e))?;
+        let (pictures, queue) = mpsc::sync_channel::<Vec<u8>>(QUEUE);
+        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+        let writer = thread::spawn(move || -> io::Result<()> {
+            let Some(mut stdin) = stdin else {
+                return Ok(());
+            };
+            queue
+                .iter()
+                .try_for_each(|picture| stdin.write_all(&picture))
+        });
+        let messages = thread::spawn(move || {
+            let mut text = Vec::new();
+            if let Some(mut stderr) = stderr {
+                // What it says is of use even where it breaks off.
+                stderr.by_ref().take(MESSAGES).read_to_end(&mut text).ok();
+                io::copy(&mut stderr, &mut io::sink()).ok();
+            }
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        Ok(Video {
+            path: self.path,
+            target,
+            part,
+            child,
+            pictures: Some(pictures),
+            writer: Some(writer),
+            messages: Some(messages),
+            bytes: 0,
+        })
+    }
+}
+
+/// What ffmpeg is told of the pictures: they are sRGB, which becomes BT.709 of limited range.
+fn arguments([width, height]: [u32; 2], fps: f32) -> Vec<String> {
+    let size = format!("{width}x{height}");
+    let fps = fps.to_string();
+    let all = [
+        "-hide_banner",
+        "-loglevel",
+        "error",
+        "-y",
+        "-f",
+        "rawvideo",
+        "-pixel_format",
+        "rgba",
+        "-video_size",
+        &size,
+        "-framerate",
+        &fps,
+        "-i",
+        "pipe:0",
+        "-an",
+        "-vf",
+        "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p",
+        "-colorspace",
+        "bt709",
+        "-color_primaries",
+        "bt709",
+        "-color_trc",
+        "iec61966-2-1",
+        "-color_range",
+        "tv",
+    ];
+    all.map(str::to_owned).into()
+}
+
+/// The first ffmpeg of the PATH.
+fn program() -> Option<PathBuf> {
+    let name = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::var_os("PATH")?;
+    let mut paths = std::env::split_paths(&folders).map(|folder| folder.join(&name));
+    paths.find(|path| path.is_file())
+}
+
+/// A name beside the video for what is not whole yet.
+fn beside(target: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    target.with_file_name(name)
+}
+
+/// A video that is being encoded. What is dropped before its end leaves no file.
+#[derive(Debug)]
+pub(super) struct Video {
+    /// The name as it was given.
+    path: PathBuf,
+    target: PathBuf,
+    part: PathBuf,
+    child: Child,
+    pictures: Option<SyncSender<Vec<u8>>>,
+    writer: Option<JoinHandle<io::Result<()>>>,
+    messages: Option<JoinHandle<String>>,
+    /// Bytes of the file, once it is whole.
+    pub(super) bytes: u64,
+}
+
+impl Video {
+    /// Adds a picture of RGBA, eight bits a channel.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] with what ffmpeg says, or where it does not take the picture in time.
+    pub(super) fn add(&mut self, mut picture: Vec<u8>) -> Result<()> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let Some(pictures) = &self.pictures else {
+                return Ok(());
+            };
+            picture = match pictures.try_send(picture) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(picture)) => picture,
+                Err(TrySendError::Disconnected(_)) => return Err(self.failed()),
+            };
+            if Instant::now() > until {
+                return Err(self.late());
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits for the end, and gives the file its name. Returns that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Video::add`].
+    pub(super) fn finish(mut self) -> Result<(String, u64)> {
+        // The end of its input: the writer ends when it has written what waits.
+        self.pictures = None;
+        let Some(status) = self.wait()? else {
+            return Err(self.late());
+        };
+        let written = self.writer.take().map(JoinHandle::join);
+        let is_whole = matches!(written, Some(Ok(Ok(()))));
+        if !status.success() || !is_whole {
+            return Err(self.failed());
+        }
+        let io = |e| Error::io(&self.path, e);
+        self.bytes = std::fs::metadata(&self.part).map_err(io)?.len();
+        std::fs::rename(&self.part, &self.target).map_err(io)?;
+        Ok((self.path.display().to_string(), self.bytes))
+    }
+
+    /// How it ended; `None` where it goes on for too long.
+    fn wait(&mut self) -> Result<Option<ExitStatus>> {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            let status = self
+                .child
+                .try_wait()
+                .map_err(|e| Error::io(&self.path, e))?;
+            if status.is_some() {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(None)
+    }
+
+    fn late(&self) -> Error {
+        let seconds = PATIENCE.as_secs();
+        self.error(&format!("ffmpeg did nothing for {seconds} s"))
+    }
+
+    /// What ffmpeg says of its failure.
+    fn failed(&mut self) -> Error {
+        self.pictures = None;
+        // It has closed its input or ended: its messages end soon, or it is ended.
+        let ended = self.wait();
+        if !matches!(ended, Ok(Some(_))) {
+            self.child.kill().ok();
+        }
+        let text = self.messages.take().and_then(|thread| thread.join().ok());
+        let text = text.unwrap_or_default();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let said: Vec<_> = lines.take(2).collect();
+        match said.is_empty() {
+            true => self.error("ffmpeg failed and does not say why"),
+            false => self.error(&format!("ffmpeg: {}", said.join("; "))),
+        }
+    }
+
+    fn error(&self, what: &str) -> Error {
+        let what: String = what.chars().filter(|c| !c.is_control()).take(400).collect();
+        Error::io(&self.path, io::Error::other(what))
+    }
+}
+
+impl Drop for Video {
+    fn drop(&mut self) {
+        self.pictures = None;
+        // Where it has ended already, there is nothing to end, and after a success nothing to remove.
+        self.child.kill().ok();
+        self.child.wait().ok();
+        std::fs::remove_file(&self.part).ok();
+    }
+}

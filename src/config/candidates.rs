@@ -1,0 +1,94 @@
+//! Values that a person may want to choose from, for a setting.
+
+use super::{Config, explain::comment};
+
+/// A setting as a list of all of them tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// `SECTION.KEY`.
+    pub key: String,
+    /// What `config.toml` says of it, on one line; empty where the name says it all.
+    pub comment: String,
+    /// What its value has to be.
+    pub expected: String,
+}
+
+impl Config {
+    /// Every setting in the order of `config.toml`.
+    pub fn told() -> Vec<Told> {
+        let all = Self::expectations().into_iter();
+        all.map(|(section, name, expected)| Told {
+            key: format!("{section}.{name}"),
+            comment: comment(section, name),
+            expected,
+        })
+        .collect()
+    }
+
+    /// Values of `key` that its expectation names, such as all words of a choice, or the ends of a range, in that
+    /// order. None for text, and for a key that does not exist.
+    pub fn candidates(&self, key: &str) -> Vec<String> {
+        let all = Self::expectations().into_iter();
+        let mut found =
+            all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
+        let Some((.., expected)) = found.next() else {
+            return Vec::new();
+        };
+        if expected == <String as super::describe::Describe>::what() {
+            return Vec::new();
+        }
+        let mut values: Vec<String> = Vec::new();
+        for word in expected.split([' ', ',', '(', ')']) {
+            let is_new = !word.is_empty() && !values.iter().any(|value| value == word);
+            let is_taken = || {
+                let set = format!("{key}={word}");
+                self.clone().set_text("", &set).is_ok()
+            };
+            if is_new && is_taken() {
+                values.push(word.into());
+            }
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_what_is_expected() {
+        let config = Config::default();
+        for (key, expected) in [
+            ("shadows.mode", &["off", "map", "rays"][..]),
+            ("window.vsync", &["true", "false"]),
+            ("camera.fov", &["1", "170"]),
+            ("window.render_scale", &["0", "0.25", "1"]),
+            ("tree.code_bits", &["0", "30", "63"]),
+            ("scene.up", &["auto", "y", "z", "x", "-y", "-z", "-x"]),
+            ("environment.file", &[]),
+            ("sun.direction", &[]),
+            ("sun.teapot", &[]),
+        ] {
+            assert_eq!(config.candidates(key), expected, "{key}");
+        }
+        for key in Config::keys() {
+            for value in config.candidates(&key) {
+                let mut set = config.clone();
+                set.set_text("", &format!("{key}={value}")).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_setting_is_told() {
+        let told = Config::told();
+        assert_eq!(told.len(), Config::keys().len());
+        let mode = told.iter().find(|told| told.key == "tree.rebuild").unwrap();
+        let explained = Config::explain("tree.rebuild").unwrap();
+        assert_eq!(
+            (&mode.comment, &mode.expected),
+            (&explained.comment, &explained.expected)
+        );
+    }
+}

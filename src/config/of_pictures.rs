@@ -1,0 +1,87 @@
+//! The settings that a picture depends on.
+
+use super::{Config, with_short_numbers};
+use std::collections::BTreeMap;
+use toml::Value;
+
+/// Sections of a machine, a window or a person, which a picture does not depend on.
+const OF_NO_PICTURE: [&str; 5] = ["gpu", "window", "output", "load", "keys"];
+
+/// The one key of those sections that changes a picture.
+const OF_A_PICTURE: &str = "load.obj_texture";
+
+/// Whether a picture depends on `key`.
+pub fn is_of_pictures(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    key == OF_A_PICTURE || !OF_NO_PICTURE.contains(&section)
+}
+
+impl Config {
+    /// The settings that a picture depends on, as far as they are not the defaults.
+    pub fn of_pictures(&self) -> BTreeMap<String, Value> {
+        let defaults = Self::default().table();
+        let mut found = BTreeMap::new();
+        for (section, keys) in self.table() {
+            let Value::Table(keys) = keys else { continue };
+            for (name, value) in keys {
+                let key = format!("{section}.{name}");
+                let default = defaults.get(&section).and_then(|keys| keys.get(&name));
+                if is_of_pictures(&key) && default != Some(&value) {
+                    found.insert(key, with_short_numbers(value));
+                }
+            }
+        }
+        found
+    }
+
+    /// These settings of the machine, the window and the person, with the defaults of all that a picture depends
+    /// on.
+    pub fn without_picture(&self) -> Self {
+        let defaults = Self::default();
+        let mut load = self.load.clone();
+        load.obj_texture = defaults.load.obj_texture;
+        Self {
+            gpu: self.gpu.clone(),
+            window: self.window.clone(),
+            output: self.output.clone(),
+            keys: self.keys.clone(),
+            load,
+            ..defaults
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ShadowMode, Theme};
+
+    #[test]
+    fn a_picture_depends_on_neither_machine_nor_person() {
+        let mut config = Config::default();
+        assert!(config.of_pictures().is_empty());
+        config.gpu.adapter = "of my machine".into();
+        config.window.theme = Theme::Light;
+        config.load.max_nodes = 7;
+        config.set("test", "keys.quit", "F3").unwrap();
+        assert!(config.of_pictures().is_empty());
+        config.load.obj_texture = true;
+        config.shadows.mode = ShadowMode::Map;
+        config.image.background = [0.1, 0.2, 0.3];
+        let of_pictures = config.of_pictures();
+        let keys: Vec<_> = of_pictures.keys().collect();
+        assert_eq!(
+            keys,
+            ["image.background", "load.obj_texture", "shadows.mode"]
+        );
+        let mut without = config.without_picture();
+        assert_eq!(
+            (without.window.theme, without.shadows.mode),
+            (Theme::Light, ShadowMode::Rays)
+        );
+        for (key, value) in of_pictures {
+            without.set("test", &key, value).unwrap();
+        }
+        assert_eq!(without, config);
+    }
+}

@@ -1,0 +1,112 @@
+//! Names of files that a picture keeps, and where they are found again.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::{Component, Path, PathBuf};
+
+/// A file as a picture names it: by a path from the picture's folder, or by its name alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptFile {
+    name: String,
+    /// Its size, by which it is known again; `None` where it could not be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+}
+
+impl KeptFile {
+    pub(super) fn new(file: &Path, folder: Option<&Path>) -> Self {
+        let bytes = std::fs::metadata(file).ok().filter(|what| what.is_file());
+        Self {
+            name: kept_name(file, folder),
+            bytes: bytes.map(|what| what.len()),
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            bytes: None,
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether `file` may be this one: it has its name and its size.
+    pub fn is_like(&self, file: &Path) -> bool {
+        let name = Path::new(&self.name).file_name();
+        name.is_some()
+            && file.file_name() == name
+            && std::fs::metadata(file)
+                .is_ok_and(|what| self.bytes.is_none_or(|bytes| what.len() == bytes))
+    }
+}
+
+/// `file` from `folder`, with forward slashes, where it is in there; else its name alone: a path would tell how a
+/// person's folders are named.
+pub(super) fn kept_name(file: &Path, folder: Option<&Path>) -> String {
+    let inside = folder.and_then(|folder| {
+        let [file, folder] = [file, folder].map(|path| std::path::absolute(path).ok());
+        let inside = file?.strip_prefix(folder?).ok()?.to_owned();
+        let parts = inside.components().map(|part| part.as_os_str().to_str());
+        Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
+    });
+    inside.filter(|inside| is_safe(inside)).unwrap_or_else(|| {
+        let name = file.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    })
+}
+
+/// Whether a name leads to nowhere but the folder that it starts from.
+pub(super) fn is_safe(name: &str) -> bool {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    // Windows has drives, and streams behind a colon.
+    let is_windows = cfg!(windows) && name.contains(':');
+    !name.contains('\0') && !is_windows && Path::new(name).components().all(is_plain)
+}
+
+/// Where files of a picture are looked for.
+pub struct Search<'a> {
+    /// The picture.
+    pub picture: &'a Path,
+    /// Looks elsewhere for what does not lie with the picture.
+    pub elsewhere: &'a dyn Fn(&KeptFile) -> Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Search<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Search")
+            .field("picture", &self.picture)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Search<'a> {
+    /// In the picture's folder alone.
+    pub fn beside(picture: &'a Path) -> Self {
+        Self {
+            picture,
+            elsewhere: &|_| None,
+        }
+    }
+
+    /// Where `file` is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub fn find(&self, file: &KeptFile) -> Result<PathBuf> {
+        let folder = self.picture.parent().unwrap_or(Path::new(""));
+        let beside = folder.join(&file.name);
+        if beside.exists() {
+            return Ok(beside);
+        }
+        (self.elsewhere)(file).ok_or_else(|| {
+            let (picture, name) = (self.picture.display(), &file.name);
+            Error::NotFound(format!(
+                "{picture}: was made of {name}, which is not there; put it beside the picture, or name the files"
+            ))
+        })
+    }
+}

@@ -1,0 +1,332 @@
+//! How a picture was made: its scene, settings, view and moment, as a text in its file, with which it can be made
+//! again.
+//!
+//! It tells nothing of the machine or the person: of a file that does not lie with the picture it keeps the name
+//! alone.
+
+mod files;
+
+use crate::{
+    Error, Result,
+    config::{self, Config, is_of_pictures},
+    output::embedded,
+    scene::{Projection, framing::Viewpoint},
+};
+pub use files::{KeptFile, Search};
+use files::{is_safe, kept_name};
+use glam::{Mat4, Vec3};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+use toml::Value;
+
+/// What pictures tell that they were made with.
+pub const SOFTWARE: &str = concat!("canopy ", env!("CARGO_PKG_VERSION"));
+
+/// The version of the text. A reader takes no later one.
+const FORMAT: u32 = 1;
+
+/// Most files of a scene, and most nodes that are hidden.
+const MOST: usize = 100_000;
+
+/// Most samples of a pixel.
+const MOST_SAMPLES: u32 = 4096;
+
+/// How far axes of a view may be from right angles and length 1.
+const TOLERANCE: f32 = 1e-3;
+
+/// Keys whose values are files.
+const FILES: [&str; 2] = ["environment.file", "deviation.file"];
+
+/// How a picture was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    format: u32,
+    /// The version of canopy.
+    version: String,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Samples per pixel.
+    pub samples: u32,
+    /// The files of the scene; none for the built-in one.
+    files: Vec<KeptFile>,
+    /// Settings that are not the defaults, with the clip, its time and the variant that are shown.
+    settings: BTreeMap<String, Value>,
+    view: KeptView,
+    /// The channel that is shown; empty for the lit picture.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub channel: String,
+    /// Nodes that were hidden by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<usize>,
+}
+
+/// A camera: first as people write it, then to the last bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct KeptView {
+    eye: [f32; 3],
+    target: [f32; 3],
+    up: [f32; 3],
+    /// Vertical field of view in degrees; `None` of an orthographic camera.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fov: Option<f32>,
+    world_from_view: [f32; 16],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fov_radians: Option<f32>,
+    /// Half the height of the picture in metres, of an orthographic camera.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    half_height: Option<f32>,
+}
+
+/// What is shown, as far as settings do not say it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown<'a> {
+    /// The files of the scene.
+    pub files: &'a [PathBuf],
+    /// The clip that plays.
+    pub clip: Option<usize>,
+    /// Time in it, in seconds.
+    pub time: f32,
+    /// The variant of the materials.
+    pub variant: Option<usize>,
+    /// The view.
+    pub viewpoint: Viewpoint,
+    /// Distance in metres to what is looked at.
+    pub distance: f32,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Samples per pixel.
+    pub samples: u32,
+}
+
+impl Provenance {
+    /// Of a picture that shows `shown` with these settings, and is going to lie in `folder`; `None` where nobody
+    /// knows where it goes.
+    pub fn new(config: &Config, shown: &Shown<'_>, folder: Option<&Path>) -> Self {
+        let mut settings = config.of_pictures();
+        // The view stands for itself.
+        settings.remove("camera.name");
+        settings.remove("camera.fov");
+        // No picture moves.
+        settings.remove("animation.play");
+        for key in FILES {
+            if let Some(Value::String(file)) = settings.get_mut(key) {
+                *file = kept_name(Path::new(file), folder);
+            }
+        }
+        let mut set = |key: &str, value: Value| settings.insert(key.into(), value);
+        let clip = shown.clip.map_or("none".into(), |clip| clip.to_string());
+        set("animation.clip", Value::String(clip));
+        // As the setting's own number: shorter ones are others.
+        set("animation.time", Value::Float(f64::from(shown.time)));
+        match shown.variant {
+            Some(variant) => set("scene.variant", Value::String(variant.to_string())),
+            None => settings.remove("scene.variant"),
+        };
+        let files = shown.files.iter();
+        Self {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            size: shown.size,
+            samples: shown.samples,
+            files: files.map(|file| KeptFile::new(file, folder)).collect(),
+            settings,
+            view: KeptView::new(&shown.viewpoint, shown.distance),
+            channel: String::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// The text for a picture's file: JSON of ASCII characters alone.
+    pub fn text(&self) -> String {
+        // Every field has a form in JSON.
+        let json = serde_json::to_string(self).unwrap_or_default();
+        let mut text = String::with_capacity(json.len());
+        for c in json.chars() {
+            match c.is_ascii() {
+                true => text.push(c),
+                false => {
+                    let mut units = [0; 2];
+                    let units = c.encode_utf16(&mut units).iter();
+                    units.for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+                }
+            }
+        }
+        text
+    }
+
+    /// What the picture at `path` tells; `None` where it tells nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is broken, too long, of a
+    /// later version, or that names files outside of the picture's folder.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let Some(text) = embedded::find(path)? else {
+            return Ok(None);
+        };
+        let found = parsed(&text).map_err(|what| Error::scene(path, what))?;
+        Ok(Some(found))
+    }
+
+    /// As [`Self::read`], for a picture that has to tell.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::read`], and [`Error::Scene`] for a picture that tells nothing.
+    pub fn required(path: &Path) -> Result<Self> {
+        Self::read(path)?.ok_or_else(|| {
+            let what =
+                "is a picture without settings of canopy, so it does not tell how it was made";
+            Error::scene(path, what)
+        })
+    }
+
+    /// The scene's files.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for one that is missing; it names it.
+    pub fn files(&self, search: &Search<'_>) -> Result<Vec<PathBuf>> {
+        self.files.iter().map(|file| search.find(file)).collect()
+    }
+
+    /// Sets everything that the picture depends on in `config`, and leaves all else. Returns a line for each key
+    /// that was not taken: this canopy does not know it, or no picture depends on it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a file of a setting that is missing.
+    pub fn apply(&self, config: &mut Config, search: &Search<'_>) -> Result<Vec<String>> {
+        let mut set = config.without_picture();
+        let mut left = Vec::new();
+        for (key, value) in &self.settings {
+            if !is_of_pictures(key) {
+                left.push(format!("{key}: is no setting of a picture"));
+                continue;
+            }
+            let mut value = value.clone();
+            if let (Some(name), true) = (value.as_str(), FILES.contains(&key.as_str()))
+                && !name.is_empty()
+            {
+                let found = search.find(&KeptFile::named(name))?;
+                value = Value::String(found.to_string_lossy().into_owned());
+            }
+            if let Err(error) = set.set("", key, value) {
+                left.push(match error {
+                    Error::Config { what, .. } => what,
+                    other => other.to_string(),
+                });
+            }
+        }
+        set.animation.play = false;
+        if let Projection::Perspective { fov_y } = self.viewpoint().projection {
+            set.camera.fov = fov_y.to_degrees();
+        }
+        *config = set;
+        Ok(left)
+    }
+
+    /// From where it is seen.
+    pub fn viewpoint(&self) -> Viewpoint {
+        let fov_y = self.view.fov_radians.unwrap_or_default();
+        Viewpoint {
+            world_from_view: Mat4::from_cols_array(&self.view.world_from_view),
+            projection: match self.view.half_height {
+                Some(half_height) => Projection::Orthographic { half_height },
+                None => Projection::Perspective { fov_y },
+            },
+        }
+    }
+
+    /// What is wrong with it, if anything is.
+    fn fault(&self) -> Option<String> {
+        if !self
+            .size
+            .iter()
+            .all(|side| config::Window::SIZE.contains(side))
+        {
+            return Some(format!(
+                "a picture of {} × {} pixels",
+                self.size[0], self.size[1]
+            ));
+        }
+        if !(1..=MOST_SAMPLES).contains(&self.samples) {
+            return Some(format!("{} samples", self.samples));
+        }
+        if self.files.len() > MOST || self.hidden.len() > MOST {
+            return Some(format!("more than {MOST} files or hidden nodes"));
+        }
+        let of_settings = FILES
+            .iter()
+            .filter_map(|key| self.settings.get(*key)?.as_str());
+        let mut names = self.files.iter().map(KeptFile::name).chain(of_settings);
+        if let Some(name) = names.find(|name| !name.is_empty() && !is_safe(name)) {
+            return Some(format!(
+                "the file {name:?}, which is not in the picture's folder"
+            ));
+        }
+        self.view.fault().map(|what| format!("a view {what}"))
+    }
+}
+
+fn parsed(text: &str) -> Result<Provenance, String> {
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|e| format!("its settings are broken: {e}"))?;
+    let format = json.get("format").and_then(serde_json::Value::as_u64);
+    if let Some(later) = format.filter(|format| *format > u64::from(FORMAT)) {
+        let by = json.get("version").and_then(|version| version.as_str());
+        let by = by.map_or(String::new(), |version| format!(" of canopy {version}"));
+        return Err(format!(
+            "its settings{by} have format {later}, which this canopy is too old for"
+        ));
+    }
+    let found: Provenance =
+        serde_json::from_value(json).map_err(|e| format!("its settings are broken: {e}"))?;
+    match found.fault() {
+        Some(what) => Err(format!("its settings name {what}")),
+        None => Ok(found),
+    }
+}
+
+impl KeptView {
+    fn new(view: &Viewpoint, distance: f32) -> Self {
+        let target = view.eye() + view.forward() * distance;
+        let (fov_radians, half_height) = match view.projection {
+            Projection::Perspective { fov_y } => (Some(fov_y), None),
+            Projection::Orthographic { half_height } => (None, Some(half_height)),
+        };
+        Self {
+            eye: view.eye().to_array(),
+            target: target.to_array(),
+            up: view.world_from_view.y_axis.truncate().to_array(),
+            fov: fov_radians.map(f32::to_degrees),
+            world_from_view: view.world_from_view.to_cols_array(),
+            fov_radians,
+            half_height,
+        }
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        let matrix = Mat4::from_cols_array(&self.world_from_view);
+        if !matrix.is_finite() || matrix.row(3).to_array() != [0.0, 0.0, 0.0, 1.0] {
+            return Some("that is no place");
+        }
+        let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis.truncate());
+        let is_one = |axis: Vec3| (axis.length() - 1.0).abs() < TOLERANCE;
+        if ![x, y, z].into_iter().all(is_one) || x.cross(y).distance(z) > TOLERANCE {
+            return Some("that is no rotation");
+        }
+        let is_lens = match (self.fov_radians, self.half_height) {
+            (Some(fov), None) => config::Camera::FOV.contains(&fov.to_degrees()),
+            (None, Some(half)) => half.is_finite() && half > 0.0,
+            _ => false,
+        };
+        (!is_lens).then_some("without a lens")
+    }
+}
+
+#[cfg(test)]
+mod tests;

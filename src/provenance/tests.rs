@@ -1,0 +1,175 @@
+use super::*;
+use crate::config::ShadowMode;
+
+fn view() -> Viewpoint {
+    let lens = Projection::Perspective { fov_y: 0.7 };
+    Viewpoint::looking(
+        Vec3::new(0.1, 2.3, -4.7),
+        Vec3::new(0.3, -0.2, 1.0),
+        Vec3::Y,
+        lens,
+    )
+}
+
+fn shown(files: &[PathBuf]) -> Shown<'_> {
+    Shown {
+        files,
+        clip: Some(2),
+        time: 0.1 + 1e-7,
+        variant: None,
+        viewpoint: view(),
+        distance: 3.0,
+        size: [64, 48],
+        samples: 4,
+    }
+}
+
+fn search(picture: &Path) -> Search<'_> {
+    Search::beside(picture)
+}
+
+#[test]
+fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home of jane");
+    std::fs::create_dir_all(home.join("scenes")).unwrap();
+    let [inside, outside] = [
+        home.join("scenes/füchs 狐.glb"),
+        folder.path().join("sky.hdr"),
+    ];
+    std::fs::write(&inside, "12345").unwrap();
+    std::fs::write(&outside, "").unwrap();
+    let mut config = Config::default();
+    config.shadows.mode = ShadowMode::Map;
+    config.sun.strength = 0.1;
+    config.environment.file = outside.to_str().unwrap().into();
+    config.gpu.adapter = "secret".into();
+    config.camera.name = "front".into();
+    let files = [inside.clone()];
+    let made = Provenance::new(&config, &shown(&files), Some(&home));
+    let text = made.text();
+    assert!(
+        text.is_ascii() && text.contains("scenes/f\\u00fcchs"),
+        "{text}"
+    );
+    for secret in ["jane", "secret", folder.path().to_str().unwrap()] {
+        assert!(!text.contains(secret), "{secret} is in {text}");
+    }
+    let back = parsed(&text).unwrap();
+    assert_eq!(back, made);
+    assert_eq!(back.viewpoint(), view());
+
+    // The scene lies with the picture, the environment does not.
+    let picture = home.join("a.png");
+    assert_eq!(back.files(&search(&picture)).unwrap(), [inside]);
+    let mut again = Config::default();
+    again.gpu.adapter = "mine".into();
+    again.exposure.compensation = 2.0;
+    let error = back
+        .apply(&mut again, &search(&picture))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("was made of sky.hdr, which is not there"),
+        "{error}"
+    );
+    assert_eq!(again.exposure.compensation, 2.0);
+    let elsewhere = Search {
+        picture: &picture,
+        elsewhere: &|file| file.is_like(&outside).then(|| outside.clone()),
+    };
+    assert_eq!(back.apply(&mut again, &elsewhere).unwrap(), [""; 0]);
+    assert_eq!(
+        (again.shadows.mode, again.sun.strength),
+        (ShadowMode::Map, 0.1)
+    );
+    assert_eq!(again.exposure.compensation, 0.0);
+    assert_eq!(
+        (again.animation.clip.as_str(), again.animation.time),
+        ("2", 0.1 + 1e-7)
+    );
+    assert_eq!(again.gpu.adapter, "mine");
+    assert_eq!(again.environment.file, outside.to_str().unwrap());
+    // Nobody knows where it goes: names alone.
+    let text = Provenance::new(&config, &shown(&files), None).text();
+    assert!(text.contains("\"f\\u00fcchs"), "{text}");
+}
+
+#[test]
+fn a_file_is_known_again_by_its_name_and_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fox.glb");
+    std::fs::write(&file, "12345").unwrap();
+    let kept = KeptFile::new(&file, None);
+    assert!(kept.is_like(&file));
+    let other = folder.path().join("wolf.glb");
+    std::fs::write(&other, "12345").unwrap();
+    assert!(!kept.is_like(&other));
+    std::fs::write(&file, "123456").unwrap();
+    assert!(!kept.is_like(&file) && !kept.is_like(Path::new("fox.glb")));
+}
+
+/// What a stranger's picture says is never believed: one line, and no file outside of its folder.
+#[test]
+fn hostile_texts_are_one_line() {
+    let made = Provenance::new(&Config::default(), &shown(&["a.glb".into()]), None);
+    let good: serde_json::Value = serde_json::from_str(&made.text()).unwrap();
+    let with = |pointer: &str, value: serde_json::Value| {
+        let mut changed = good.clone();
+        *changed.pointer_mut(pointer).unwrap() = value;
+        parsed(&changed.to_string())
+    };
+    let message = |pointer: &str, value: serde_json::Value| {
+        let message = with(pointer, value).unwrap_err();
+        assert!(
+            !message.contains('\n') && message.starts_with("its settings"),
+            "{message}"
+        );
+        message
+    };
+    assert!(parsed(&good.to_string()).is_ok());
+    for name in ["/etc/passwd", "../a.glb", "a/../../b.glb", "a\u{0}b"] {
+        let text = message("/files/0/name", name.into());
+        assert!(text.contains("not in the picture's folder"), "{text}");
+        let settings = serde_json::json!({"environment.file": name});
+        assert!(message("/settings", settings).contains("not in the picture's folder"));
+    }
+    assert!(message("/format", 2.into()).contains("too old"));
+    assert!(message("/size", serde_json::json!([0, 5])).contains("0 × 5"));
+    assert!(message("/samples", 5000.into()).contains("5000 samples"));
+    assert!(message("/view/fov_radians", 4.0.into()).contains("lens"));
+    assert!(message("/view/world_from_view/0", 2.0.into()).contains("rotation"));
+    assert!(message("/view/world_from_view/12", 1e39.into()).contains("place"));
+    message("/view/world_from_view", serde_json::json!([1.0]));
+    message("/settings", 3.into());
+    for broken in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{\"format\": 1}",
+        &"[".repeat(100_000),
+    ] {
+        assert!(
+            parsed(broken)
+                .unwrap_err()
+                .starts_with("its settings are broken")
+        );
+    }
+    // Keys that are unknown, wrong, or none of its business are left out, and told.
+    let settings = serde_json::json!({
+        "gpu.adapter": "x", "load.max_nodes": 9, "shadows.teapot": 1, "sun.strength": "much", "image.tonemap": "aces",
+    });
+    let found = with("/settings", settings).unwrap();
+    let mut config = Config::default();
+    let left = found
+        .apply(&mut config, &search(Path::new("a.png")))
+        .unwrap();
+    assert_eq!(left.len(), 4, "{left:?}");
+    assert!(
+        left[0].starts_with("gpu.adapter") && left[2].contains("unknown key"),
+        "{left:?}"
+    );
+    assert_eq!(config.load, Config::default().load);
+    assert!(config.of_pictures().contains_key("image.tonemap"));
+}

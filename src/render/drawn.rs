@@ -1,0 +1,83 @@
+//! A raster pipeline of what is drawn over the picture, compiled when it is first needed.
+
+use crate::{
+    Result,
+    gpu::{Gpu, OnDemand, pass, shader},
+};
+use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
+
+/// One of the draws of a pass.
+pub(super) struct Drawn {
+    /// Path of the shader.
+    pub(super) path: &'static str,
+    pub(super) groups: Vec<Option<wgpu::BindGroupLayout>>,
+    /// Entry points.
+    pub(super) vertex: &'static str,
+    pub(super) fragment: &'static str,
+    pub(super) topology: Topology,
+    /// Samples of a pixel.
+    pub(super) samples: u32,
+    pub(super) target: wgpu::ColorTargetState,
+}
+
+/// Blending that keeps the largest of each channel, so that the order of draws does not matter.
+pub(super) const LARGEST: wgpu::BlendComponent = wgpu::BlendComponent {
+    src_factor: wgpu::BlendFactor::One,
+    dst_factor: wgpu::BlendFactor::One,
+    operation: wgpu::BlendOperation::Max,
+};
+
+/// A target of this format, blended so in colour and alpha.
+pub(super) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::ColorTargetState {
+    wgpu::ColorTargetState {
+        format,
+        blend: Some(wgpu::BlendState {
+            color: blend,
+            alpha: blend,
+        }),
+        write_mask: wgpu::ColorWrites::ALL,
+    }
+}
+
+impl Drawn {
+    /// The pipeline, which the pass `label` compiles.
+    pub(super) fn on_demand(self, label: &'static str) -> OnDemand<RenderPipeline> {
+        OnDemand::new(label, move |gpu| self.compile(gpu))
+    }
+
+    fn compile(&self, gpu: &Gpu) -> Result<RenderPipeline> {
+        let module = &shader::module(gpu, self.path)?;
+        let groups: Vec<_> = self.groups.iter().map(Option::as_ref).collect();
+        let layout = pass::pipeline_layout(gpu, self.fragment, &groups);
+        gpu.catch(|| {
+            gpu.device
+                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label: Some(self.vertex),
+                    layout: Some(&layout),
+                    vertex: wgpu::VertexState {
+                        module,
+                        entry_point: Some(self.vertex),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        buffers: &[],
+                    },
+                    primitive: wgpu::PrimitiveState {
+                        topology: self.topology,
+                        ..Default::default()
+                    },
+                    depth_stencil: None,
+                    multisample: wgpu::MultisampleState {
+                        count: self.samples,
+                        ..Default::default()
+                    },
+                    fragment: Some(wgpu::FragmentState {
+                        module,
+                        entry_point: Some(self.fragment),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        targets: &[Some(self.target.clone())],
+                    }),
+                    multiview_mask: None,
+                    cache: gpu.pipeline_cache(),
+                })
+        })
+    }
+}

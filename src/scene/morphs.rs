@@ -1,0 +1,86 @@
+//! The morph targets of nodes, by name.
+
+use super::{graph::Scene, mesh::Primitive};
+use crate::{Error, Result};
+
+impl Scene {
+    /// The number of morph targets of a node's mesh. Instances use the weights of their parent and have none
+    /// of their own.
+    pub fn morph_targets(&self, node: usize) -> usize {
+        let node = self.nodes.get(node).filter(|node| !node.instance);
+        let mesh = node.and_then(|node| self.meshes.get(node.mesh?));
+        let first = mesh.and_then(|mesh| mesh.primitives.first());
+        first.map_or(0, |primitive| primitive.targets.len())
+    }
+
+    /// The name of a morph target of a node, or its number where the file gives it none.
+    pub fn morph_name(&self, node: usize, target: usize) -> String {
+        let mesh = self
+            .nodes
+            .get(node)
+            .and_then(|node| self.meshes.get(node.mesh?));
+        let first = mesh.and_then(|mesh| mesh.primitives.first());
+        let target_of =
+            |primitive: &'_ Primitive| primitive.targets.get(target).map(|t| t.name.clone());
+        match first.and_then(target_of) {
+            Some(name) if !name.is_empty() => name,
+            _ => format!("target {target}"),
+        }
+    }
+
+    /// The nodes that have morph targets, with their numbers of them.
+    pub fn morphed_nodes(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let nodes = 0..self.nodes.len();
+        let counted = nodes.map(|node| (node, self.morph_targets(node)));
+        counted.filter(|(_, targets)| *targets > 0)
+    }
+
+    /// The node, the target and the weight that `text` names, such as `face/smile=0.5`: both by name or
+    /// number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], which lists what would match.
+    pub(super) fn morph_named(&self, text: &str) -> Result<(usize, usize, f32)> {
+        let split = text.rsplit_once('=').and_then(|(name, weight)| {
+            let weight = weight.trim().parse::<f32>().ok()?;
+            let (node, target) = name.rsplit_once('/')?;
+            weight
+                .is_finite()
+                .then_some((node.trim(), target.trim(), weight))
+        });
+        let Some((node_name, target_name, weight)) = split else {
+            let what = format!("animation.morphs: \"{text}\" is not NODE/TARGET=WEIGHT");
+            return Err(Error::NotFound(what));
+        };
+        let is_node = |&(node, _): &(usize, usize)| self.nodes[node].name == node_name;
+        let by_number = |&(node, _): &(usize, usize)| node_name.parse() == Ok(node);
+        let found = self.morphed_nodes().find(is_node);
+        let Some((node, targets)) = found.or_else(|| self.morphed_nodes().find(by_number)) else {
+            let listed = self.morphed_nodes();
+            let listed: Vec<_> = listed
+                .map(|(node, _)| format!("{node} \"{}\"", self.nodes[node].name))
+                .collect();
+            return Err(missing(text, "node", node_name, &listed));
+        };
+        let names: Vec<_> = (0..targets)
+            .map(|target| self.morph_name(node, target))
+            .collect();
+        let by_name = names.iter().position(|name| name == target_name);
+        let number = || target_name.parse().ok().filter(|target| *target < targets);
+        match by_name.or_else(number) {
+            Some(target) => Ok((node, target, weight)),
+            None => Err(missing(text, "morph target", target_name, &names)),
+        }
+    }
+}
+
+fn missing(text: &str, kind: &str, name: &str, listed: &[String]) -> Error {
+    let has = match listed {
+        [] => "none".to_owned(),
+        listed => listed.join(", "),
+    };
+    Error::NotFound(format!(
+        "animation.morphs: \"{text}\": no {kind} \"{name}\" with morph targets; there is {has}"
+    ))
+}
