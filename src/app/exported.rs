@@ -166,7 +166,7 @@ mod tests {
             let Command::Render(render) = cli.command else {
                 panic!("{arguments:?}")
             };
-            assert_eq!(render.samples, 16);
+            assert_eq!(render.samples, Some(16));
             assert_eq!(render.frames, Some(state.exported_frames()));
             assert_eq!(render.path.is_some(), motion == Motion::Path);
             assert_eq!(render.turntable, (motion == Motion::Turn).then_some(8.0));

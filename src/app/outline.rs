@@ -114,8 +114,6 @@ pub(super) struct Outline {
     pub(super) in_tree: bool,
     /// Whether its row has to be scrolled to.
     pub(super) scrolls: bool,
-    /// The texture that is looked at.
-    pub(super) texture: Option<usize>,
     /// The mesh that was selected in the picture last.
     pub(super) followed: Option<Selected>,
     /// The kind of a light that is to be added where the middle of the picture is.

@@ -57,11 +57,6 @@ impl State {
         }
     }
 
-    /// Selects a texture to be looked at.
-    pub(super) fn open_texture(&mut self, texture: usize) {
-        self.outline.texture = Some(texture);
-    }
-
     /// Selects what a warning is about.
     pub(super) fn select_place(&mut self, place: WarningPlace) {
         let Some(stage) = &self.stage else { return };

@@ -270,7 +270,6 @@ pub(super) fn thumbnail(ui: &mut Ui, state: &mut State, index: usize, slot: Opti
         });
     });
     if is_clicked {
-        state.open_texture(index);
         state.select_item(Item::Texture(index));
     }
 }
