@@ -831,6 +831,8 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
         "window.still_samples=1",
         "--set",
         "window.render_scale=1",
+        "--set",
+        "window.panel=false",
     ];
     let size = ["--size", "640x480"];
     let look = ["--sun", "-0.4,-1,-0.3", "--set", "sun.angle=0"];
@@ -840,25 +842,19 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     display.press("F2");
     display.write("shadows.mode off");
     display.press("Return");
-    let off = display.settled("no shadows", |now| *now != first);
-    let (darker, brighter) = off.darker_and_brighter(&first);
-    assert!(
-        brighter > 0.002,
-        "{brighter} is brighter and {darker} darker"
-    );
-    display.press("ctrl+z");
-    display.settled("the shadows again", |now| {
-        let (darker, brighter) = now.darker_and_brighter(&first);
-        darker + brighter < 0.001
+    display.settled("no shadows", |now| {
+        now.darker_and_brighter(&first).1 > 0.002
     });
+    display.press("ctrl+z");
+    display.settled("the shadows again", |now| *now == first);
     // From a view that is not the first one.
     display.press("KP_4");
-    display.settled("another view", |now| {
+    let other = display.settled("another view", |now| {
         now.darker_and_brighter(&first).0 > 0.01
     });
     display.press("ctrl+shift+z");
     let made = display.settled("that without shadows", |now| {
-        now.darker_and_brighter(&first).0 > 0.01
+        now.darker_and_brighter(&other).1 > 0.002
     });
     display.press("F12");
     let saved = || {
@@ -876,32 +872,15 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     let _canopy = display.canopy(&[&[picture.as_str()][..], &size, &still].concat());
     let again = display.settled("the picture's scene", |now| {
         let (darker, brighter) = now.darker_and_brighter(&made);
-        now.is_drawn() && darker + brighter < 0.03
+        now.is_drawn() && darker + brighter < 0.005
     });
-    // The panel has other marks of what was changed; the scene beside it is the same.
-    let scene = |shown: &Screenshot| -> Vec<[u8; 3]> {
-        let rows = shown.pixels.chunks(shown.width).take(480);
-        rows.flat_map(|row| row[..300].to_vec()).collect()
-    };
-    let (now, before) = (scene(&again), scene(&made));
-    let differ = now
-        .iter()
-        .zip(&before)
-        .filter(|(a, b)| a.iter().zip(b.iter()).any(|(a, b)| a.abs_diff(*b) > 4));
-    let share = differ.count() as f64 / now.len() as f64;
-    assert!(share < 0.005, "{share} of the picture differs");
+    // The picture alone has no axes.
     display.focus("scene.obj");
     display.press("F10");
     let alone = display.settled("the picture alone", |now| *now != again);
-    let column = |shown: &Screenshot| -> Vec<[u8; 3]> {
-        let rows = shown.pixels.chunks(shown.width).take(480);
-        rows.map(|row| row[620]).collect()
-    };
-    assert!(column(&alone) != column(&again), "the panel is still shown");
+    assert!(alone.is_drawn());
     display.press("Escape");
-    display.settled("the panel again", |now| {
-        now.darker_and_brighter(&again).0 < 0.001
-    });
+    display.settled("the window again", |now| *now == again);
 }
 
 #[test]
