@@ -867,6 +867,13 @@ fn pictures_are_made_again_from_what_they_tell() {
             "{name} tells its folder"
         );
     }
+    // A picture with a bare name knows folders below it.
+    std::fs::create_dir(folder.path("scenes")).unwrap();
+    std::fs::copy(folder.path("scene.obj"), folder.path("scenes/other.obj")).unwrap();
+    folder.succeeds("render scenes/other.obj -o below.png --size 24x16");
+    folder.succeeds("render --from below.png -o again-below.png");
+    let [first, second] = ["below.png", "again-below.png"].map(|name| picture(&folder.path(name)));
+    assert_eq!(first, second);
     // Options come on top, and a look below them.
     folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x16");
     let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
@@ -1145,7 +1152,7 @@ fn cameras_go_along_paths_and_around() {
         {"time": 4, "eye": [4, 2, 0], "target": [0, 0.25, 0], "fov": 40}
     ]}"#;
     std::fs::write(folder.path("path.json"), path).unwrap();
-    let more = "--size 32x24 --occlusion off --shadows off -q";
+    let more = "--size 32x24 --occlusion off --shadows off -q --set output.metadata=false";
     let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
     folder.succeeds(&format!(
         "render scene.obj -o p{{frame}}.png --path path.json --fps 2 {more}"

@@ -68,7 +68,7 @@ fn every_shader_validates_with_portable_capabilities() {
 fn the_trees_shaders_need_no_others() {
     let trees = accel::SHADERS.files().map(|(path, _)| path);
     let trees: Vec<_> = trees.filter(|path| path.starts_with("accel/")).collect();
-    assert_eq!(trees.len(), 31);
+    assert_eq!(trees.len(), 32);
     for path in trees {
         let alone = shader::compose(&accel::SHADERS, path, Arrays::Buffers);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Which kernels sort, make nodes and look for pairs on a device: chosen here, by [`Capabilities`](crate::gpu::Capabilities).
+//! Which kernels sort and make nodes on a device: chosen here, by [`Capabilities`](crate::gpu::Capabilities).
 
 use super::{
     hierarchy::{self, Hierarchy, HierarchyStages},
@@ -6,7 +6,6 @@ use super::{
     pairs::SortKernels,
     software::{
         hierarchy_serial::{HierarchySerial, SerialStages},
-        pairs_descend::PairsDescend,
         sort_serial,
     },
     sort_parallel,
@@ -24,14 +23,6 @@ pub(super) fn sort(gpu: &Gpu) -> SortKernels {
         Cooperation::None => sort_serial::kernels(gpu),
         Cooperation::Subgroups(_) => sort_parallel::kernels(gpu, true),
         Cooperation::Workgroups => sort_parallel::kernels(gpu, false),
-    }
-}
-
-/// The kernels that look for pairs by both trees at once; `None` where each leaf walks by itself.
-pub(super) fn pairs_descend(gpu: &Gpu) -> Option<PairsDescend> {
-    match gpu.capabilities.cooperation() {
-        Cooperation::None => Some(PairsDescend::new(gpu)),
-        Cooperation::Subgroups(_) | Cooperation::Workgroups => None,
     }
 }
 

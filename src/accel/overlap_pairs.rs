@@ -4,7 +4,6 @@
 pub use super::layout::ObjectPair;
 use super::{
     counted::{Asked, CountedQuery, Counts, Found, KEPT},
-    implementation,
     layout::{Objects, PairQuery},
     scan::Scan,
     search::{Predicate, QueryKernel, Search},
@@ -170,7 +169,7 @@ impl OverlapPairs {
             queries: Objects::ALL
                 .map(|objects| Objects::ALL.map(|others| query(objects, others, 0))),
             through: query(Objects::Triangles, Objects::Triangles, 1),
-            descend: implementation::pairs_descend(gpu),
+            descend: PairsDescend::new(gpu),
             scan: Scan::new(gpu),
         }
     }

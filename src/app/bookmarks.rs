@@ -18,7 +18,7 @@ pub(super) const MOST_VIEWS: usize = 50;
 const MOST_SCENES: usize = 200;
 
 /// Bytes that are read of the file.
-const MOST_BYTES: u64 = 4 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A view with its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl Bookmarks {
     }
 
     pub(super) fn at(file: Option<PathBuf>) -> Self {
-        let scenes = file.as_deref().map(read).unwrap_or_default();
+        let scenes = file.as_deref().and_then(read).unwrap_or_default();
         Self {
             file,
             scenes,
@@ -142,12 +142,18 @@ impl Bookmarks {
     /// Changes the views of the scene that is shown, and keeps them. Another window may have changed those of
     /// others: they are read again.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Vec<Bookmark>)) {
+        if let Some(file) = &self.file {
+            match read(file) {
+                Some(scenes) => self.scenes = scenes,
+                None => {
+                    log::warn!("{}: is broken, and stays as it is", file.display());
+                    self.file = None;
+                }
+            }
+        }
         let mut list = self.list().to_vec();
         change(&mut list);
         list.truncate(MOST_VIEWS);
-        if let Some(file) = &self.file {
-            self.scenes = read(file);
-        }
         match list.is_empty() {
             true => _ = self.scenes.remove(&self.scene),
             false => _ = self.scenes.insert(self.scene.clone(), list),
@@ -190,27 +196,29 @@ impl Bookmarks {
     }
 }
 
-/// What the file says; nothing where there is none, or where it is broken.
-fn read(file: &Path) -> BTreeMap<String, Vec<Bookmark>> {
+/// What the file says: nothing where there is none, `None` where it is broken.
+fn read(file: &Path) -> Option<BTreeMap<String, Vec<Bookmark>>> {
     let mut text = String::new();
-    let read =
-        std::fs::File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
-    let mut scenes: BTreeMap<String, Vec<Bookmark>> = match read {
-        Ok(_) => serde_json::from_str(&text).unwrap_or_default(),
-        Err(_) => BTreeMap::new(),
+    let mut scenes: BTreeMap<String, Vec<Bookmark>> = match std::fs::File::open(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+        Err(_) => return None,
+        Ok(file) => {
+            file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+            serde_json::from_str(&text).ok()?
+        }
     };
     for list in scenes.values_mut() {
         list.retain(|bookmark| bookmark.viewpoint().is_some());
         list.truncate(MOST_VIEWS);
     }
-    scenes
+    Some(scenes)
 }
 
 fn write(file: &Path, scenes: &BTreeMap<String, Vec<Bookmark>>) -> crate::Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(|e| crate::Error::io(folder, e))?;
     }
-    let text = serde_json::to_vec_pretty(scenes).unwrap_or_default();
+    let text = serde_json::to_vec(scenes).unwrap_or_default();
     output::write(file, &text)
 }
 

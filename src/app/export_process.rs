@@ -29,12 +29,12 @@ struct Shared {
 pub(super) struct Exporting {
     pub(super) child: Child,
     shared: Arc<Shared>,
-    pub(super) messages: JoinHandle<String>,
+    messages: Option<JoinHandle<String>>,
     /// The number of pictures.
     pub(super) frames: u64,
     pub(super) output: PathBuf,
     /// The file of the camera path.
-    pub(super) path: PathBuf,
+    path: PathBuf,
     pub(super) cancelled: Option<Instant>,
 }
 
@@ -88,7 +88,7 @@ impl Exporting {
         Ok(Self {
             child,
             shared,
-            messages,
+            messages: Some(messages),
             frames,
             output,
             path,
@@ -102,9 +102,21 @@ impl Exporting {
         [number(&self.shared.done), number(&self.shared.total).max(1)]
     }
 
+    /// What it has said, once it has ended.
+    pub(super) fn messages(&mut self) -> String {
+        let said = self.messages.take().and_then(|thread| thread.join().ok());
+        said.unwrap_or_default()
+    }
+
     /// Has it end after the draw that goes on.
     pub(super) fn cancel(&mut self) {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
         self.cancelled.get_or_insert_with(Instant::now);
+    }
+}
+
+impl Drop for Exporting {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.path).ok();
     }
 }

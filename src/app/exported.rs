@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 impl State {
     /// The number of pictures that would be exported.
     pub(super) fn exported_frames(&self) -> u32 {
+        let fps = self.config.output.fps;
         let seconds = match self.export.motion {
             Motion::Clip => {
                 let LoopRange { from, to } = self.loop_range();
                 (to - from) / self.config.animation.speed.abs()
             }
             Motion::Turn => self.export.turn_secs,
-            Motion::Path => self.path.path(1.0).map_or(0.0, |path| path.duration_secs()),
+            Motion::Path => return self.path.path(1.0).map_or(1, |path| path.frames(fps)),
         };
-        let frames = seconds * self.config.output.fps;
+        let frames = seconds * fps;
         match frames.is_finite() {
             true => (frames.round() as u32).max(1),
             false => 1,
@@ -138,7 +139,8 @@ mod tests {
         assert_eq!(state.no_export(), Some("the camera path has no keys"));
         state.add_path_key();
         state.add_path_key();
-        assert_eq!((state.exported_frames(), state.no_export()), (20, None));
+        // Both ends.
+        assert_eq!((state.exported_frames(), state.no_export()), (21, None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! An export while it goes on. Another process draws it, so that the window and its GPU queue wait for nothing.
 
-use super::{export_process::Exporting, pictures, viewer::Viewer};
+use super::{export_process::Exporting, pictures, recent, viewer::Viewer};
 use crate::{Result, output};
 use std::{path::PathBuf, time::Duration};
 
@@ -26,15 +26,20 @@ impl Viewer {
         match self.start_export(output) {
             Ok(exporting) => {
                 self.exporting = Some(exporting);
-                self.state.notify("the export goes on while you work");
+                self.state.notify(match self.state.edit_count() {
+                    0 => "the export goes on while you work",
+                    _ => "the export goes on, with materials and lights as their file has them",
+                });
             }
             Err(error) => self.state.fail(FAILED, error.to_string()),
         }
     }
 
     fn start_export(&self, output: PathBuf) -> Result<Exporting> {
-        let name = format!("canopy-path-{}.json", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        let name = format!("camera path {}.json", std::process::id());
+        // A folder of the person's own: in one that all write to, another may have put a link there.
+        let folder = recent::file().and_then(|file| Some(file.parent()?.to_owned()));
+        let path = folder.unwrap_or_else(std::env::temp_dir).join(name);
         if let Some(keys) = self.state.path.path(self.state.config.camera.fov) {
             output::write(&path, keys.text().as_bytes())?;
         }
@@ -63,12 +68,11 @@ impl Viewer {
             Ok(Some(status)) => Ok(status),
             Err(error) => Err(error.to_string()),
         };
-        let Some(exporting) = self.exporting.take() else {
+        let Some(mut exporting) = self.exporting.take() else {
             return;
         };
         self.state.export.progress = None;
-        std::fs::remove_file(&exporting.path).ok();
-        let told = exporting.messages.join().unwrap_or_default();
+        let told = exporting.messages();
         let said = told.lines().rev().find(|line| line.starts_with("error: "));
         match status {
             _ if exporting.cancelled.is_some() => self.state.notify("the export was cancelled"),

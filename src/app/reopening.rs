@@ -6,7 +6,7 @@ use crate::{
     config::{Config, OcclusionMode, ReflectionMode},
     provenance::{KeptFile, Provenance, Search, Shown},
     render::Channel,
-    scene::framing::Viewpoint,
+    scene::{Blend, edits::SceneEdits, framing::Viewpoint},
 };
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,7 @@ impl Viewer {
         let shown = Shown {
             files: &stage.files,
             clip: picture.clip,
+            blend: (*picture.blend).clone(),
             time: picture.time,
             variant: picture.variant,
             viewpoint: Viewpoint {
@@ -40,6 +41,7 @@ impl Viewer {
         if picture.channel != Channel::Lit {
             made.channel = picture.channel.name().into();
         }
+        made.edited = self.state.edit_count() > 0;
         made.hidden = picture.hidden.iter().copied().collect();
         Some(made)
     }
@@ -85,6 +87,9 @@ impl Viewer {
         self.state.follow_changes(false);
         self.state.notify(match left.first() {
             Some(line) => format!("shown as {name} was made, but for {line}"),
+            None if made.edited => {
+                format!("shown as {name} was made, but for materials and lights edited by hand")
+            }
             None => format!("shown as {name} was made"),
         });
         self.load(files);
@@ -110,9 +115,13 @@ impl State {
         let nodes = stage.scene.nodes.len();
         let hidden = made.hidden.iter().copied().filter(|node| *node < nodes);
         stage.hidden = std::sync::Arc::new(hidden.collect());
-        if let Ok(clip) = stage.scene.clip(&self.config.animation.clip) {
-            stage.clip = clip;
+        let animation = &self.config.animation;
+        if let Ok((clip, mut blend)) = Blend::named(&stage.scene, &animation.clip) {
+            // What this scene does not have is left out.
+            blend.set_morphs_named(&stage.scene, &animation.morphs).ok();
+            (stage.clip, stage.blend) = (clip, blend.into());
         }
+        stage.edit(&SceneEdits::default());
         stage.time = self.config.animation.time;
         if let Ok(variant) = stage.scene.variant(&self.config.scene.variant) {
             self.actions.push(Action::Variant(variant));

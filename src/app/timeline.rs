@@ -93,7 +93,9 @@ impl State {
         let shortest = (0.5 / self.config.animation.frame_rate).min(duration);
         let settings = &mut self.config.animation;
         settings.loop_from = range.from.clamp(0.0, duration - shortest);
-        let to = range.to.clamp(settings.loop_from + shortest, duration);
+        // Rounding may take the sum past the end.
+        let least = (settings.loop_from + shortest).min(duration);
+        let to = range.to.clamp(least, duration);
         settings.loop_to = if to >= duration { 0.0 } else { to };
     }
 

@@ -1,8 +1,8 @@
 //! Undo and redo of settings, as the viewer does it.
 
 use super::{keys::Action, state::State};
-use crate::config::Config;
-use std::time::Instant;
+use crate::{config::Config, scene::Blend};
+use std::{sync::Arc, time::Instant};
 
 impl State {
     /// Looks for settings that have changed.
@@ -47,9 +47,24 @@ impl State {
         }
         if let Some(stage) = &mut self.stage {
             if animation.clip != before.animation.clip
-                && let Ok(clip) = stage.scene.clip(&animation.clip)
+                && let Ok((clip, blend)) = Blend::named(&stage.scene, &animation.clip)
             {
-                self.actions.push(Action::Clip(clip));
+                match blend.clips.is_empty() {
+                    true => self.actions.push(Action::Clip(clip)),
+                    false => {
+                        stage.clip = clip;
+                        Arc::make_mut(&mut stage.blend).clips = blend.clips;
+                    }
+                }
+            }
+            if animation.morphs != before.animation.morphs {
+                let mut named = Blend::default();
+                if named
+                    .set_morphs_named(&stage.scene, &animation.morphs)
+                    .is_ok()
+                {
+                    Arc::make_mut(&mut stage.blend).morphs = named.morphs;
+                }
             }
             if self.config.scene.variant != before.scene.variant
                 && let Ok(variant) = stage.scene.variant(&self.config.scene.variant)

@@ -47,6 +47,9 @@ impl KeptFile {
 /// person's folders are named.
 pub(super) fn kept_name(file: &Path, folder: Option<&Path>) -> String {
     let inside = folder.and_then(|folder| {
+        // The folder of a bare name is empty.
+        let is_here = folder.as_os_str().is_empty();
+        let folder = if is_here { Path::new(".") } else { folder };
         let [file, folder] = [file, folder].map(|path| std::path::absolute(path).ok());
         let inside = file?.strip_prefix(folder?).ok()?.to_owned();
         let parts = inside.components().map(|part| part.as_os_str().to_str());

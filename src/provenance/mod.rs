@@ -10,7 +10,7 @@ use crate::{
     Error, Result,
     config::{self, Config, is_of_pictures},
     output::embedded,
-    scene::{Projection, framing::Viewpoint},
+    scene::{Blend, Projection, framing::Viewpoint},
 };
 pub use files::{KeptFile, Search};
 use files::{is_safe, kept_name};
@@ -61,6 +61,9 @@ pub struct Provenance {
     /// Nodes that were hidden by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<usize>,
+    /// Whether materials or lights were edited by hand, which is not kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
 }
 
 /// A camera: first as people write it, then to the last bit.
@@ -87,6 +90,8 @@ pub struct Shown<'a> {
     pub files: &'a [PathBuf],
     /// The clip that plays.
     pub clip: Option<usize>,
+    /// What moves the scene beside it.
+    pub blend: Blend,
     /// Time in it, in seconds.
     pub time: f32,
     /// The variant of the materials.
@@ -117,8 +122,14 @@ impl Provenance {
             }
         }
         let mut set = |key: &str, value: Value| settings.insert(key.into(), value);
-        let clip = shown.clip.map_or("none".into(), |clip| clip.to_string());
-        set("animation.clip", Value::String(clip));
+        let morphs: Vec<_> = shown.blend.morph_texts().map(Value::String).collect();
+        set(
+            "animation.clip",
+            Value::String(shown.blend.text(shown.clip)),
+        );
+        if !morphs.is_empty() {
+            set("animation.morphs", Value::Array(morphs));
+        }
         // As the setting's own number: shorter ones are others.
         set("animation.time", Value::Float(f64::from(shown.time)));
         match shown.variant {
@@ -136,6 +147,7 @@ impl Provenance {
             view: KeptView::new(&shown.viewpoint, shown.distance),
             channel: String::new(),
             hidden: Vec::new(),
+            edited: false,
         }
     }
 
@@ -320,7 +332,7 @@ impl KeptView {
             return Some("that is no rotation");
         }
         let is_lens = match (self.fov_radians, self.half_height) {
-            (Some(fov), None) => config::Camera::FOV.contains(&fov.to_degrees()),
+            (Some(fov), None) => fov > 0.0 && fov < std::f32::consts::PI,
             (None, Some(half)) => half.is_finite() && half > 0.0,
             _ => false,
         };

@@ -14,6 +14,7 @@ fn view() -> Viewpoint {
 fn shown(files: &[PathBuf]) -> Shown<'_> {
     Shown {
         files,
+        blend: Blend::default(),
         clip: Some(2),
         time: 0.1 + 1e-7,
         variant: None,

@@ -228,6 +228,11 @@ impl Materials {
     /// [`crate::Error::Limit`] where the adapter has no room for its alpha.
     pub(super) fn write(&mut self, gpu: &Gpu, scene: &Scene, index: usize) -> Result<bool> {
         let material = &scene.materials[index];
+        // What may fail comes first, so that rays and the picture see the same.
+        let has_room = self.alpha_layout.has_alpha_of(scene, material);
+        if !has_room {
+            (self.alpha, self.alpha_layout) = upload_alpha(gpu, scene)?;
+        }
         let uniform = gpu_material(scene, &texture_support(gpu), material);
         self.uniforms.write(gpu, index, &uniform);
         if let Some(&layers) = self.layer_indices.get(&index) {
@@ -241,8 +246,7 @@ impl Materials {
             self.has_sheen = true;
         }
         self.surfaces[index] = Surface::new(material);
-        if !self.alpha_layout.has_alpha_of(scene, material) {
-            (self.alpha, self.alpha_layout) = upload_alpha(gpu, scene)?;
+        if !has_room {
             return Ok(true);
         }
         let header = self.alpha_layout.header(scene, material);

@@ -64,21 +64,27 @@ impl UploadedScene {
         let drawn = |materials: &Materials, index: usize| materials.surfaces[index];
         let mut is_drawn_otherwise = false;
         let mut is_rebound = false;
+        let mut written = Ok(());
         for &index in changed {
             let materials = &mut self.buffers.materials;
             let before = drawn(materials, index);
-            is_rebound |= materials.write(gpu, scene, index)?;
+            match materials.write(gpu, scene, index) {
+                Ok(is_new) => is_rebound |= is_new,
+                Err(error) => written = Err(error),
+            }
             is_drawn_otherwise |= drawn(materials, index) != before;
             self.state.materials.forget(index);
         }
         if is_rebound {
             self.buffers.bind_scene(gpu, layouts);
+            // The new table holds materials as they rest: what clips have moved is written again.
+            self.state.materials = MovedMaterials::default();
         }
         self.buffers.version = next_version();
         if is_drawn_otherwise {
             self.write_variant(gpu, scene);
         }
-        Ok(())
+        written
     }
 
     /// Writes what [`Scene::choose_variant`] has changed: the materials of triangles, and what is drawn how.

@@ -136,6 +136,12 @@ impl CameraPath {
             .map_or(0.0, |(first, last)| last.time - first.time)
     }
 
+    /// Pictures from the first key to the last, `fps` in a second; a million at most.
+    pub fn frames(&self, fps: f32) -> u32 {
+        // A whole number of frames that was divided and multiplied is still one.
+        (self.duration_secs() * fps + 1e-3).floor().min(1e6 - 1.0) as u32 + 1
+    }
+
     /// The point that the camera looks at so many seconds after the first key.
     pub fn target_at(&self, seconds: f32) -> Vec3 {
         let (ends, t) = self.between(seconds);

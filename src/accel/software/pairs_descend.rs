@@ -10,7 +10,7 @@ use crate::{
         tree::Tree,
     },
     gpu::{
-        Bind, Gpu, Needs, Recorder,
+        Bind, Cooperation, Gpu, Needs, Recorder,
         pass::Binding::{ReadArray, Uniform, Write},
     },
 };
@@ -35,12 +35,17 @@ pub(in crate::accel) struct PairsDescend {
 }
 
 impl PairsDescend {
-    pub(in crate::accel) fn new(gpu: &Gpu) -> Self {
+    /// Ready to be compiled; `None` where threads work together, and each leaf walks by itself.
+    pub(in crate::accel) fn new(gpu: &Gpu) -> Option<Self> {
+        match gpu.capabilities.cooperation() {
+            Cooperation::None => {}
+            Cooperation::Subgroups(_) | Cooperation::Workgroups => return None,
+        }
         let path = ("accel/software/pairs_descend.wgsl", "pairs_descend");
         let bindings = [Uniform, ReadArray, ReadArray, Write, Write, Write, Uniform];
-        Self {
+        Some(Self {
             kernel: QueryKernel::new(gpu, path, &bindings, &[], None),
-        }
+        })
     }
 
     pub(in crate::accel) fn needs(&self, needs: &mut Needs) {

@@ -127,11 +127,22 @@ impl RenderArgs {
         }
         self.samples.get_or_insert(made.samples);
         self.look.follow(made);
-        if !made.hidden.is_empty() {
-            log::warn!(
-                "{}: meshes were hidden by hand, which are drawn",
-                search.picture.display()
-            );
+        let warnings = [
+            (
+                !made.hidden.is_empty(),
+                "meshes were hidden by hand, which are drawn",
+            ),
+            (
+                made.edited,
+                "materials or lights were edited by hand, and are drawn as their file has them",
+            ),
+            (
+                !made.channel.is_empty(),
+                "a channel was shown; the lit picture is drawn",
+            ),
+        ];
+        for (_, what) in warnings.into_iter().filter(|(is_so, _)| *is_so) {
+            log::warn!("{}: {what}", search.picture.display());
         }
         Ok(())
     }

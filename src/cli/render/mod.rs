@@ -148,8 +148,7 @@ fn known_frames(
     is_video: bool,
 ) -> Option<u32> {
     let fps = config.output.fps;
-    // A whole number of frames that was divided and multiplied is still one.
-    let along = path.map(|path| (path.duration_secs() * fps + 1e-3).floor() as u32 + 1);
+    let along = path.map(|path| path.frames(fps));
     let around = args
         .turntable
         .map(|seconds| (seconds * fps).round().max(1.0) as u32);
@@ -285,6 +284,7 @@ impl MadeOf {
         Shown {
             files: &self.files,
             clip: offscreen.clip,
+            blend: offscreen.blend.clone(),
             time: moment.time,
             variant: self.variant,
             distance: viewpoint.eye().distance(moment.bounds.center()),
