@@ -50,7 +50,12 @@ fn run(cli: Cli) -> anyhow::Result<()> {
                 return view(args, config, None);
             };
             let made = Provenance::required(&picture)?;
-            let search = Search::beside(&picture);
+            // Pictures of the window often lie far from their scenes.
+            let known = recent_files();
+            let search = Search {
+                picture: &picture,
+                elsewhere: &|file| known.iter().find(|known| file.is_like(known)).cloned(),
+            };
             args.follow(&made, &search)?;
             let over = Some((&made, &search));
             let config = cli.common.settings_over(over, args.look.named.as_deref())?;
@@ -81,6 +86,16 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man(args) => cli::man::run(&args, Cli::definition())?,
     }
     Ok(())
+}
+
+#[cfg(feature = "viewer")]
+fn recent_files() -> Vec<std::path::PathBuf> {
+    canopy::app::recent_files()
+}
+
+#[cfg(not(feature = "viewer"))]
+fn recent_files() -> Vec<std::path::PathBuf> {
+    Vec::new()
 }
 
 #[cfg(feature = "viewer")]

@@ -104,6 +104,12 @@ use winit::{
     window::WindowId,
 };
 
+/// The files that the viewer has opened last: scenes, then environments.
+pub fn recent_files() -> Vec<std::path::PathBuf> {
+    let recent = recent::file().map(|file| recent::Recent::read(&file));
+    recent.unwrap_or_default().into_files().collect()
+}
+
 /// Opens the window and stays until it is closed.
 ///
 /// # Errors

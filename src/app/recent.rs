@@ -44,6 +44,12 @@ impl Opened {
 }
 
 impl Recent {
+    /// The files of all scenes, then the environments.
+    pub(super) fn into_files(self) -> impl Iterator<Item = PathBuf> {
+        let scenes = self.scenes.into_iter().flatten();
+        scenes.chain(self.environments)
+    }
+
     /// What the file says; nothing where there is none, or where it is broken.
     pub(super) fn read(file: &Path) -> Self {
         let mut text = String::new();

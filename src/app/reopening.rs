@@ -72,8 +72,7 @@ impl Viewer {
                 .stage
                 .iter()
                 .flat_map(|stage| stage.files.iter().cloned());
-            let scenes = recent.scenes.into_iter().flatten();
-            shown.chain(scenes).chain(recent.environments).collect()
+            shown.chain(recent.into_files()).collect()
         };
         let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
         let search = Search {

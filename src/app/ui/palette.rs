@@ -45,6 +45,12 @@ pub(super) fn show(ctx: &Context, state: &mut State) {
             chosen = contents(ui, palette);
         });
     if let Some(row) = chosen {
+        // What is done finds the keyboard free, as that of the panel does.
+        ctx.memory_mut(|memory| {
+            if let Some(field) = memory.focused() {
+                memory.surrender_focus(field);
+            }
+        });
         state.run_command(row);
     } else if shown.should_close() {
         state.palette = None;

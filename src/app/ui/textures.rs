@@ -5,6 +5,7 @@ use super::style::{accent, digits, grouped, line};
 use crate::{
     app::{
         keys::Action,
+        outline,
         state::State,
         textures::{Listed, TexelAt, Textures},
     },
@@ -309,7 +310,7 @@ fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
     line(ui, RichText::new(text).weak());
     let named = |material: usize| match scene.materials[material].name.as_str() {
         "" => format!("material {material}"),
-        name => name.to_owned(),
+        name => outline::shown(name),
     };
     let users = listed.users.iter().take(MOST_USERS);
     let users = users.map(|user| {
