@@ -118,7 +118,7 @@ fn unknown_settings(text: &str) -> Vec<String> {
     let settings = toml::Table::try_from(Config::default()).unwrap();
     let is_file = |key: &str| {
         [
-            "exr", "glb", "gltf", "json", "md", "obj", "png", "rs", "toml", "wgsl",
+            "cpp", "exr", "glb", "gltf", "h", "json", "md", "obj", "png", "rs", "toml", "wgsl",
         ]
         .contains(&key)
     };

@@ -473,7 +473,7 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let shown = display.settled("orange", |now| orange(now) > plain + 20_000);
     let green = |now: &Screenshot| count(now, |p| p[1] > 200 && p[0] < 130 && p[2] < 180);
     // The first row of the list.
-    assert!(display.xdotool(&["mousemove", "560", "510", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "560", "544", "click", "1"]));
     let selected = display.settled("outlines", |now| green(now) > green(&shown) + 300);
     assert!(selected != shown);
     display.press("Escape");
@@ -481,11 +481,11 @@ fn what_passes_through_is_shown_counted_and_selected() {
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     display.press("shift+i");
     let lit = display.settled("the lit scene", |now| orange(now) == plain);
-    assert!(display.xdotool(&["mousemove", "690", "462", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "690", "496", "click", "1"]));
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     let rows = |now: &Screenshot| -> Vec<_> {
         let row = |y: usize| now.pixels[y * now.width + 490..y * now.width + 640].to_vec();
-        (498..546).flat_map(row).collect()
+        (532..580).flat_map(row).collect()
     };
     assert!(rows(&lit) != rows(&shown));
     let counted = display.settled("the same list", |now| rows(now) == rows(&shown));
@@ -1354,7 +1354,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
     let line = "scene.glb --size 780x590 --eye 0,0,8 --target 0,0,0 --background 101010 --shadows off --ground off \
                 --set animation.play=false --set animation.frame_rate=2 --set window.render_scale=1 \
-                --set window.still_samples=1 --set output.size=[48,36] --set output.fps=3";
+                --set window.still_samples=1 --set window.axes=false --set output.size=[48,36] --set output.fps=3";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy(&arguments);
     // Where the square is: its middle and its height, in pixels of the picture above the notices.

@@ -94,7 +94,7 @@ wgsl_constants! {
     /// Levels that `pairs_descend` goes down, at most.
     pub const PAIR_LEVELS: u32 = 48;
     /// Pairs in each of two lists that the first of its workgroups has.
-    pub const PAIR_TOP: u32 = 16384;
+    pub const DESCENT_ROOM: u32 = 16384;
     /// Points per thread of `nearest_sorted`.
     pub const NEAREST_RUN: u32 = 4;
     /// Numbers that a workgroup of `scan` sums.

@@ -229,13 +229,13 @@ fn pairs_descend(
 ) {
     // The lists of the workgroup that is alone, then those of the others.
     let is_top = query.level == 0u;
-    let room = select(query.room, PAIR_TOP, is_top);
-    let lists = select(2u * (PAIR_TOP + workgroup.x * room), 0u, is_top);
+    let room = select(query.room, DESCENT_ROOM, is_top);
+    let lists = select(2u * (DESCENT_ROOM + workgroup.x * room), 0u, is_top);
     if thread == 0u {
         // By turns: neighbours in the list have as much below them.
-        let left = min(atomicLoad(&list.left), PAIR_TOP);
+        let left = min(atomicLoad(&list.left), DESCENT_ROOM);
         let share = (max(left, workgroup.x) - workgroup.x + workgroups.x - 1u) / workgroups.x;
-        let shared_out = vec3u((query.level & 1u) * PAIR_TOP + workgroup.x, share, workgroups.x);
+        let shared_out = vec3u((query.level & 1u) * DESCENT_ROOM + workgroup.x, share, workgroups.x);
         level_pairs = select(shared_out, vec3u(0u, 1u, 1u), is_top);
         atomicStore(&next_count, 0u);
     }

@@ -5,7 +5,7 @@ use crate::{
     Result,
     accel::{
         counted::Counts,
-        layout::{DescentQuery, PAIR_LEVELS, PAIR_TOP, TRACE_BLOCK},
+        layout::{DESCENT_ROOM, DescentQuery, PAIR_LEVELS, TRACE_BLOCK},
         search::{QueryKernel, Search},
         tree::Tree,
     },
@@ -92,7 +92,7 @@ impl PairsDescend {
             rows.resize(rows.len().next_multiple_of(QUERY_BYTES), 0_u8);
         }
         let queries = gpu.buffer_with("pairs_descend.queries", &rows, Usage::UNIFORM);
-        let list_bytes = 8 * (1 + 2 * u64::from(PAIR_TOP) + 2 * u64::from(GROUPS * room));
+        let list_bytes = 8 * (1 + 2 * u64::from(DESCENT_ROOM) + 2 * u64::from(GROUPS * room));
         let is_named = |tree: &Tree| {
             let numbers = u64::from(tree.triangle_count()) + 2 * u64::from(tree.mesh_count());
             tree.leaf_cutoff() == 1 && (1..LEAVES_NAMED).contains(&numbers)

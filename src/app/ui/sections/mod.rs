@@ -86,28 +86,10 @@ const SECTIONS: [Section; 24] = [
         show: animation::show,
     },
     Section {
-        title: "Camera path",
-        tip: "Views that the camera moves between",
-        open: false,
-        show: camera_path::show,
-    },
-    Section {
-        title: "Export",
-        tip: "Pictures or a video of the clip, a turn or the camera path",
-        open: false,
-        show: export::show,
-    },
-    Section {
         title: "View",
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
-    },
-    Section {
-        title: "Looks",
-        tip: "Settings of light and picture under a name",
-        open: false,
-        show: looks::show,
     },
     Section {
         title: "Compare",
@@ -156,6 +138,24 @@ const SECTIONS: [Section; 24] = [
         tip: "Boxes of the trees over the picture, and what the trees are like",
         open: false,
         show: trees::show,
+    },
+    Section {
+        title: "Looks",
+        tip: "Settings of light and picture under a name",
+        open: false,
+        show: looks::show,
+    },
+    Section {
+        title: "Camera path",
+        tip: "Views that the camera moves between",
+        open: false,
+        show: camera_path::show,
+    },
+    Section {
+        title: "Export",
+        tip: "Pictures or a video of the clip, a turn or the camera path",
+        open: false,
+        show: export::show,
     },
     Section {
         title: "Depth of field",
