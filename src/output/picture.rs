@@ -65,11 +65,11 @@ pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
     exr_with(image, None)
 }
 
-/// As [`exr`], with a text as an attribute: see [`embedded`].
+/// As [`exr()`], with a text as an attribute: see [`embedded`].
 ///
 /// # Errors
 ///
-/// Those of [`exr`].
+/// Those of [`exr()`].
 pub fn exr_with(image: &FloatImage, text: Option<&str>) -> Result<Vec<u8>> {
     let (width, height) = (image.width as usize, image.height as usize);
     if width * height != image.texels.len() {

@@ -46,7 +46,7 @@ const MOST_PROFILED: usize = 100_000;
 ///
 /// # Errors
 ///
-/// [`Error::Usage`](crate::Error::Usage) for names that cannot be written to, before any work is done; those
+/// [`Error::Usage`] for names that cannot be written to, before any work is done; those
 /// of loading and drawing.
 pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.apply(&mut config)?;
