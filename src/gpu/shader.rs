@@ -3,7 +3,7 @@
 
 use super::{capabilities::Arrays, device::Gpu, library::Library};
 use crate::{Error, Result, error::one_line};
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 /// A shader with its imports in place.
 #[derive(Debug, Clone)]
@@ -141,11 +141,14 @@ impl<'a> Composer<'a> {
 
     /// Directives first, then the constants that are named, then all else.
     fn finish(self) -> Composed {
-        let used = |name: &str| self.body.iter().any(|(text, ..)| text.contains(name));
+        // Whole names: one may stand within another.
+        let is_apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let words = self.body.iter().flat_map(|(text, ..)| text.split(is_apart));
+        let words: HashSet<&str> = words.collect();
         let constants = self
             .library
             .constants()
-            .filter(|constant| used(constant.name))
+            .filter(|constant| words.contains(constant.name))
             .map(|constant| (constant.wgsl(), "constants".into(), 1))
             .collect::<Vec<Line>>();
         let lines = || self.directives.iter().chain(&constants).chain(&self.body);
@@ -285,7 +288,12 @@ mod tests {
     fn text_of_the_caller_imports_files_of_a_library_and_of_those_below() {
         static BASE: Library = Library {
             files: &[("b", "const B = A;")],
-            constants: &[&[Constant::u32("A", 7), Constant::f64("UNUSED", 8.0)]],
+            // The last stands within "const".
+            constants: &[&[
+                Constant::u32("A", 7),
+                Constant::f64("UNUSED", 8.0),
+                Constant::u32("ons", 9),
+            ]],
             proven: &[],
             base: None,
         };
