@@ -54,6 +54,7 @@ impl PairsDescend {
 
     /// Records the pairs of leaves whose boxes touch, of the tree that is searched and of `other`, `None` for pairs
     /// within it, to what `counts` keeps; or that the leaves have to walk, by a 1 behind the counts of the leaves.
+    /// Records nothing and returns false where what it would meet has no numbers or no room.
     pub(in crate::accel) fn record(
         &self,
         gpu: &Gpu,
@@ -71,6 +72,15 @@ impl PairsDescend {
         } else {
             0
         };
+        let list_bytes =
+            8 * (1 + 2 * u64::from(DESCENT_ROOM) + 2 * u64::from(GROUPS) * u64::from(room));
+        let is_named = |tree: &Tree| {
+            let numbers = u64::from(tree.triangle_count()) + 2 * u64::from(tree.mesh_count());
+            tree.leaf_cutoff() == 1 && (1..LEAVES_NAMED).contains(&numbers)
+        };
+        if !is_named(tree) || !is_named(other) || list_bytes > gpu.binding_limit() {
+            return Ok(false);
+        }
         // The first level, the one before which it ends, and workgroups.
         let dispatches = if is_shared {
             let shared = (TOP_LEVELS, PAIR_LEVELS, GROUPS);
@@ -92,15 +102,12 @@ impl PairsDescend {
             rows.resize(rows.len().next_multiple_of(QUERY_BYTES), 0_u8);
         }
         let queries = gpu.buffer_with("pairs_descend.queries", &rows, Usage::UNIFORM);
-        let list_bytes = 8 * (1 + 2 * u64::from(DESCENT_ROOM) + 2 * u64::from(GROUPS * room));
-        let is_named = |tree: &Tree| {
-            let numbers = u64::from(tree.triangle_count()) + 2 * u64::from(tree.mesh_count());
-            tree.leaf_cutoff() == 1 && (1..LEAVES_NAMED).contains(&numbers)
-        };
-        if !is_named(tree) || !is_named(other) || list_bytes > gpu.binding_limit() {
-            return Ok(false);
-        }
         let list = gpu.catch(|| gpu.buffer("pairs_descend.list", list_bytes, Usage::STORAGE))?;
+        // What is accepted is asked of leaves, later.
+        let search = &Search {
+            predicate: None,
+            ..*search
+        };
         let mut pass = recorder.scoped_compute_pass("pairs_descend");
         for (i, (_, _, groups)) in dispatches.into_iter().enumerate() {
             let query = wgpu::BufferBinding {
