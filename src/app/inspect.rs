@@ -9,7 +9,7 @@ use super::{
 use crate::scene::{
     AlphaMode, Layers, LightKind, Material, Mesh, Primitive, Projection, Sampler, Scene,
     TexelFormat, TextureRef, Transform, Wrap,
-    edits::{Field, MaterialValue},
+    edits::{LightValue, MaterialValue, Value},
 };
 use glam::{EulerRot, Mat4, Vec3};
 
@@ -246,12 +246,13 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
     };
     let mut rows = Rows::new();
     for value in MaterialValue::ALL {
-        let Some(now) = told(value, material) else {
+        let Some(now) = value.of(material) else {
             continue;
         };
-        let now = match value.differs(material, of_file) {
-            true => format!("{now} (file: {})", told(value, of_file).unwrap_or_default()),
-            false => now,
+        let file = value.of(of_file).filter(|file| *file != now);
+        let now = match file {
+            Some(file) => format!("{} (file: {})", told(now), told(file)),
+            None => told(now),
         };
         rows.push((value_name(value), now));
     }
@@ -263,22 +264,26 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
 }
 
 /// A value as text.
-fn told(value: MaterialValue, material: &Material) -> Option<String> {
-    let mut material = material.clone();
+pub(super) fn told(value: Value) -> String {
     let number = |number: f32| four_digits(number.into());
-    Some(match value.field(&mut material)? {
-        Field::Number(value) => {
-            let sign = if *value < 0.0 { "−" } else { "" };
+    match value {
+        Value::Number(value) => {
+            let sign = if value < 0.0 { "−" } else { "" };
             format!("{sign}{}", number(value.abs()))
         }
-        Field::Color(color) => triple(color.as_dvec3()),
-        Field::ColorWithAlpha(color) => {
+        Value::Color(color) => triple(color.as_dvec3()),
+        Value::ColorWithAlpha(color) => {
             let alpha = number(color.w);
             format!("{}, alpha {alpha}", triple(color.truncate().as_dvec3()))
         }
-        Field::Mode(mode) => mode_name(*mode).into(),
-        Field::Switch(is_on) => if *is_on { "yes" } else { "no" }.into(),
-    })
+        Value::Mode(mode) => mode_name(mode).into(),
+        Value::Switch(is_on) => if is_on { "yes" } else { "no" }.into(),
+        Value::Length(length) => length.map_or("automatic".into(), number),
+        Value::Cone(angles) => {
+            let [inner, outer] = angles.map(f32::to_degrees);
+            format!("{inner:.1}° to {outer:.1}°")
+        }
+    }
 }
 
 /// The word for an alpha mode.
@@ -287,6 +292,17 @@ pub(super) fn mode_name(mode: AlphaMode) -> &'static str {
         AlphaMode::Opaque => "opaque",
         AlphaMode::Mask => "mask",
         AlphaMode::Blend => "blend",
+    }
+}
+
+/// The name of a value of a light.
+pub(super) fn light_value_name(value: LightValue) -> &'static str {
+    match value {
+        LightValue::Color => "colour",
+        LightValue::Intensity => "intensity",
+        LightValue::Range => "range",
+        LightValue::Radius => "radius",
+        LightValue::Cone => "cone",
     }
 }
 

@@ -20,6 +20,7 @@ use super::{
     path_keys::PathKeys,
     profiler_panel::ProfilerPanel,
     recent::Opened,
+    renumbered::Renumbered,
     selected::Selection,
     sun::{self, SunOfScene},
     textures::Textures,
@@ -442,6 +443,8 @@ impl State {
             self.fail(MISFIT, misfit.to_string());
         }
         self.sun_of_scene = SunOfScene::default();
+        // What has just been changed is a step of the scene before.
+        self.follow_changes(false);
         self.forget_clicks();
         self.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
@@ -449,10 +452,11 @@ impl State {
         let stage = Stage::new(files, opened, self.config.animation.time);
         let edits = self.stage.as_mut().map(Stage::take_edits);
         let before = self.stage.replace(stage);
-        let mut dropped = 0;
+        let (mut dropped, mut renumbered) = (0, None);
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
-                dropped = stage.keep_edits(&before.scene, &edits.unwrap_or_default());
+                let to = Renumbered::new(&before.scene, &stage.scene);
+                dropped = stage.keep_edits(&to, &edits.unwrap_or_default());
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
                 let names = |scene: &Scene| -> Vec<String> {
@@ -463,16 +467,10 @@ impl State {
                     stage.blend = before.blend;
                 }
                 self.playing &= stage.clip.is_some();
-                let nodes = |scene: &Scene| -> Vec<_> {
-                    let nodes = scene.nodes.iter();
-                    nodes.map(|node| (node.name.clone(), node.mesh)).collect()
-                };
-                let of_files = stage.applied.node_count(&stage.scene);
-                if !before.hidden.is_empty()
-                    && nodes(&before.scene) == nodes(&stage.scene)[..of_files]
-                {
+                if to.keeps_nodes() {
                     stage.hidden = before.hidden;
                 }
+                renumbered = Some(to);
             }
             (_, stage) => {
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
@@ -483,7 +481,8 @@ impl State {
                 self.offer();
             }
         }
-        self.tell_dropped(dropped);
+        let steps = self.follow_scene(renumbered.as_ref());
+        self.tell_dropped(dropped, steps);
     }
 
     /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.

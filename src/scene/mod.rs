@@ -15,6 +15,7 @@ mod clip;
 pub mod compared;
 pub mod deform;
 pub mod deviation;
+mod edit_values;
 pub mod edits;
 pub mod environment;
 mod files;

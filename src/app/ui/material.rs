@@ -56,13 +56,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, index: usize) {
         }
         let is_edited = of.differs(&edited, &of_file);
         if one(ui, of, &mut edited, is_edited) {
-            of.copy(&of_file, &mut edited);
+            if let Some(value) = of.of(&of_file) {
+                of.set(&mut edited, value);
+            }
         }
     }
     if edited != before {
-        if edited.emissive == before.emissive {
-            edited.multiply_emission();
-        }
         state.edit_material(index, edited);
     }
     let textures = textures_of(&before);
@@ -76,7 +75,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, index: usize) {
 
 /// Whether a value is to be shown: not those of layers without any.
 fn has_effect(of: MaterialValue, material: &Material) -> bool {
-    of.field(&mut material.clone()).is_some()
+    of.of(material).is_some()
 }
 
 /// One value. Returns whether it is to be that of the file again.

@@ -274,7 +274,7 @@ fn edits_are_shown_reset_and_kept() {
     state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
     assert_eq!(state.edit_count(), 0);
     let (told, _) = state.notice.take().unwrap();
-    assert!(told.starts_with("1 edit dropped"), "{told}");
+    assert!(told.starts_with("1 edit and 1 step of undo dropped"), "{told}");
     // Edits do not go to another file.
     let material = edited(&state);
     state.edit_material(0, material);
