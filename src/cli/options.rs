@@ -8,7 +8,10 @@ use crate::{
         ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
     provenance::{Provenance, Search},
-    scene::framing::{Look, Viewpoint},
+    scene::{
+        framing::{Look, Viewpoint},
+        srgb,
+    },
 };
 use clap::{Args, ValueEnum};
 use glam::Vec3;
@@ -471,7 +474,7 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
         return Ok(Backdrop::Environment);
     }
     // A shell takes a word that begins with # for a comment.
-    let color = srgb(text.strip_prefix('#').unwrap_or(text))
+    let color = linear(text.strip_prefix('#').unwrap_or(text))
         .or_else(|| vector(text).ok().map(|color| color.to_array()));
     let is_allowed = |color: &[f32; 3]| color.iter().all(|c| Image::BACKGROUND.contains(c));
     color.filter(is_allowed).map(Backdrop::Color).ok_or_else(|| {
@@ -480,19 +483,12 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
     })
 }
 
-/// The linear colour of six hexadecimal digits, sRGB (IEC 61966-2-1).
-fn srgb(digits: &str) -> Option<[f32; 3]> {
+/// The linear colour of six hexadecimal digits, sRGB.
+fn linear(digits: &str) -> Option<[f32; 3]> {
     let is_hex = digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit());
     let number = is_hex.then(|| u32::from_str_radix(digits, 16).ok())??;
     let [_, r, g, b] = number.to_be_bytes();
-    Some([r, g, b].map(|byte| {
-        let encoded = f32::from(byte) / 255.0;
-        if encoded <= 0.040_45 {
-            encoded / 12.92
-        } else {
-            ((encoded + 0.055) / 1.055).powf(2.4)
-        }
-    }))
+    Some([r, g, b].map(|byte| srgb::decode(f32::from(byte) / 255.0)))
 }
 
 fn vector(text: &str) -> Result<Vec3, String> {

@@ -39,6 +39,7 @@ pub mod opened;
 pub mod picture;
 mod rest;
 pub mod signed_surface;
+pub mod srgb;
 mod surface;
 pub mod surface_points;
 mod texture;
