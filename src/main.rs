@@ -46,7 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::View(mut args) => {
             let Some(picture) = args.picture() else {
-                let config = cli.common.settings_over(None, args.look.named.as_deref())?;
+                let config = cli.common.settings_over(None, &args.look)?;
                 return view(args, config, None);
             };
             let made = Provenance::required(&picture)?;
@@ -58,7 +58,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             };
             args.follow(&made, &search)?;
             let over = Some((&made, &search));
-            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
+            let config = cli.common.settings_over(over, &args.look)?;
             view(args, config, Some(made))?;
         }
         Command::Render(mut args) => {
@@ -69,7 +69,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             if let Some((made, search)) = over {
                 args.follow(made, search)?;
             }
-            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
+            let config = cli.common.settings_over(over, &args.look)?;
             cli::render::run(&args, config, quiet)?;
         }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,

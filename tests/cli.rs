@@ -917,6 +917,26 @@ fn pictures_are_made_again_from_what_they_tell() {
     folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
     let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
+    // An option goes before the picture's own environment, which is not there any more.
+    for name in ["old.hdr", "new.hdr"] {
+        std::fs::write(folder.path(name), hdr(|_| [128, 64, 32, 129])).unwrap();
+    }
+    folder.succeeds("render scene.obj --env old.hdr --size 8x8 -o lit.png");
+    std::fs::remove_file(folder.path("old.hdr")).unwrap();
+    folder.fails(
+        "render --from lit.png -o c.png",
+        &["lit.png", "old.hdr", "not there"],
+    );
+    std::fs::write(folder.path("own.toml"), "[environment]\nfile = \"new.hdr\"\n").unwrap();
+    for option in [
+        "--env new.hdr",
+        "--set environment.file=new.hdr",
+        "--config own.toml",
+    ] {
+        folder.succeeds(&format!("render --from lit.png {option} -o relit.png"));
+        let [first, second] = ["lit.png", "relit.png"].map(|name| picture(&folder.path(name)));
+        assert_eq!(first, second, "{option}");
+    }
 }
 
 #[test]

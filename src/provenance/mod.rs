@@ -212,9 +212,26 @@ impl Provenance {
     ///
     /// [`Error::NotFound`] for a file of a setting that is missing.
     pub fn apply(&self, config: &mut Config, search: &Search<'_>) -> Result<Vec<String>> {
+        self.apply_but(config, search, |_| false)
+    }
+
+    /// As [`Self::apply`], without the files of keys that are `given` otherwise: nobody needs those.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::apply`].
+    pub fn apply_but(
+        &self,
+        config: &mut Config,
+        search: &Search<'_>,
+        given: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>> {
         let mut set = config.without_picture();
         let mut left = Vec::new();
         for (key, value) in &self.settings {
+            if FILES.contains(&key.as_str()) && given(key) {
+                continue;
+            }
             if !is_of_pictures(key) {
                 left.push(format!("{key}: is no setting of a picture"));
                 continue;
