@@ -289,7 +289,7 @@ impl Viewer {
     }
 
     /// The picture of B that belongs to `a`, its pose and its settings; `None` where B cannot be drawn yet.
-    fn side_picture(&mut self, a: &PictureKey) -> Option<(PictureKey, Pose, Config)> {
+    fn side_picture(&mut self, a: &PictureKey) -> Option<(PictureKey, Arc<Pose>, Config)> {
         let scene = self.state.compare.scene()?;
         let side = self.comparing.side.as_mut()?;
         let config = scene.config(&self.state.config);
@@ -310,7 +310,7 @@ impl Viewer {
             true => a.hidden.clone(),
             false => Arc::default(),
         };
-        let pose = side.stage.pose();
+        let pose = side.stage.shared_pose();
         let bounds = side.stage.bounds.scene(&side.stage.scene, &pose);
         let (viewpoint, focus) = self.state.viewpoint(bounds);
         let ground = side.stage.ground(config.scene.ground);

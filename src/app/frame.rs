@@ -246,7 +246,7 @@ impl Viewer {
     /// Returns the frame.
     fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Option<InFlight>> {
         let began = Instant::now();
-        let Some(pose) = self.state.stage.as_ref().map(|stage| stage.pose()) else {
+        let Some(pose) = self.state.stage.as_mut().map(|stage| stage.shared_pose()) else {
             return Ok(None);
         };
         self.state.follow(&pose);

@@ -6,7 +6,7 @@ use super::{
     state::{Stage, State, counted},
 };
 use crate::scene::{
-    Light, LightKind, Material,
+    Light, LightKind, Material, Pose,
     edits::{AddedLight, LightPlace, SceneEdits},
 };
 use glam::{Mat4, Quat, Vec3};
@@ -60,9 +60,8 @@ impl Stage {
             .is_none_or(|node| node.light.is_none())
     }
 
-    /// World matrix of the light at a node.
-    pub(super) fn world_from_light(&self, node: usize) -> Mat4 {
-        let pose = self.pose();
+    /// World matrix of the light at a node in this pose.
+    pub(super) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
         let own = pose.world_from_node.get(node).copied();
         match self.scene.nodes.get(node) {
             Some(_) => self.scene.world_from_light(node, own.unwrap_or_default()),
@@ -109,10 +108,10 @@ impl State {
                 .and_then(|index| edits.added.get_mut(index))
             {
                 added.light = light;
-            } else if let Some(index) = stage.applied.light_at(&stage.scene, node) {
-                if let Some(of_file) = stage.applied.light_of_files(&stage.scene, index) {
-                    edits.set_light(index, of_file, &light);
-                }
+            } else if let Some(index) = stage.applied.light_at(&stage.scene, node)
+                && let Some(of_file) = stage.applied.light_of_files(&stage.scene, index)
+            {
+                edits.set_light(index, of_file, &light);
             }
         });
     }

@@ -193,6 +193,19 @@ pub(super) struct Stage {
     first: FirstMoment,
     /// The last exposure and what it was computed from.
     exposure: Option<(ExposureKey, f32)>,
+    /// The last pose of now, and what it was computed from.
+    posed: Option<(PoseKey, Arc<Pose>)>,
+}
+
+/// What the pose of a scene depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct PoseKey {
+    clip: Option<usize>,
+    blend: Arc<Blend>,
+    time: f32,
+    hidden: Arc<BTreeSet<usize>>,
+    edition: u64,
+    world_from_file: glam::Mat4,
 }
 
 /// What the exposure of a scene depends on.
@@ -223,6 +236,7 @@ impl Stage {
             changed_materials: BTreeSet::new(),
             first: opened.first,
             exposure: None,
+            posed: None,
         }
     }
 
@@ -239,6 +253,26 @@ impl Stage {
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
         self.pose_at(self.clip, &self.blend, self.time, &self.hidden)
+    }
+
+    /// As [`Self::pose`], computed once for all that looks at it.
+    pub(super) fn shared_pose(&mut self) -> Arc<Pose> {
+        let key = PoseKey {
+            clip: self.clip,
+            blend: self.blend.clone(),
+            time: self.time,
+            hidden: self.hidden.clone(),
+            edition: self.edition,
+            world_from_file: self.scene.world_from_file,
+        };
+        if let Some((known, pose)) = &self.posed
+            && *known == key
+        {
+            return pose.clone();
+        }
+        let pose = Arc::new(self.pose());
+        self.posed = Some((key, pose.clone()));
+        pose
     }
 
     /// Its pose at `time` of a clip, where these nodes are hidden.

@@ -732,6 +732,7 @@ impl Viewer {
     pub(super) fn run_ui(&mut self, window: [u32; 2]) -> Paint {
         self.rest_pointer();
         let adapter = self.graphics.adapter();
+        let pose = self.state.stage.as_mut().map(|stage| stage.shared_pose());
         let preparing = self.preparation.names();
         self.says_preparing = preparing.is_some();
         let loading = self.load_progress();
@@ -766,6 +767,7 @@ impl Viewer {
             size: self.schedule.size(),
             samples: self.schedule.samples(),
             view: self.measured_view(),
+            pose: pose.as_deref(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
         self.state.find_sun();

@@ -6,9 +6,10 @@ use super::{
 };
 use crate::{
     app::{
-        inspect::{image_name, mode_name, texture_rows, textures_of, value_name},
+        inspect::{image_name, mode_name, texture_rows, value_name},
         outline::Item,
         state::State,
+        textures::slots,
     },
     scene::{
         AlphaMode, Material,
@@ -55,21 +56,23 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, index: usize) {
             continue;
         }
         let is_edited = of.differs(&edited, &of_file);
-        if one(ui, of, &mut edited, is_edited) {
-            if let Some(value) = of.of(&of_file) {
-                of.set(&mut edited, value);
-            }
+        if one(ui, of, &mut edited, is_edited)
+            && let Some(value) = of.of(&of_file)
+        {
+            of.set(&mut edited, value);
         }
     }
     if edited != before {
         state.edit_material(index, edited);
     }
-    let textures = textures_of(&before);
-    if textures.is_empty() {
-        ui.weak("It has no textures.");
+    let mut has_textures = false;
+    for slot in slots(&before) {
+        has_textures = true;
+        let told = Some((slot.name, slot.is_color));
+        thumbnail(ui, state, slot.texture.texture, told);
     }
-    for (name, texture, is_color) in textures {
-        thumbnail(ui, state, texture.texture, Some((name, is_color)));
+    if !has_textures {
+        ui.weak("It has no textures.");
     }
 }
 
