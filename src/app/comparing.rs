@@ -331,6 +331,7 @@ impl Viewer {
             clip: side.stage.clip,
             blend: side.stage.blend.clone(),
             counts_intersections: false,
+            edition: side.stage.edition,
             exposure_ev,
             config: of_picture(&config, &self.state.initial),
             ..a.clone()

@@ -65,6 +65,7 @@ mod recent;
 mod renumbered;
 mod reopening;
 mod resolution;
+mod saving_edits;
 mod schedule;
 mod screen;
 mod selected;

@@ -284,11 +284,7 @@ impl Stage {
         hidden: &BTreeSet<usize>,
     ) -> Pose {
         let mut pose = Pose::blended(&self.scene, clip, blend, time);
-        for &node in hidden {
-            if let Some(is_visible) = pose.visible.get_mut(node) {
-                *is_visible = false;
-            }
-        }
+        pose.hide(hidden);
         pose
     }
 
@@ -490,6 +486,8 @@ impl State {
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
                 let to = Renumbered::new(&before.scene, &stage.scene);
+                self.compare
+                    .change_edits(|edits| to.edits(edits, &stage.scene).0);
                 dropped = stage.keep_edits(&to, &edits.unwrap_or_default());
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
@@ -507,6 +505,7 @@ impl State {
                 renumbered = Some(to);
             }
             (_, stage) => {
+                self.compare.change_edits(|_| SceneEdits::default());
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
                 self.playing = self.config.animation.play && clip.is_some();
                 self.take_camera();
@@ -805,8 +804,18 @@ impl State {
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Intersections => self.toggle_intersections(),
             Action::Compare => {
-                let text = self.compare.toggle(&self.config);
+                let edits = self
+                    .stage
+                    .as_ref()
+                    .map(|stage| stage.applied.edits().clone());
+                let text = self
+                    .compare
+                    .toggle(&self.config, &edits.unwrap_or_default());
                 self.notify(text);
+            }
+            Action::CompareUnedited => {
+                self.compare.begin_without_edits();
+                self.notify("comparing with materials and lights as the file has them");
             }
             Action::CompareMode => {
                 let name = self.compare.next_mode();
@@ -840,6 +849,8 @@ impl State {
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
+            | Action::SaveEdits
+            | Action::LoadEdits
             | Action::Palette
             | Action::FocusPanel
             | Action::Present
@@ -1050,6 +1061,7 @@ mod tests {
             Action::Compare,
             Action::CompareMode,
             Action::CompareFlip,
+            Action::CompareUnedited,
             Action::Measure,
             Action::FrameSelection,
             Action::Hide,

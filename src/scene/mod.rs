@@ -38,6 +38,7 @@ mod obj;
 pub mod opened;
 pub mod picture;
 mod rest;
+pub mod saved_edits;
 pub mod signed_surface;
 pub mod srgb;
 mod surface;
