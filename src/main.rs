@@ -46,7 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::View(mut args) => {
             let Some(picture) = args.picture() else {
-                let config = cli.common.settings_over(None, args.look.named.as_deref())?;
+                let config = cli.common.settings_over(None, &args.look)?;
                 return view(args, config, None);
             };
             let made = Provenance::required(&picture)?;
@@ -58,7 +58,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             };
             args.follow(&made, &search)?;
             let over = Some((&made, &search));
-            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
+            let config = cli.common.settings_over(over, &args.look)?;
             view(args, config, Some(made))?;
         }
         Command::Render(mut args) => {
@@ -69,8 +69,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             if let Some((made, search)) = over {
                 args.follow(made, search)?;
             }
-            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
-            cli::render::run(&args, config, quiet)?;
+            let config = cli.common.settings_over(over, &args.look)?;
+            cli::render::run(args, config, quiet)?;
         }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
@@ -108,6 +108,11 @@ fn view(
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
     args.check_files()?;
+    let edits = args
+        .edits
+        .as_deref()
+        .map(canopy::scene::saved_edits::SavedEdits::read)
+        .transpose()?;
     let is_compared = args.compare.is_some() || !args.compare_with.is_empty();
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),
@@ -117,6 +122,7 @@ fn view(
         }),
         files: args.files,
         reopens,
+        edits,
         config,
         exit_after: args.exit_after,
         screenshot: args.screenshot,

@@ -889,6 +889,32 @@ fn pictures_are_made_again_from_what_they_tell() {
         picture(&folder.path("a.png")),
         picture(&folder.path("again-a.jpg"))
     );
+    // Edits of a file are kept too, and so is what they hide.
+    let edits = r#"{"format": 1, "materials": [{"index": 0, "name": "", "values": {"base_color": [0.9, 0.1, 0.2, 1]}}],
+        "added_lights": [{"name": "lamp", "kind": "point", "values": {"intensity": 40}, "matrix":
+        [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0.5, 1.5, 2.5, 1]}]"#;
+    let hidden = r#", "hidden": [{"node": 0, "name": "low quad"}]}"#;
+    std::fs::write(folder.path("edits.json"), format!("{edits}}}")).unwrap();
+    std::fs::write(folder.path("hidden.json"), format!("{edits}{hidden}")).unwrap();
+    std::fs::write(
+        folder.path("broken.json"),
+        edits.replace("0.9", "-0.9") + "}",
+    )
+    .unwrap();
+    let line = "render scene.obj --size 24x16 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3";
+    folder.succeeds(&format!("{line} -o unedited.png"));
+    let mut before = picture(&folder.path("unedited.png"));
+    for name in ["edits", "hidden"] {
+        folder.succeeds(&format!("{line} --edits {name}.json -o {name}.png"));
+        folder.succeeds(&format!("render --from {name}.png -o again-{name}.png"));
+        let files = [name.to_owned(), format!("again-{name}")];
+        let [first, second] =
+            files.map(|name| std::fs::read(folder.path(&format!("{name}.png"))).unwrap());
+        assert!(first == second, "{name} is another picture");
+        let now = picture(&folder.path(&format!("{name}.png")));
+        assert_ne!(now, before);
+        before = now;
+    }
     folder.succeeds("render scene.obj -o plain.png --size 8x8 --set output.metadata=false");
     std::fs::create_dir(folder.path("sent")).unwrap();
     std::fs::copy(folder.path("a.png"), folder.path("sent/a.png")).unwrap();
@@ -906,6 +932,16 @@ fn pictures_are_made_again_from_what_they_tell() {
             &["scene.obj", "without settings"],
         ),
         ("render --from no.png -o c.png", &["no.png"]),
+        (
+            "render scene.obj --edits broken.json -o c.png",
+            &["broken.json", "materials[0]: base_color has to be"],
+        ),
+        ("render scene.obj --edits no.json -o c.png", &["no.json"]),
+        (
+            "render scene.obj --edits scene.obj -o c.png",
+            &["scene.obj", "no edits"],
+        ),
+        ("view --edits broken.json", &["broken.json"]),
         ("view plain.png", &["plain.png", "without settings"]),
         (
             "render scene.obj -o c.png --look teapot",
@@ -917,6 +953,30 @@ fn pictures_are_made_again_from_what_they_tell() {
     folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
     let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
+    // An option goes before the picture's own environment, which is not there any more.
+    for name in ["old.hdr", "new.hdr"] {
+        std::fs::write(folder.path(name), hdr(|_| [128, 64, 32, 129])).unwrap();
+    }
+    folder.succeeds("render scene.obj --env old.hdr --size 8x8 -o lit.png");
+    std::fs::remove_file(folder.path("old.hdr")).unwrap();
+    folder.fails(
+        "render --from lit.png -o c.png",
+        &["lit.png", "old.hdr", "not there"],
+    );
+    std::fs::write(
+        folder.path("own.toml"),
+        "[environment]\nfile = \"new.hdr\"\n",
+    )
+    .unwrap();
+    for option in [
+        "--env new.hdr",
+        "--set environment.file=new.hdr",
+        "--config own.toml",
+    ] {
+        folder.succeeds(&format!("render --from lit.png {option} -o relit.png"));
+        let [first, second] = ["lit.png", "relit.png"].map(|name| picture(&folder.path(name)));
+        assert_eq!(first, second, "{option}");
+    }
 }
 
 #[test]

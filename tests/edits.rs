@@ -10,7 +10,9 @@ use canopy::{
     gpu::Gpu,
     scene::{
         AlphaMode, Layers, Light, LightKind, Material, Pose, Scene, Transform,
-        edits::{AddedLight, AppliedEdits, LightPlace, MaterialValue, SceneEdits},
+        edits::{
+            AddedLight, AppliedEdits, LightPlace, LightValue, MaterialValue, SceneEdits, Value,
+        },
     },
 };
 use common::{
@@ -141,12 +143,10 @@ fn edited_materials_are_those_of_a_file() {
     for (index, change) in changes {
         let mut changed = scene.clone();
         change(&mut changed.materials[index]);
-        let materials = [(index, changed.materials[index].clone())].into();
+        let mut edits = SceneEdits::default();
+        edits.set_material(index, &scene.materials[index], &changed.materials[index]);
         files.push(changed);
-        all.push(SceneEdits {
-            materials,
-            ..SceneEdits::default()
-        });
+        all.push(edits);
     }
     let shown = edited(&gpu, &scene, &all);
     let files = uploaded(&gpu, &files);
@@ -166,10 +166,8 @@ fn an_edit_cuts_out_what_was_opaque() {
     let masked = table();
     let mut scene = masked.clone();
     scene.materials[1].alpha_mode = AlphaMode::Opaque;
-    let edits = SceneEdits {
-        materials: [(1, masked.materials[1].clone())].into(),
-        ..SceneEdits::default()
-    };
+    let mut edits = SceneEdits::default();
+    edits.set_material(1, &scene.materials[1], &masked.materials[1]);
     let [before, cut, after] = <[_; 3]>::try_from(edited(&gpu, &scene, &[edits])).unwrap();
     let [_, _, rays] = <[_; 3]>::try_from(uploaded(&gpu, &[masked]).remove(0)).unwrap();
     // The levels of its texture are those of an opaque one: edges of the hole may differ, what rays see does
@@ -206,7 +204,10 @@ fn edited_lights_are_those_of_a_file() {
     let node = scene.nodes.iter().position(|n| n.light == Some(0)).unwrap();
     let at = placed(Vec3::new(1.0, 2.0, 0.5));
     let mut changed = vec![scene.clone(); 5];
-    changed[0].lights[1] = spot();
+    changed[0].lights[1] = Light {
+        name: scene.lights[1].name.clone(),
+        ..spot()
+    };
     changed[1].nodes[node].transform = Transform::Matrix(at);
     changed[2].nodes[node].light = None;
     changed[3].nodes[node].light = None;
@@ -220,11 +221,10 @@ fn edited_lights_are_those_of_a_file() {
         places: [(node, place)].into(),
         ..SceneEdits::default()
     };
+    let mut of_light = SceneEdits::default();
+    of_light.set_light(1, &scene.lights[1], &spot());
     let all = [
-        SceneEdits {
-            lights: [(1, spot())].into(),
-            ..SceneEdits::default()
-        },
+        of_light,
         of_node(LightPlace {
             file_from_light: Some(at),
             ..LightPlace::default()
@@ -298,8 +298,8 @@ fn edits_of_what_is_not_there_are_left_out() {
     let mut scene = table();
     let mut applied = AppliedEdits::default();
     let edits = SceneEdits {
-        materials: [(99, Material::default())].into(),
-        lights: [(99, spot())].into(),
+        materials: [(99, [(MaterialValue::Roughness, Value::Number(0.5))].into())].into(),
+        lights: [(99, [(LightValue::Intensity, Value::Number(5.0))].into())].into(),
         places: [(99, LightPlace::default())].into(),
         added: vec![],
     };
@@ -325,10 +325,25 @@ fn values_are_compared_and_copied_one_by_one() {
     let mut copy = plain.clone();
     for value in [MaterialValue::Roughness, MaterialValue::EmissiveFactor] {
         assert!(value.differs(&other, &copy));
-        value.copy(&other, &mut copy);
+        value.set(&mut copy, value.of(&other).unwrap());
         assert!(!value.differs(&other, &copy));
     }
     assert_eq!((copy.roughness, copy.emissive), (0.25, Vec3::ONE));
+    // A value of another kind, and one of layers that are not there, change nothing.
+    let before = copy.clone();
+    MaterialValue::Roughness.set(&mut copy, Value::Switch(true));
+    MaterialValue::SheenRoughness.set(&mut copy, Value::Number(1.0));
+    assert_eq!(copy, before);
+    for value in LightValue::ALL {
+        let mut light = Light {
+            kind: LightKind::Point,
+            ..spot()
+        };
+        assert_eq!(value.of(&light).is_none(), value == LightValue::Cone);
+        let before = light.clone();
+        value.set(&mut light, Value::Cone([0.1, 0.2]));
+        assert_eq!(light, before);
+    }
 }
 
 /// Loading tells which things of a scene warnings are about, also where several files make one.

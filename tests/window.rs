@@ -384,7 +384,8 @@ fn a_scene_is_looked_into_and_edited() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
-                --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0 --shadows rays";
+                --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0 --shadows rays \
+                --set output.size=[340,480] --set window.axes=false";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);
     let scene = display.settled("the scene", Screenshot::is_drawn);
@@ -424,6 +425,14 @@ fn a_scene_is_looked_into_and_edited() {
     });
     display.press("alt+h");
     display.settled("all meshes", same);
+    // Side B keeps what is shown now, behind a line in the middle of the picture.
+    display.press("k");
+    let compared = display.settled("a line", |now| differ(now, &open) > 1e-4);
+    let side_b = |shot: &Screenshot| -> Vec<[u8; 3]> {
+        let row = |y: usize| shot.pixels[y * shot.width + 490..y * shot.width + 630].to_vec();
+        (120..400).flat_map(row).collect()
+    };
+    assert!(side_b(&compared) == side_b(&open), "B is another picture");
     // The list of materials, the first of them, and the slider that makes it a metal.
     click("80", "40");
     assert!(display.xdotool(&["key", "ctrl+a", "key", "BackSpace"]));
@@ -432,14 +441,68 @@ fn a_scene_is_looked_into_and_edited() {
     let drag =
         "mousemove 134 391 sleep 0.3 mousedown 1 sleep 0.5 mousemove 198 391 sleep 0.5 mouseup 1";
     assert!(display.xdotool(&drag.split(' ').collect::<Vec<_>>()));
-    let metal = display.settled("a metal", |now| differ(now, &open) > 0.1);
+    let half = display.settled("a metal on side A", |now| differ(now, &compared) > 0.05);
+    assert!(side_b(&half) == side_b(&open), "the edit is on side B too");
+    display.press("k");
+    let metal = display.settled("a metal", |now| differ(now, &half) > 0.05);
+    assert!(side_b(&metal) != side_b(&open));
     // A light that is added before what the middle of the picture shows.
     click("160", "16");
     click("160", "44");
-    display.settled("a light", |now| differ(now, &metal) > 0.02);
+    let lit = display.settled("a light", |now| differ(now, &metal) > 0.02);
+    // The menu of all edits: the first entry resets them.
     click("240", "16");
+    click("240", "44");
     display.settled("what the file says", |now| differ(now, &open) < 1e-3);
+    // All of it is one history.
+    for (key, what, expected) in [
+        ("ctrl+z", "the light again", &lit),
+        ("ctrl+z", "no light", &metal),
+        ("ctrl+z", "no metal", &open),
+        ("ctrl+y", "a metal again", &metal),
+    ] {
+        display.press(key);
+        display.settled(what, |now| differ(now, expected) < 1e-4);
+    }
+    // A picture keeps the edits, and so does an export, which another process draws.
+    display.press("ctrl+y");
+    display.settled("both again", |now| differ(now, &lit) < 1e-4);
+    let saved = |end: &str| {
+        let start = Instant::now();
+        loop {
+            let files = std::fs::read_dir(display.folder.path()).unwrap();
+            let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+            let found =
+                names.find(|name| name.starts_with("canopy scene 20") && name.ends_with(end));
+            if let Some(name) = found {
+                return name;
+            }
+            assert!(start.elapsed() < PATIENCE, "no {end} is saved");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    display.press("F12");
+    let shown = saved(".png");
+    display.press("alt+e");
+    let exported = saved("0000.png");
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
+    drop(canopy);
+    let pixels = |name: &str| image::open(display.path(name)).unwrap().to_rgba8();
+    let again = |line: &str| {
+        let mut arguments = vec!["render", "--from", shown.as_str(), "-o", "again.png"];
+        arguments.extend(line.split_whitespace());
+        assert!(display.canopy(&arguments).0.wait().unwrap().success());
+        pixels("again.png")
+    };
+    assert_eq!(pixels(&shown).dimensions(), (340, 480));
+    assert!(
+        again("") == pixels(&shown),
+        "the picture made again is another one"
+    );
+    assert!(
+        again("--samples 16") == pixels(&exported),
+        "the export shows something else"
+    );
 }
 
 /// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a click on

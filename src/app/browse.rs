@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Environments,
     /// A scene to compare with.
     Compared,
+    /// Edits of the scene.
+    Edits,
 }
 
 impl Kind {
@@ -29,6 +31,10 @@ impl Kind {
         match self {
             Self::Scenes | Self::Compared => folder::is_scene(path),
             Self::Environments => environment::is_environment(path),
+            Self::Edits => {
+                let extension = path.extension();
+                extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+            }
         }
     }
 }
@@ -40,6 +46,7 @@ pub(super) enum Choice {
     Scene(Vec<PathBuf>),
     Environment(PathBuf),
     Compared(PathBuf),
+    Edits(PathBuf),
 }
 
 /// A row that can be chosen.
@@ -111,6 +118,7 @@ impl Browser {
                 .iter()
                 .map(|e| vec![e.clone()])
                 .collect(),
+            Kind::Edits => Vec::new(),
         };
         let mut browser = Self {
             kind,
@@ -354,6 +362,7 @@ impl Browser {
             Kind::Scenes => Some(Choice::Scene(files)),
             Kind::Environments => files.pop().map(Choice::Environment),
             Kind::Compared => files.pop().map(Choice::Compared),
+            Kind::Edits => files.pop().map(Choice::Edits),
         }
     }
 }

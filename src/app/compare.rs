@@ -7,7 +7,10 @@ use crate::{
     Error, Result,
     config::Config,
     render::compare::Errors,
-    scene::picture::{self, Picture},
+    scene::{
+        edits::SceneEdits,
+        picture::{self, Picture},
+    },
 };
 use std::{
     collections::BTreeMap,
@@ -80,6 +83,8 @@ pub(super) struct OtherScene {
     pub(super) files: Option<Vec<PathBuf>>,
     /// The settings of A at the moment at which they were frozen.
     pub(super) frozen: Option<Box<Config>>,
+    /// Edits of the same files in place of those of A.
+    pub(super) edits: Option<Arc<SceneEdits>>,
     /// Settings over these.
     pub(super) with: BTreeMap<String, toml::Value>,
 }
@@ -189,28 +194,50 @@ impl Compare {
         self.told = Told::default();
     }
 
-    /// Ends the comparison, or begins the last one again; the first is with the settings `now`. Returns what
-    /// to tell.
-    pub(super) fn toggle(&mut self, now: &Config) -> String {
+    /// Ends the comparison, or begins the last one again; the first is with the settings and edits `now`. Returns
+    /// what to tell.
+    pub(super) fn toggle(&mut self, now: &Config, edits: &SceneEdits) -> String {
         if self.other.is_some() {
             self.end();
             return "comparing ended".into();
         }
         match self.last.take() {
             Some(last) => self.begin(last),
-            None => self.freeze(now),
+            None => self.freeze(now, edits),
         }
         format!("comparing with {}", self.name())
     }
 
-    /// Compares with the same scene in the settings `now`.
-    pub(super) fn freeze(&mut self, now: &Config) {
+    /// Compares with the same scene in the settings and with the edits `now`.
+    pub(super) fn freeze(&mut self, now: &Config, edits: &SceneEdits) {
         let files = self.scene().and_then(|scene| scene.files.clone());
         self.begin(Other::Scene(OtherScene {
             files,
             frozen: Some(Box::new(now.clone())),
+            edits: Some(Arc::new(edits.clone())),
             with: BTreeMap::new(),
         }));
+    }
+
+    /// Compares with the same scene as its files have it, in the settings of A.
+    pub(super) fn begin_without_edits(&mut self) {
+        self.begin(Other::Scene(OtherScene {
+            edits: Some(Arc::default()),
+            ..OtherScene::default()
+        }));
+    }
+
+    /// The files of the scene were read again, or others were: what B keeps of edits becomes what `change` makes
+    /// of it.
+    pub(super) fn change_edits(&mut self, change: impl Fn(&SceneEdits) -> SceneEdits) {
+        for other in self.other.iter_mut().chain(&mut self.last) {
+            if let Other::Scene(OtherScene {
+                edits: Some(edits), ..
+            }) = other
+            {
+                *edits = Arc::new(change(edits));
+            }
+        }
     }
 
     /// Sets a key of B alone; the text is as after `--set`. Other keys and the scene of B stay.
@@ -364,6 +391,8 @@ impl OtherScene {
         }
         if self.frozen.is_some() {
             parts.push("settings before".into());
+        } else if self.edits.is_some() {
+            parts.push("without edits".into());
         }
         parts.extend(self.with.iter().map(|(key, value)| text_of(key, value)));
         match parts.is_empty() {
@@ -421,7 +450,8 @@ mod tests {
     fn frozen_settings_stay_and_shared_ones_follow() {
         let mut a = Config::default();
         let mut compare = Compare::default();
-        compare.toggle(&a);
+        let edits = SceneEdits::default();
+        compare.toggle(&a, &edits);
         a.shadows.mode = ShadowMode::Off;
         a.animation.speed = 0.5;
         a.window.still_samples = 2;
@@ -430,9 +460,9 @@ mod tests {
         assert_eq!((b.animation.speed, b.window.still_samples), (0.5, 2));
         // The last comparison comes back as it was.
         let before = compare.other().cloned();
-        compare.toggle(&a);
+        compare.toggle(&a, &edits);
         assert!(compare.other().is_none());
-        compare.toggle(&a);
+        compare.toggle(&a, &edits);
         assert_eq!(compare.other().cloned(), before);
     }
 

@@ -289,7 +289,7 @@ impl Viewer {
     }
 
     /// The picture of B that belongs to `a`, its pose and its settings; `None` where B cannot be drawn yet.
-    fn side_picture(&mut self, a: &PictureKey) -> Option<(PictureKey, Pose, Config)> {
+    fn side_picture(&mut self, a: &PictureKey) -> Option<(PictureKey, Arc<Pose>, Config)> {
         let scene = self.state.compare.scene()?;
         let side = self.comparing.side.as_mut()?;
         let config = scene.config(&self.state.config);
@@ -310,7 +310,7 @@ impl Viewer {
             true => a.hidden.clone(),
             false => Arc::default(),
         };
-        let pose = side.stage.pose();
+        let pose = side.stage.shared_pose();
         let bounds = side.stage.bounds.scene(&side.stage.scene, &pose);
         let (viewpoint, focus) = self.state.viewpoint(bounds);
         let ground = side.stage.ground(config.scene.ground);
@@ -331,6 +331,7 @@ impl Viewer {
             clip: side.stage.clip,
             blend: side.stage.blend.clone(),
             counts_intersections: false,
+            edition: side.stage.edition,
             exposure_ev,
             config: of_picture(&config, &self.state.initial),
             ..a.clone()

@@ -31,6 +31,15 @@ impl Dialogs {
         self.ask(waker, dialog, Wake::OpenCompared)
     }
 
+    /// Asks for a file of edits; the answer is a [`Wake::OpenEdits`]. `false` as above.
+    pub(super) fn ask_for_edits(&mut self, window: &Window, waker: &Waker) -> bool {
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title("Load edits")
+            .add_filter("Edits", &["json"])
+            .set_parent(window);
+        self.ask(waker, dialog, Wake::OpenEdits)
+    }
+
     /// Asks for an environment; the answer is a [`Wake::OpenEnvironment`]. `false` as above.
     pub(super) fn ask_for_environment(&mut self, window: &Window, waker: &Waker) -> bool {
         let dialog = rfd::AsyncFileDialog::new()

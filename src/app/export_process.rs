@@ -33,8 +33,8 @@ pub(super) struct Exporting {
     /// The number of pictures.
     pub(super) frames: u64,
     pub(super) output: PathBuf,
-    /// The file of the camera path.
-    path: PathBuf,
+    /// Files that it reads, which are removed when it has ended.
+    read: Vec<PathBuf>,
     pub(super) cancelled: Option<Instant>,
 }
 
@@ -43,7 +43,7 @@ impl Exporting {
     pub(super) fn start(
         arguments: &[String],
         frames: u64,
-        [output, path]: [PathBuf; 2],
+        (output, read): (PathBuf, Vec<PathBuf>),
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self> {
         let program =
@@ -91,7 +91,7 @@ impl Exporting {
             messages: Some(messages),
             frames,
             output,
-            path,
+            read,
             cancelled: None,
         })
     }
@@ -117,6 +117,8 @@ impl Exporting {
 
 impl Drop for Exporting {
     fn drop(&mut self) {
-        std::fs::remove_file(&self.path).ok();
+        for file in &self.read {
+            std::fs::remove_file(file).ok();
+        }
     }
 }

@@ -48,8 +48,9 @@ impl State {
         }
     }
 
-    /// The arguments of the program that draws the export to `output`; `path` is the file of the camera path.
-    pub(super) fn export_arguments(&self, output: &Path, path: &Path) -> Vec<String> {
+    /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of the
+    /// camera path and of the edits.
+    pub(super) fn export_arguments(&self, output: &Path, [path, edits]: [&Path; 2]) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let seen = match self.export.motion {
             Motion::Path => Seen::FromElsewhere,
@@ -69,6 +70,7 @@ impl State {
             }
             Motion::Path => arguments.extend(["--path".into(), text(path)]),
         }
+        arguments.extend(["--edits".into(), text(edits)]);
         arguments.extend(["--frames".into(), self.exported_frames().to_string()]);
         arguments.extend(["--samples".into(), self.export.samples.to_string()]);
         arguments.extend(["--progress".into(), "-o".into(), text(output)]);
@@ -162,7 +164,10 @@ mod tests {
         for motion in [Motion::Clip, Motion::Turn, Motion::Path] {
             state.export.motion = motion;
             state.add_path_key();
-            let arguments = state.export_arguments(Path::new("a {frame}.png"), Path::new("p.json"));
+            let arguments = state.export_arguments(
+                Path::new("a {frame}.png"),
+                ["p.json", "e.json"].map(Path::new),
+            );
             let all = std::iter::once("canopy".to_owned()).chain(arguments.iter().cloned());
             let cli = Cli::parse_from_os(all.map(std::ffi::OsString::from)).unwrap();
             let Command::Render(render) = cli.command else {

@@ -1,6 +1,6 @@
 //! An export while it goes on. Another process draws it, so that the window and its GPU queue wait for nothing.
 
-use super::{export_process::Exporting, pictures, recent, viewer::Viewer};
+use super::{export_process::Exporting, pictures, recent, saving_edits, viewer::Viewer};
 use crate::{Result, output};
 use std::{path::PathBuf, time::Duration};
 
@@ -26,28 +26,28 @@ impl Viewer {
         match self.start_export(output) {
             Ok(exporting) => {
                 self.exporting = Some(exporting);
-                self.state.notify(match self.state.edit_count() {
-                    0 => "the export goes on while you work",
-                    _ => "the export goes on, with materials and lights as their file has them",
-                });
+                self.state.notify("the export goes on while you work");
             }
             Err(error) => self.state.fail(FAILED, error.to_string()),
         }
     }
 
     fn start_export(&self, output: PathBuf) -> Result<Exporting> {
-        let name = format!("camera path {}.json", std::process::id());
         // A folder of the person's own: in one that all write to, another may have put a link there.
         let folder = recent::file().and_then(|file| Some(file.parent()?.to_owned()));
-        let path = folder.unwrap_or_else(std::env::temp_dir).join(name);
+        let folder = folder.unwrap_or_else(std::env::temp_dir);
+        let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
+        let [path, edits] = ["camera path", "edits"].map(file);
         if let Some(keys) = self.state.path.path(self.state.config.camera.fov) {
             output::write(&path, keys.text().as_bytes())?;
         }
-        let arguments = self.state.export_arguments(&output, &path);
+        let saved = self.state.saved_edits();
+        saving_edits::write(&edits, &saved)?;
+        let arguments = self.state.export_arguments(&output, [&path, &edits]);
         let waker = self.waker.clone();
         let wake = move || waker.redraw()();
         let frames = self.state.exported_frames().into();
-        Exporting::start(&arguments, frames, [output, path], wake)
+        Exporting::start(&arguments, frames, (output, vec![path, edits]), wake)
     }
 
     /// Follows the export that goes on.

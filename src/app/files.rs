@@ -41,6 +41,11 @@ impl Viewer {
                 let asked = self.dialogs.ask_for_compared(&self.window, &self.waker);
                 self.asked_in_dialog(asked, Kind::Compared);
             }
+            Action::SaveEdits => self.save_edits(),
+            Action::LoadEdits => {
+                let asked = self.dialogs.ask_for_edits(&self.window, &self.waker);
+                self.asked_in_dialog(asked, Kind::Edits);
+            }
             Action::Browse => self.browse(Kind::Scenes),
             Action::NextFile => self.look_for_neighbour(true),
             Action::PreviousFile => self.look_for_neighbour(false),
@@ -96,6 +101,11 @@ impl Viewer {
                     self.choose_environment(&file);
                 }
             }
+            Kind::Edits => {
+                if let Some(file) = files.pop() {
+                    self.load_edits(&file);
+                }
+            }
         }
     }
 
@@ -142,6 +152,7 @@ impl Viewer {
                     Choice::Scene(files) => self.load(files),
                     Choice::Environment(file) => self.choose_environment(&file),
                     Choice::Compared(file) => self.choose_compared(&file),
+                    Choice::Edits(file) => self.load_edits(&file),
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::{
     config::{self, Antialias, Config},
     gpu::Needs,
     output,
-    provenance::SOFTWARE,
+    provenance::{LeftOut, SOFTWARE},
     render::{Channel, View, compared_tree::ComparedTree},
     scene::Pose,
 };
@@ -246,7 +246,7 @@ impl Viewer {
     /// Returns the frame.
     fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Option<InFlight>> {
         let began = Instant::now();
-        let Some(pose) = self.state.stage.as_ref().map(|stage| stage.pose()) else {
+        let Some(pose) = self.state.stage.as_mut().map(|stage| stage.shared_pose()) else {
             return Ok(None);
         };
         self.state.follow(&pose);
@@ -548,7 +548,11 @@ impl Viewer {
         let picture = self.save.take().or(last);
         if let Some(picture) = picture {
             match self.save_picture(picture) {
-                Ok(path) => self.state.notify(format!("saved {}", path.display())),
+                Ok((path, left)) => {
+                    let left = left.map(|left| format!(", which {}", left.text()));
+                    let (path, left) = (path.display(), left.unwrap_or_default());
+                    self.state.notify(format!("saved {path}{left}"));
+                }
                 Err(error) => self.report_as("The picture could not be saved", error)?,
             }
         }
@@ -589,8 +593,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Writes a picture to a file. Returns its path.
-    fn save_picture(&self, picture: Picture) -> Result<PathBuf> {
+    /// Writes a picture to a file. Returns its path, and what it does not keep of how it was made.
+    fn save_picture(&self, picture: Picture) -> Result<(PathBuf, Option<LeftOut>)> {
         let path = self.options.screenshot.clone();
         let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name(), "png"));
         let (screen, gpu) = (&self.graphics.screen, &self.graphics.gpu);
@@ -602,13 +606,18 @@ impl Viewer {
             })?,
         };
         let mut bytes = output::picture::png(width, height, pixels)?;
-        if picture == Picture::Scene
-            && let Some(made) = self.provenance(path.parent())
-        {
-            bytes = output::embedded::into_png(&bytes, &made.text(), SOFTWARE);
+        let made = match picture {
+            Picture::Scene => self.provenance(path.parent()),
+            Picture::Window => None,
+        };
+        let (text, left) = made.map_or((None, None), |made| {
+            made.text_within(output::embedded::MOST_BYTES)
+        });
+        if let Some(text) = text {
+            bytes = output::embedded::into_png(&bytes, &text, SOFTWARE);
         }
         output::write(&path, &bytes)?;
-        Ok(path)
+        Ok((path, left))
     }
 
     /// The name of the scene without its extension.

@@ -5,27 +5,28 @@ use super::{
     outline::{Item, kind_name, shown, with_all_below},
     selected::{self, Rows, node_path},
     state::{Stage, State},
+    textures::slots,
 };
 use crate::scene::{
-    AlphaMode, Layers, LightKind, Material, Mesh, Primitive, Projection, Sampler, Scene,
-    TexelFormat, TextureRef, Transform, Wrap,
-    edits::{Field, MaterialValue},
+    AlphaMode, LightKind, Material, Mesh, Pose, Primitive, Projection, Sampler, Scene, TexelFormat,
+    Transform, Wrap,
+    edits::{LightValue, MaterialValue, Value},
 };
 use glam::{EulerRot, Mat4, Vec3};
 
 /// The title of what is selected in the tree, and all that is told of it.
-pub(super) fn rows(state: &State, item: Item) -> Option<(String, Rows)> {
+pub(super) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(String, Rows)> {
     let stage = state.stage.as_ref()?;
     let scene = &stage.scene;
     let name = state.outline.name(scene, item);
     let rows = match item {
-        Item::Node(node) => node_rows(state, stage, node),
+        Item::Node(node) => node_rows(state, stage, pose, node),
         Item::Primitive(node, primitive) => {
             let mesh = scene.nodes.get(node)?.mesh?;
             primitive_rows(scene, scene.meshes[mesh].primitives.get(primitive)?)
         }
         Item::Material(index) => material_rows(stage, index),
-        Item::Light(node) => light_rows(stage, node),
+        Item::Light(node) => light_rows(stage, pose, node),
         Item::Camera(index) => camera_rows(scene, index),
         Item::Clip(index) => {
             let clip = scene.clips.get(index)?;
@@ -41,11 +42,11 @@ pub(super) fn rows(state: &State, item: Item) -> Option<(String, Rows)> {
 }
 
 /// The same as text.
-pub(super) fn text(state: &State, item: Item) -> String {
-    rows(state, item).map_or_else(String::new, |(title, rows)| selected::text(&title, &rows))
+pub(super) fn text(state: &State, pose: &Pose, item: Item) -> String {
+    rows(state, pose, item).map_or_else(String::new, |(title, rows)| selected::text(&title, &rows))
 }
 
-fn node_rows(state: &State, stage: &Stage, index: usize) -> Rows {
+fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
     let scene = &stage.scene;
     let Some(node) = scene.nodes.get(index) else {
         return Rows::new();
@@ -59,7 +60,6 @@ fn node_rows(state: &State, stage: &Stage, index: usize) -> Rows {
             scale,
         } => Mat4::from_scale_rotation_translation(scale, rotation, translation),
     };
-    let pose = stage.pose();
     rows.extend(placed(["position", "rotation", "scale"], local));
     if node.parent.is_some()
         && let Some(world) = pose.world_from_node.get(index)
@@ -246,39 +246,43 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
     };
     let mut rows = Rows::new();
     for value in MaterialValue::ALL {
-        let Some(now) = told(value, material) else {
+        let Some(now) = value.of(material) else {
             continue;
         };
-        let now = match value.differs(material, of_file) {
-            true => format!("{now} (file: {})", told(value, of_file).unwrap_or_default()),
-            false => now,
+        let file = value.of(of_file).filter(|file| *file != now);
+        let now = match file {
+            Some(file) => format!("{} (file: {})", told(now), told(file)),
+            None => told(now),
         };
         rows.push((value_name(value), now));
     }
-    for (name, texture, _) in textures_of(material) {
-        let image = image_name(scene, texture.texture);
-        rows.push((name, image));
+    for slot in slots(material) {
+        rows.push((slot.name, image_name(scene, slot.texture.texture)));
     }
     rows
 }
 
 /// A value as text.
-fn told(value: MaterialValue, material: &Material) -> Option<String> {
-    let mut material = material.clone();
+pub(super) fn told(value: Value) -> String {
     let number = |number: f32| four_digits(number.into());
-    Some(match value.field(&mut material)? {
-        Field::Number(value) => {
-            let sign = if *value < 0.0 { "−" } else { "" };
+    match value {
+        Value::Number(value) => {
+            let sign = if value < 0.0 { "−" } else { "" };
             format!("{sign}{}", number(value.abs()))
         }
-        Field::Color(color) => triple(color.as_dvec3()),
-        Field::ColorWithAlpha(color) => {
+        Value::Color(color) => triple(color.as_dvec3()),
+        Value::ColorWithAlpha(color) => {
             let alpha = number(color.w);
             format!("{}, alpha {alpha}", triple(color.truncate().as_dvec3()))
         }
-        Field::Mode(mode) => mode_name(*mode).into(),
-        Field::Switch(is_on) => if *is_on { "yes" } else { "no" }.into(),
-    })
+        Value::Mode(mode) => mode_name(mode).into(),
+        Value::Switch(is_on) => if is_on { "yes" } else { "no" }.into(),
+        Value::Length(length) => length.map_or("automatic".into(), number),
+        Value::Cone(angles) => {
+            let [inner, outer] = angles.map(f32::to_degrees);
+            format!("{inner:.1}° to {outer:.1}°")
+        }
+    }
 }
 
 /// The word for an alpha mode.
@@ -287,6 +291,17 @@ pub(super) fn mode_name(mode: AlphaMode) -> &'static str {
         AlphaMode::Opaque => "opaque",
         AlphaMode::Mask => "mask",
         AlphaMode::Blend => "blend",
+    }
+}
+
+/// The name of a value of a light.
+pub(super) fn light_value_name(value: LightValue) -> &'static str {
+    match value {
+        LightValue::Color => "colour",
+        LightValue::Intensity => "intensity",
+        LightValue::Range => "range",
+        LightValue::Radius => "radius",
+        LightValue::Cone => "cone",
     }
 }
 
@@ -325,38 +340,6 @@ pub(super) fn value_name(value: MaterialValue) -> &'static str {
     }
 }
 
-/// The textures of a material: the name of the slot, and whether it holds sRGB colours.
-pub(super) fn textures_of(material: &Material) -> Vec<(&'static str, TextureRef, bool)> {
-    let base = [
-        ("base colour", material.base_color_texture, true),
-        ("metal, rough", material.metallic_roughness_texture, false),
-        ("normals", material.normal_texture, false),
-        ("occlusion", material.occlusion_texture, false),
-        ("emission", material.emissive_texture, true),
-    ];
-    let names = [
-        ("specular", false),
-        ("specular colour", true),
-        ("clear coat", false),
-        ("coat rough", false),
-        ("coat normals", false),
-        ("sheen", true),
-        ("sheen rough", false),
-        ("anisotropy", false),
-        ("iridescence", false),
-        ("film", false),
-        ("transmission", false),
-        ("thickness", false),
-    ];
-    let slots = material.layers.as_deref().map(Layers::slots);
-    let slots = slots.into_iter().flatten().zip(names);
-    let layers = slots.map(|(texture, (name, is_color))| (name, texture, is_color));
-    base.into_iter()
-        .chain(layers)
-        .filter_map(|(name, texture, is_color)| Some((name, texture?, is_color)))
-        .collect()
-}
-
 /// The name of a texture's image, or its number.
 pub(super) fn image_name(scene: &Scene, texture: usize) -> String {
     let image = scene.textures.get(texture);
@@ -383,10 +366,7 @@ pub(super) fn texture_rows(scene: &Scene, index: usize) -> Rows {
         rows.push(("levels", levels));
     }
     rows.push(("sampler", sampler_text(&texture.sampler)));
-    let uses = |material: &&Material| {
-        let textures = textures_of(material);
-        textures.iter().any(|(_, used, _)| used.texture == index)
-    };
+    let uses = |material: &&Material| slots(material).any(|slot| slot.texture.texture == index);
     let users = scene.materials.iter().filter(uses).count();
     rows.push(("used by", super::state::counted(users as u64, "material")));
     rows
@@ -427,11 +407,11 @@ pub(super) fn unit(kind: LightKind) -> &'static str {
     }
 }
 
-fn light_rows(stage: &Stage, node: usize) -> Rows {
+fn light_rows(stage: &Stage, pose: &Pose, node: usize) -> Rows {
     let Some(light) = stage.light(node) else {
         return Rows::new();
     };
-    let place = stage.world_from_light(node);
+    let place = stage.world_from_light(node, pose);
     let direction = (-place.z_axis.truncate()).normalize_or_zero();
     let mut rows = vec![
         ("kind", kind_name(light.kind).to_owned()),

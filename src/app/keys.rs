@@ -25,6 +25,10 @@ pub(super) enum Action {
     OpenEnvironment,
     /// Asks for a file to compare the scene with.
     OpenCompared,
+    /// Saves edits and hidden meshes as a file.
+    SaveEdits,
+    /// Asks for such a file, and lays its edits over the scene.
+    LoadEdits,
     Browse,
     NextFile,
     PreviousFile,
@@ -96,6 +100,8 @@ pub(super) enum Action {
     CompareMode,
     /// Shows the other side.
     CompareFlip,
+    /// Compares with the scene as its files have it.
+    CompareUnedited,
     /// Compares with the picture of this moment.
     ComparePicture,
     /// Begins or ends measuring.
@@ -106,7 +112,7 @@ pub(super) enum Action {
     ShowAll,
     CopySelection,
     Reset,
-    /// Takes the last change of a setting back.
+    /// Takes the last change back.
     Undo,
     /// Does again what was taken back.
     Redo,
@@ -233,7 +239,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("compare_mode", &["Shift+K"], "wipe, flicker or difference", Action::CompareMode),
     bind("compare_flip", &["Alt+K"], "the other side of a comparison", Action::CompareFlip),
     bind("compare_picture", &["Ctrl+K"], "compare with a picture of now", Action::ComparePicture),
-    bind("undo", &["Ctrl+Z"], "undo the last change of a setting", Action::Undo),
+    bind("undo", &["Ctrl+Z"], "undo the last change", Action::Undo),
     bind("redo", &["Ctrl+Shift+Z", "Ctrl+Y"], "do it again", Action::Redo),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("present", &["F10"], "the picture alone", Action::Present),

@@ -1,6 +1,10 @@
 //! What the viewer starts with.
 
-use crate::{config::Config, provenance::Provenance, scene::framing::Look};
+use crate::{
+    config::Config,
+    provenance::Provenance,
+    scene::{framing::Look, saved_edits::SavedEdits},
+};
 use std::path::PathBuf;
 
 /// What the scene is compared with from the start: a file, or itself, with other settings.
@@ -19,6 +23,8 @@ pub struct Options {
     pub files: Vec<PathBuf>,
     /// The picture whose scene this is, to be shown as it was made.
     pub reopens: Option<Provenance>,
+    /// Edits of the scene that is opened first.
+    pub edits: Option<SavedEdits>,
     /// Settings, which the panel then changes.
     pub config: Config,
     /// Eye and target of the first view, as far as the command line gives them.

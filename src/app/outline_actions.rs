@@ -198,7 +198,7 @@ impl State {
             _ => None,
         };
         let place = match item {
-            Item::Light(node) => Some(stage.world_from_light(node)),
+            Item::Light(node) => Some(stage.world_from_light(node, &pose)),
             _ => node.and_then(|node| pose.world_from_node.get(node).copied()),
         };
         let Some(place) = place else {

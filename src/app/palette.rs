@@ -297,6 +297,15 @@ pub(super) fn actions(keymap: &Keymap) -> Vec<Row> {
             "open a file to compare the surface with",
             Action::OpenCompared,
         ),
+        (
+            "save edits of materials and lights, and what is hidden",
+            Action::SaveEdits,
+        ),
+        ("load edits that were saved", Action::LoadEdits),
+        (
+            "compare with the scene before all edits",
+            Action::CompareUnedited,
+        ),
         ("run the benchmark, or end it", Action::Benchmark),
         (
             "save the profile as a trace (JSON)",

@@ -6,9 +6,12 @@ use crate::{
     config::{Config, OcclusionMode, ReflectionMode},
     provenance::{KeptFile, Provenance, Search, Shown},
     render::Channel,
-    scene::{Blend, edits::SceneEdits, framing::Viewpoint},
+    scene::{Blend, framing::Viewpoint, saved_edits::SavedEdits},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 /// Headline of pictures whose scene cannot be shown.
 const NOT_REOPENED: &str = "The picture's scene cannot be shown";
@@ -36,13 +39,13 @@ impl Viewer {
             distance: self.state.camera.distance(),
             size: picture.area.size,
             samples: self.schedule.samples().map_or(1, |[done, _]| done.max(1)),
+            edits: SavedEdits::new(&stage.scene, &stage.applied, &BTreeSet::new()),
+            hidden: picture.hidden.iter().copied().collect(),
         };
         let mut made = Provenance::new(&config, &shown, folder);
         if picture.channel != Channel::Lit {
             made.channel = picture.channel.name().into();
         }
-        made.edited = self.state.edit_count() > 0;
-        made.hidden = picture.hidden.iter().copied().collect();
         Some(made)
     }
 
@@ -86,8 +89,8 @@ impl Viewer {
         self.state.follow_changes(false);
         self.state.notify(match left.first() {
             Some(line) => format!("shown as {name} was made, but for {line}"),
-            None if made.edited => {
-                format!("shown as {name} was made, but for materials and lights edited by hand")
+            None if made.edited && made.edits.is_none() => {
+                format!("shown as {name} was made, but for materials and lights edited by hand, which it does not keep")
             }
             None => format!("shown as {name} was made"),
         });
@@ -113,17 +116,23 @@ impl State {
         let Some(stage) = &mut self.stage else { return };
         let nodes = stage.scene.nodes.len();
         let hidden = made.hidden.iter().copied().filter(|node| *node < nodes);
-        stage.hidden = std::sync::Arc::new(hidden.collect());
+        let hidden = hidden.collect();
         let animation = &self.config.animation;
         if let Ok((clip, mut blend)) = Blend::named(&stage.scene, &animation.clip) {
             // What this scene does not have is left out.
             blend.set_morphs_named(&stage.scene, &animation.morphs).ok();
             (stage.clip, stage.blend) = (clip, blend.into());
         }
-        stage.edit(&SceneEdits::default());
+        stage.take_edits();
+        let edits = made.edits.as_ref();
+        let found = edits.map_or_else(Default::default, |edits| edits.find(&stage.scene));
         stage.time = self.config.animation.time;
         if let Ok(variant) = stage.scene.variant(&self.config.scene.variant) {
             self.actions.push(Action::Variant(variant));
+        }
+        self.replace_edits("the picture", &found.edits, hidden);
+        if let Some(line) = found.left.first() {
+            self.notify(format!("not all is as the picture was made: {line}"));
         }
         self.playing = false;
         let named = Channel::ALL

@@ -81,7 +81,7 @@ pub(super) struct Side {
 pub(super) struct Plan {
     pub(super) picture: PictureKey,
     pub(super) frame: NextFrame,
-    pub(super) pose: Pose,
+    pub(super) pose: Arc<Pose>,
     pub(super) config: Config,
 }
 

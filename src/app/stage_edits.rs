@@ -2,14 +2,14 @@
 
 use super::{
     outline::Item,
+    renumbered::Renumbered,
     state::{Stage, State, counted},
 };
 use crate::scene::{
-    Light, LightKind, Material, Scene,
-    edits::{AddedLight, LightPlace, MaterialValue, SceneEdits},
+    Light, LightKind, Material, Pose,
+    edits::{AddedLight, LightPlace, SceneEdits},
 };
 use glam::{Mat4, Quat, Vec3};
-use std::collections::HashMap;
 
 /// Illuminance by an added light of what it shines at, in lux: half of that which exposures map to.
 const ADDED_LUX: f32 = 1.5;
@@ -32,10 +32,10 @@ impl Stage {
         edits
     }
 
-    /// Takes over edits of the same files before they were read again, where what was edited still has its
-    /// name. Returns how many were dropped.
-    pub(super) fn keep_edits(&mut self, before: &Scene, edits: &SceneEdits) -> usize {
-        let (kept, dropped) = carried_over(edits, before, &self.scene);
+    /// Takes over edits of the same files before they were read again, where what was edited is still there.
+    /// Returns how many were dropped.
+    pub(super) fn keep_edits(&mut self, renumbered: &Renumbered, edits: &SceneEdits) -> usize {
+        let (kept, dropped) = renumbered.edits(edits, &self.scene);
         self.edit(&kept);
         dropped
     }
@@ -60,9 +60,8 @@ impl Stage {
             .is_none_or(|node| node.light.is_none())
     }
 
-    /// World matrix of the light at a node.
-    pub(super) fn world_from_light(&self, node: usize) -> Mat4 {
-        let pose = self.pose();
+    /// World matrix of the light at a node in this pose.
+    pub(super) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
         let own = pose.world_from_node.get(node).copied();
         match self.scene.nodes.get(node) {
             Some(_) => self.scene.world_from_light(node, own.unwrap_or_default()),
@@ -94,10 +93,9 @@ impl State {
     pub(super) fn edit_material(&mut self, index: usize, material: Material) {
         self.edit_scene(|stage, edits| {
             let of_file = stage.applied.material_of_files(&stage.scene, index);
-            match of_file == Some(&material) {
-                true => edits.materials.remove(&index),
-                false => edits.materials.insert(index, material),
-            };
+            if let Some(of_file) = of_file {
+                edits.set_material(index, of_file, &material);
+            }
         });
     }
 
@@ -110,12 +108,10 @@ impl State {
                 .and_then(|index| edits.added.get_mut(index))
             {
                 added.light = light;
-            } else if let Some(index) = stage.applied.light_at(&stage.scene, node) {
-                let of_file = stage.applied.light_of_files(&stage.scene, index);
-                match of_file == Some(&light) {
-                    true => edits.lights.remove(&index),
-                    false => edits.lights.insert(index, light),
-                };
+            } else if let Some(index) = stage.applied.light_at(&stage.scene, node)
+                && let Some(of_file) = stage.applied.light_of_files(&stage.scene, index)
+            {
+                edits.set_light(index, of_file, &light);
             }
         });
     }
@@ -250,104 +246,23 @@ impl State {
         })
     }
 
-    /// Says how many edits could not be kept as files were read again.
-    pub(super) fn tell_dropped(&mut self, dropped: usize) {
-        if dropped > 0 {
-            let edits = counted(dropped as u64, "edit");
-            self.notify(format!(
-                "{edits} dropped: what was edited is no longer in the file"
-            ));
-        }
+    /// Says how many edits, and how many steps that could be undone, could not be kept as files were read again.
+    pub(super) fn tell_dropped(&mut self, edits: usize, steps: usize) {
+        let count = counted(edits as u64, "edit");
+        let of_undo = counted(steps as u64, "step");
+        let dropped = match (edits, steps) {
+            (0, 0) => return,
+            (_, 0) => count,
+            (0, _) => format!("{of_undo} of undo"),
+            _ => format!("{count} and {of_undo} of undo"),
+        };
+        self.notify(format!(
+            "{dropped} dropped: what was edited is no longer in the file"
+        ));
     }
 }
 
 /// The rotation that turns −Z to `direction`.
 pub(super) fn rotation(direction: Vec3) -> Quat {
     Quat::from_rotation_arc(Vec3::NEG_Z, direction.normalize_or(Vec3::NEG_Z))
-}
-
-/// Edits of `before` as edits of `after`, by name and the place among those of one name, and how many find
-/// nothing there.
-fn carried_over(edits: &SceneEdits, before: &Scene, after: &Scene) -> (SceneEdits, usize) {
-    let materials = Names::new(
-        before.materials.iter().map(|m| m.name.as_str()),
-        after.materials.iter().map(|m| m.name.as_str()),
-    );
-    let lights = Names::new(
-        before.lights.iter().map(|l| l.name.as_str()),
-        after.lights.iter().map(|l| l.name.as_str()),
-    );
-    let nodes = Names::new(
-        before.nodes.iter().map(|n| n.name.as_str()),
-        after.nodes.iter().map(|n| n.name.as_str()),
-    );
-    let mut kept = SceneEdits {
-        added: edits.added.clone(),
-        ..SceneEdits::default()
-    };
-    let mut dropped = 0;
-    for (index, edited) in &edits.materials {
-        let found = materials.after(*index);
-        let of_file = found.and_then(|found| after.materials.get(found));
-        let (Some(found), Some(of_file)) = (found, of_file) else {
-            dropped += 1;
-            continue;
-        };
-        // What was not edited may have changed in the file.
-        let mut material = of_file.clone();
-        let of_before = &before.materials[*index];
-        let values = MaterialValue::ALL.into_iter();
-        for value in values.filter(|value| value.differs(of_before, edited)) {
-            value.copy(edited, &mut material);
-        }
-        if material != *of_file {
-            kept.materials.insert(found, material);
-        }
-    }
-    for (index, edited) in &edits.lights {
-        match lights.after(*index) {
-            Some(found) => _ = kept.lights.insert(found, edited.clone()),
-            None => dropped += 1,
-        }
-    }
-    for (index, place) in &edits.places {
-        let found = nodes.after(*index);
-        match found.filter(|found| after.nodes[*found].light.is_some()) {
-            Some(found) => _ = kept.places.insert(found, *place),
-            None => dropped += 1,
-        }
-    }
-    (kept, dropped)
-}
-
-/// Things by their names before and after.
-struct Names<'a> {
-    /// The name of each, and how many have it before it.
-    before: Vec<(&'a str, usize)>,
-    after: HashMap<(&'a str, usize), usize>,
-}
-
-impl<'a> Names<'a> {
-    fn new(before: impl Iterator<Item = &'a str>, after: impl Iterator<Item = &'a str>) -> Self {
-        let after = numbered(after).into_iter().enumerate();
-        Self {
-            before: numbered(before),
-            after: after.map(|(index, name)| (name, index)).collect(),
-        }
-    }
-
-    /// The index afterwards of what had this one.
-    fn after(&self, index: usize) -> Option<usize> {
-        self.after.get(self.before.get(index)?).copied()
-    }
-}
-
-fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
-    let mut counts = HashMap::new();
-    let mut number = |name| {
-        let count = counts.entry(name).or_insert(0);
-        *count += 1;
-        (name, *count - 1)
-    };
-    names.map(&mut number).collect()
 }

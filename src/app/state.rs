@@ -20,6 +20,7 @@ use super::{
     path_keys::PathKeys,
     profiler_panel::ProfilerPanel,
     recent::Opened,
+    renumbered::Renumbered,
     selected::Selection,
     sun::{self, SunOfScene},
     textures::Textures,
@@ -192,6 +193,19 @@ pub(super) struct Stage {
     first: FirstMoment,
     /// The last exposure and what it was computed from.
     exposure: Option<(ExposureKey, f32)>,
+    /// The last pose of now, and what it was computed from.
+    posed: Option<(PoseKey, Arc<Pose>)>,
+}
+
+/// What the pose of a scene depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct PoseKey {
+    clip: Option<usize>,
+    blend: Arc<Blend>,
+    time: f32,
+    hidden: Arc<BTreeSet<usize>>,
+    edition: u64,
+    world_from_file: glam::Mat4,
 }
 
 /// What the exposure of a scene depends on.
@@ -222,6 +236,7 @@ impl Stage {
             changed_materials: BTreeSet::new(),
             first: opened.first,
             exposure: None,
+            posed: None,
         }
     }
 
@@ -240,6 +255,26 @@ impl Stage {
         self.pose_at(self.clip, &self.blend, self.time, &self.hidden)
     }
 
+    /// As [`Self::pose`], computed once for all that looks at it.
+    pub(super) fn shared_pose(&mut self) -> Arc<Pose> {
+        let key = PoseKey {
+            clip: self.clip,
+            blend: self.blend.clone(),
+            time: self.time,
+            hidden: self.hidden.clone(),
+            edition: self.edition,
+            world_from_file: self.scene.world_from_file,
+        };
+        if let Some((known, pose)) = &self.posed
+            && *known == key
+        {
+            return pose.clone();
+        }
+        let pose = Arc::new(self.pose());
+        self.posed = Some((key, pose.clone()));
+        pose
+    }
+
     /// Its pose at `time` of a clip, where these nodes are hidden.
     pub(super) fn pose_at(
         &self,
@@ -249,11 +284,7 @@ impl Stage {
         hidden: &BTreeSet<usize>,
     ) -> Pose {
         let mut pose = Pose::blended(&self.scene, clip, blend, time);
-        for &node in hidden {
-            if let Some(is_visible) = pose.visible.get_mut(node) {
-                *is_visible = false;
-            }
-        }
+        pose.hide(hidden);
         pose
     }
 
@@ -442,6 +473,8 @@ impl State {
             self.fail(MISFIT, misfit.to_string());
         }
         self.sun_of_scene = SunOfScene::default();
+        // What has just been changed is a step of the scene before.
+        self.follow_changes(false);
         self.forget_clicks();
         self.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
@@ -449,10 +482,13 @@ impl State {
         let stage = Stage::new(files, opened, self.config.animation.time);
         let edits = self.stage.as_mut().map(Stage::take_edits);
         let before = self.stage.replace(stage);
-        let mut dropped = 0;
+        let (mut dropped, mut renumbered) = (0, None);
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
-                dropped = stage.keep_edits(&before.scene, &edits.unwrap_or_default());
+                let to = Renumbered::new(&before.scene, &stage.scene);
+                self.compare
+                    .change_edits(|edits| to.edits(edits, &stage.scene).0);
+                dropped = stage.keep_edits(&to, &edits.unwrap_or_default());
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
                 let names = |scene: &Scene| -> Vec<String> {
@@ -463,18 +499,13 @@ impl State {
                     stage.blend = before.blend;
                 }
                 self.playing &= stage.clip.is_some();
-                let nodes = |scene: &Scene| -> Vec<_> {
-                    let nodes = scene.nodes.iter();
-                    nodes.map(|node| (node.name.clone(), node.mesh)).collect()
-                };
-                let of_files = stage.applied.node_count(&stage.scene);
-                if !before.hidden.is_empty()
-                    && nodes(&before.scene) == nodes(&stage.scene)[..of_files]
-                {
+                if to.keeps_nodes() {
                     stage.hidden = before.hidden;
                 }
+                renumbered = Some(to);
             }
             (_, stage) => {
+                self.compare.change_edits(|_| SceneEdits::default());
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
                 self.playing = self.config.animation.play && clip.is_some();
                 self.take_camera();
@@ -483,7 +514,8 @@ impl State {
                 self.offer();
             }
         }
-        self.tell_dropped(dropped);
+        let steps = self.follow_scene(renumbered.as_ref());
+        self.tell_dropped(dropped, steps);
     }
 
     /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
@@ -772,8 +804,18 @@ impl State {
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Intersections => self.toggle_intersections(),
             Action::Compare => {
-                let text = self.compare.toggle(&self.config);
+                let edits = self
+                    .stage
+                    .as_ref()
+                    .map(|stage| stage.applied.edits().clone());
+                let text = self
+                    .compare
+                    .toggle(&self.config, &edits.unwrap_or_default());
                 self.notify(text);
+            }
+            Action::CompareUnedited => {
+                self.compare.begin_without_edits();
+                self.notify("comparing with materials and lights as the file has them");
             }
             Action::CompareMode => {
                 let name = self.compare.next_mode();
@@ -807,6 +849,8 @@ impl State {
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
+            | Action::SaveEdits
+            | Action::LoadEdits
             | Action::Palette
             | Action::FocusPanel
             | Action::Present
@@ -1017,6 +1061,7 @@ mod tests {
             Action::Compare,
             Action::CompareMode,
             Action::CompareFlip,
+            Action::CompareUnedited,
             Action::Measure,
             Action::FrameSelection,
             Action::Hide,

@@ -185,10 +185,10 @@ pub(super) fn listed(scene: &Scene, uploaded: &[SceneTexture]) -> Arc<[Listed]> 
 fn users(scene: &Scene) -> Vec<(usize, User)> {
     let mut users = Vec::new();
     for (number, material) in scene.materials.iter().enumerate() {
-        for (slot, texture) in slots(material) {
+        for Slot { name, texture, .. } in slots(material) {
             let user = User {
                 material: number,
-                slot,
+                slot: name,
                 uv_set: texture.uv_set,
                 texture_from_uv: texture.texture_from_uv,
             };
@@ -198,21 +198,43 @@ fn users(scene: &Scene) -> Vec<(usize, User)> {
     users
 }
 
-/// The textures of a material, with the names of their slots.
-pub(super) fn slots(material: &Material) -> impl Iterator<Item = (&'static str, TextureRef)> {
+/// A texture of a material.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) name: &'static str,
+    pub(super) texture: TextureRef,
+    /// Whether it holds sRGB colours, and not numbers.
+    pub(super) is_color: bool,
+}
+
+/// The textures of a material.
+pub(super) fn slots(material: &Material) -> impl Iterator<Item = Slot> {
     let base = [
-        ("base colour", material.base_color_texture),
-        ("metal and roughness", material.metallic_roughness_texture),
-        ("normals", material.normal_texture),
-        ("occlusion", material.occlusion_texture),
-        ("emission", material.emissive_texture),
+        ("base colour", material.base_color_texture, true),
+        (
+            "metal and roughness",
+            material.metallic_roughness_texture,
+            false,
+        ),
+        ("normals", material.normal_texture, false),
+        ("occlusion", material.occlusion_texture, false),
+        ("emission", material.emissive_texture, true),
     ];
     let layers = material.layers.as_deref().map(|layers| {
-        let named = LayerSlot::ALL.map(layer_name).into_iter();
-        named.zip(layers.slots())
+        let all = LayerSlot::ALL.into_iter().zip(layers.slots());
+        all.map(|(slot, texture)| {
+            let is_color = matches!(slot, LayerSlot::SpecularColor | LayerSlot::SheenColor);
+            (layer_name(slot), texture, is_color)
+        })
     });
     let all = base.into_iter().chain(layers.into_iter().flatten());
-    all.filter_map(|(name, texture)| Some((name, texture?)))
+    all.filter_map(|(name, texture, is_color)| {
+        Some(Slot {
+            name,
+            texture: texture?,
+            is_color,
+        })
+    })
 }
 
 fn layer_name(slot: LayerSlot) -> &'static str {

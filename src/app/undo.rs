@@ -1,11 +1,13 @@
-//! Undo and redo of settings. Whoever changes a setting needs to know nothing of it: the settings are compared
-//! with those of the last look.
+//! Undo and redo of settings, of edits of the scene, and of what is hidden. Whoever changes any of them needs to
+//! know nothing of it: they are compared with those of the last look.
 //!
-//! Settings alone are taken back: not the camera, the clip's time, a selection, or files that were opened.
+//! The camera, the clip's time, a selection, and files that were opened are not taken back.
 
-use crate::config::Config;
+use super::{edit_change::EditChange, renumbered::Renumbered};
+use crate::{config::Config, scene::edits::SceneEdits};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use toml::Value;
@@ -27,6 +29,9 @@ type Difference = BTreeMap<String, (Value, Value)>;
 pub(super) struct Undo {
     /// The settings at the last look.
     known: Config,
+    /// The edits of the scene, and its hidden nodes.
+    known_edits: SceneEdits,
+    known_hidden: Arc<BTreeSet<usize>>,
     /// The latest last.
     done: VecDeque<Step>,
     /// What was taken back, the next to be done again last.
@@ -35,11 +40,22 @@ pub(super) struct Undo {
     label: Option<String>,
 }
 
-/// A change of settings.
+/// What can be taken back, as it is now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now<'a> {
+    pub(super) config: &'a Config,
+    pub(super) edits: &'a SceneEdits,
+    pub(super) hidden: &'a Arc<BTreeSet<usize>>,
+}
+
+/// A change of settings and of the scene.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     label: Option<String>,
     changes: Difference,
+    edits: EditChange,
+    /// The edits in words: as they were done, and as they are taken back.
+    words: [String; 2],
     at: Instant,
 }
 
@@ -53,14 +69,33 @@ impl Step {
             };
             format!("{key} {} to {}", short(start), short(end))
         };
-        match (&self.label, self.changes.len()) {
-            (Some(label), _) => label.clone(),
-            (None, 0..=2) => self.changes.iter().map(line).collect::<Vec<_>>().join(", "),
-            (None, count) => {
+        if let Some(label) = &self.label {
+            return label.clone();
+        }
+        let settings = match self.changes.len() {
+            0..=2 => self.changes.iter().map(line).collect::<Vec<_>>().join(", "),
+            count => {
                 let first = self.changes.iter().next().map(line).unwrap_or_default();
                 format!("{first}, and {} more settings", count - 1)
             }
-        }
+        };
+        let edits = self.words[usize::from(backwards)].clone();
+        let parts = [settings, edits]
+            .into_iter()
+            .filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.edits.is_empty()
+    }
+
+    /// Whether it changes the same numbers as `other`.
+    fn goes_on_from(&self, other: &Self) -> bool {
+        self.keys_are_those_of(other)
+            && self.is_of_numbers()
+            && other.is_of_numbers()
+            && self.edits.goes_on_from(&other.edits)
     }
 
     fn is_of_numbers(&self) -> bool {
@@ -107,51 +142,67 @@ impl Undo {
     pub(super) fn new(config: Config) -> Self {
         Self {
             known: config,
+            known_edits: SceneEdits::default(),
+            known_hidden: Arc::default(),
             done: VecDeque::new(),
             undone: Vec::new(),
             label: None,
         }
     }
 
-    /// Compares `config` with the last look; what differs is a step. `is_dragging` puts that off: all of a drag
-    /// is one step.
-    pub(super) fn follow(&mut self, config: &Config, is_dragging: bool, now: Instant) {
+    /// Compares `now` with the last look; what differs is a step. `is_dragging` puts that off: all of a drag is
+    /// one step. `words` tells edits in words, as they were done and as they are taken back.
+    pub(super) fn follow(
+        &mut self,
+        now: Now<'_>,
+        is_dragging: bool,
+        at: Instant,
+        words: impl Fn(&EditChange) -> [String; 2],
+    ) {
         if is_dragging {
             return;
         }
         let label = self.label.take();
-        if self.known == *config {
-            return;
-        }
-        let step = Step {
+        let known = (&self.known_edits, &self.known_hidden);
+        let edits = EditChange::between(known, (now.edits, now.hidden));
+        let mut step = Step {
             label,
-            changes: difference(&self.known, config),
-            at: now,
+            changes: match self.known == *now.config {
+                true => Difference::new(),
+                false => difference(&self.known, now.config),
+            },
+            words: Default::default(),
+            edits,
+            at,
         };
-        self.known = config.clone();
-        if step.changes.is_empty() {
+        self.know(now);
+        if step.is_empty() {
             return;
         }
         self.undone.clear();
         if let Some(last) = self.done.back_mut()
             && step.label.is_none()
             && last.label.is_none()
-            && now.duration_since(last.at) < TOGETHER
-            && step.keys_are_those_of(last)
-            && step.is_of_numbers()
-            && last.is_of_numbers()
+            && at.duration_since(last.at) < TOGETHER
+            && step.goes_on_from(last)
         {
-            last.at = now;
+            last.at = at;
             for (key, (_, after)) in step.changes {
                 if let Some(change) = last.changes.get_mut(&key) {
                     change.1 = after;
                 }
             }
             last.changes.retain(|_, (before, after)| before != after);
-            if last.changes.is_empty() {
+            last.edits.extend(step.edits);
+            if last.is_empty() {
                 self.done.pop_back();
+            } else if !last.edits.is_empty() {
+                last.words = words(&last.edits);
             }
             return;
+        }
+        if !step.edits.is_empty() {
+            step.words = words(&step.edits);
         }
         self.done.push_back(step);
         if self.done.len() > MOST {
@@ -185,9 +236,53 @@ impl Undo {
         self.known = config.clone();
     }
 
+    /// `now` is no step, but what further steps start from.
+    pub(super) fn know(&mut self, now: Now<'_>) {
+        if self.known != *now.config {
+            self.known = now.config.clone();
+        }
+        if self.known_edits != *now.edits {
+            self.known_edits = now.edits.clone();
+        }
+        self.known_hidden = now.hidden.clone();
+    }
+
+    /// The files of the scene were read again: steps keep the edits of what is still there. Returns how many are
+    /// gone with what they had changed.
+    pub(super) fn renumber(&mut self, to: &Renumbered) -> usize {
+        self.retain(|edits| edits.renumbered(to))
+    }
+
+    /// Another scene is shown: edits of the one before cannot be taken back.
+    pub(super) fn forget_scene(&mut self) {
+        self.retain(|_| EditChange::default());
+    }
+
+    /// Gives all steps other edits. Returns the number of those that change nothing any more, and are dropped.
+    fn retain(&mut self, mut edits: impl FnMut(EditChange) -> EditChange) -> usize {
+        let count = self.done.len() + self.undone.len();
+        for step in self.done.iter_mut().chain(&mut self.undone) {
+            if step.edits.is_empty() {
+                continue;
+            }
+            step.edits = edits(std::mem::take(&mut step.edits));
+            if step.edits.is_empty() {
+                step.words = Default::default();
+            }
+        }
+        self.done.retain(|step| !step.is_empty());
+        self.undone.retain(|step| !step.is_empty());
+        count - self.done.len() - self.undone.len()
+    }
+
     /// Takes the last step back, or does the next one again. Returns what that was, in words; `None` where
     /// there is nothing.
-    pub(super) fn step(&mut self, config: &mut Config, forwards: bool) -> Option<String> {
+    pub(super) fn step(
+        &mut self,
+        config: &mut Config,
+        (edits, hidden): (&mut SceneEdits, &mut Arc<BTreeSet<usize>>),
+        forwards: bool,
+    ) -> Option<String> {
         let step = match forwards {
             true => self.undone.pop(),
             false => self.done.pop_back(),
@@ -199,7 +294,12 @@ impl Undo {
                 log::warn!("{error}");
             }
         }
-        self.known = config.clone();
+        step.edits.apply(edits, hidden, forwards);
+        self.know(Now {
+            config,
+            edits,
+            hidden,
+        });
         let text = step.text(!forwards);
         match forwards {
             true => self.done.push_back(step),

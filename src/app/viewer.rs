@@ -271,6 +271,7 @@ impl Viewer {
             Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
             Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
             Wake::OpenCompared(files) => self.answered_in_dialog(Kind::Compared, files),
+            Wake::OpenEdits(files) => self.answered_in_dialog(Kind::Edits, files),
             Wake::OpenNeighbour(found) => self.open_neighbour(found),
             Wake::SceneChanged => self.reload_changed(),
             Wake::EnvironmentChanged => self.environment.reload(),
@@ -600,6 +601,7 @@ impl Viewer {
         if files != self.asked {
             // They are those of other files.
             (self.options.look.view, self.options.reopens) = (None, None);
+            self.options.edits = None;
         }
         self.asked.clone_from(&files);
         self.loading = Some(Loading::start(files, config, gpu, wake));
@@ -644,6 +646,9 @@ impl Viewer {
         let variant = before.filter(|s| s.files == files).and_then(|s| s.variant);
         self.state.show(files, opened, &self.options.look, aspect);
         self.follow_picture();
+        if let Some(edits) = self.options.edits.take() {
+            self.state.lay_edits("the command line", &edits);
+        }
         self.graphics.uploaded = Some(uploaded);
         self.scenes += 1;
         let stage = self.state.stage.as_ref();
@@ -732,6 +737,7 @@ impl Viewer {
     pub(super) fn run_ui(&mut self, window: [u32; 2]) -> Paint {
         self.rest_pointer();
         let adapter = self.graphics.adapter();
+        let pose = self.state.stage.as_mut().map(|stage| stage.shared_pose());
         let preparing = self.preparation.names();
         self.says_preparing = preparing.is_some();
         let loading = self.load_progress();
@@ -766,6 +772,7 @@ impl Viewer {
             size: self.schedule.size(),
             samples: self.schedule.samples(),
             view: self.measured_view(),
+            pose: pose.as_deref(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
         self.state.find_sun();

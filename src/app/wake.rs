@@ -23,6 +23,8 @@ pub(super) enum Wake {
     OpenEnvironment(Option<Vec<PathBuf>>),
     /// The same for a file to compare the scene with.
     OpenCompared(Option<Vec<PathBuf>>),
+    /// The same for a file of edits.
+    OpenEdits(Option<Vec<PathBuf>>),
     /// The next or previous scene of the folder was looked for.
     OpenNeighbour(Neighbour),
     /// Files of the scene have changed.

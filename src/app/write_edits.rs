@@ -7,7 +7,8 @@ use crate::Result;
 const FAILED: &str = "The edit cannot be shown";
 
 impl Viewer {
-    /// Writes the materials that were edited, and gives side B the edits where it shows the same files.
+    /// Writes the materials that were edited, and gives side B the edits where it shows the same files: those that
+    /// it keeps, or those of A.
     pub(super) fn write_edits(&mut self) -> Result<()> {
         self.ask_for_light();
         let Graphics {
@@ -29,7 +30,9 @@ impl Viewer {
         if let Some(side) = &mut self.comparing.side
             && side.source.scene.is_some()
         {
-            side.stage.edit(stage.applied.edits());
+            let kept = self.state.compare.scene();
+            let kept = kept.and_then(|scene| scene.edits.as_deref());
+            side.stage.edit(kept.unwrap_or(stage.applied.edits()));
             let changed = std::mem::take(&mut side.stage.changed_materials);
             if !changed.is_empty() {
                 let (scene, uploaded) = (&side.stage.scene, &mut side.uploaded);

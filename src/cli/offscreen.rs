@@ -21,12 +21,14 @@ use crate::{
         Blend, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
         compared::Compared,
+        edits::AppliedEdits,
         environment,
         framing::{Ground, Look, Viewpoint},
         opened::{FirstView, OpenedScene, Span},
     },
 };
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -37,8 +39,11 @@ use std::{
 pub(super) struct Offscreen {
     pub(super) gpu: Gpu,
     pub(super) config: Config,
-    /// The scene, without the texels of its images.
+    /// The scene with its edits, without the texels of its images.
     pub(super) scene: Scene,
+    pub(super) edits: AppliedEdits,
+    /// Nodes whose meshes are hidden.
+    pub(super) hidden: BTreeSet<usize>,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
     /// The clips that are blended, and morph weights.
@@ -177,15 +182,23 @@ impl Offscreen {
         check_size(&gpu, size)?;
         let mut renderer = Renderer::new(&gpu)?;
         let file_luminance = read_environment(&gpu, &mut renderer, &config)?;
-        let uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
-        // The GPU has them now.
-        scene.images.iter_mut().for_each(|i| i.levels.clear());
         let limit = LIGHT_LIMIT as usize;
         let occludes = config.occlusion.sends_rays(gpu.capabilities.fast_rays);
-        Ok(Self {
-            exposure_ev: opened
+        let exposure_ev =
+            opened
                 .first
-                .exposure_ev(&scene, &config, file_luminance, limit, occludes),
+                .exposure_ev(&scene, &config, file_luminance, limit, occludes);
+        let mut uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
+        // As the viewer does: textures keep what they are in the file.
+        let mut edits = AppliedEdits::default();
+        let changed = edits.apply(&mut scene, &opened.edits.edits);
+        renderer.write_materials(&gpu, &scene, &changed, &mut uploaded)?;
+        // The GPU has them now.
+        scene.images.iter_mut().for_each(|i| i.levels.clear());
+        Ok(Self {
+            exposure_ev,
+            edits,
+            hidden: opened.edits.hidden,
             target: target(&gpu, size)?,
             clip: opened.clip,
             blend: opened.blend,
@@ -215,7 +228,8 @@ impl Offscreen {
     /// As [`Self::moment`], seen from `viewpoint` where there is one.
     pub(super) fn moment_from(&mut self, time: f32, viewpoint: Option<Viewpoint>) -> Moment {
         let began = Instant::now();
-        let pose = Pose::blended(&self.scene, self.clip, &self.blend, time);
+        let mut pose = Pose::blended(&self.scene, self.clip, &self.blend, time);
+        pose.hide(&self.hidden);
         let bounds = self.bounds.scene(&self.scene, &pose);
         let viewpoint = viewpoint.unwrap_or_else(|| self.first.at(&self.scene, &pose));
         self.profiled("animate", began);

@@ -8,7 +8,10 @@ use crate::{
         ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
     provenance::{Provenance, Search},
-    scene::framing::{Look, Viewpoint},
+    scene::{
+        framing::{Look, Viewpoint},
+        srgb,
+    },
 };
 use clap::{Args, ValueEnum};
 use glam::Vec3;
@@ -244,7 +247,8 @@ impl Common {
     }
 
     /// As [`Self::settings`], with what a picture tells and a look below `--config` and `--set`, and a warning for each
-    /// key of the picture that is not taken.
+    /// key of the picture that is not taken. Files of the picture that `options`, `--set` or `--config` replace need
+    /// not be there.
     ///
     /// # Errors
     ///
@@ -252,21 +256,32 @@ impl Common {
     pub fn settings_over(
         &self,
         made: Option<(&Provenance, &Search<'_>)>,
-        look: Option<&str>,
+        options: &LookArgs,
     ) -> Result<Config> {
         let mut config = Layered::read(None, &[])?.config;
+        let own = self.config.as_ref().map(|path| {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+            Ok((path.display().to_string(), text))
+        });
+        let own = own.transpose()?;
         if let Some((made, search)) = made {
-            for line in made.apply(&mut config, search)? {
+            let given = |key: &str| {
+                let is_set = |set: &String| set.split('=').next().map(str::trim) == Some(key);
+                let in_file = |(_, text): &(String, String)| names(text, key);
+                options.gives(key)
+                    || self.set.iter().any(is_set)
+                    || own.as_ref().is_some_and(in_file)
+            };
+            for line in made.apply_but(&mut config, search, given)? {
                 log::warn!("{}: {line}", search.picture.display());
             }
         }
-        if let Some(name) = look {
+        if let Some(name) = options.named.as_deref() {
             let look = looks::Look::find(name, looks::user_folder().as_deref())?;
             look.apply(&mut config)?;
         }
-        if let Some(path) = &self.config {
-            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-            config.merge(&path.display().to_string(), &text)?;
+        if let Some((path, text)) = &own {
+            config.merge(path, text)?;
         }
         for set in &self.set {
             config.set_text("--set", set)?;
@@ -288,7 +303,27 @@ impl Common {
     }
 }
 
+/// Whether a settings file sets `key`, which is in a section.
+fn names(text: &str, key: &str) -> bool {
+    let Some((section, name)) = key.split_once('.') else {
+        return false;
+    };
+    // What is wrong with the file is told where it is merged.
+    let table: toml::Table = text.parse().unwrap_or_default();
+    let section = table.get(section).and_then(toml::Value::as_table);
+    section.is_some_and(|section| section.contains_key(name))
+}
+
 impl LookArgs {
+    /// Whether one of these options stands for `key`, whose value is a file.
+    fn gives(&self, key: &str) -> bool {
+        match key {
+            "environment.file" => self.env.is_some(),
+            "deviation.file" => self.deviation.is_some(),
+            _ => false,
+        }
+    }
+
     /// Sets the keys of `config` that these options stand for; `size` is that of `--size`.
     ///
     /// # Errors
@@ -471,7 +506,7 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
         return Ok(Backdrop::Environment);
     }
     // A shell takes a word that begins with # for a comment.
-    let color = srgb(text.strip_prefix('#').unwrap_or(text))
+    let color = linear(text.strip_prefix('#').unwrap_or(text))
         .or_else(|| vector(text).ok().map(|color| color.to_array()));
     let is_allowed = |color: &[f32; 3]| color.iter().all(|c| Image::BACKGROUND.contains(c));
     color.filter(is_allowed).map(Backdrop::Color).ok_or_else(|| {
@@ -480,19 +515,12 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
     })
 }
 
-/// The linear colour of six hexadecimal digits, sRGB (IEC 61966-2-1).
-fn srgb(digits: &str) -> Option<[f32; 3]> {
+/// The linear colour of six hexadecimal digits, sRGB.
+fn linear(digits: &str) -> Option<[f32; 3]> {
     let is_hex = digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit());
     let number = is_hex.then(|| u32::from_str_radix(digits, 16).ok())??;
     let [_, r, g, b] = number.to_be_bytes();
-    Some([r, g, b].map(|byte| {
-        let encoded = f32::from(byte) / 255.0;
-        if encoded <= 0.040_45 {
-            encoded / 12.92
-        } else {
-            ((encoded + 0.055) / 1.055).powf(2.4)
-        }
-    }))
+    Some([r, g, b].map(|byte| srgb::decode(f32::from(byte) / 255.0)))
 }
 
 fn vector(text: &str) -> Result<Vec3, String> {

@@ -13,6 +13,9 @@ pub const KEYWORD: &str = "canopy";
 /// Most bytes of a text, written or read.
 pub const MOST_BYTES: usize = 1 << 20;
 
+/// Most bytes of a text in a JPEG file, whose comments are short.
+pub const MOST_BYTES_OF_JPEG: usize = u16::MAX as usize - 3 - KEYWORD.len();
+
 /// Most chunks, segments or attributes that are looked through.
 const MOST_PARTS: usize = 10_000;
 

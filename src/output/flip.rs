@@ -2,7 +2,7 @@
 //! Akenine-Möller, Oskarsson, Åström and Fairchild 2020, "FLIP: A Difference Evaluator for Alternating
 //! Images"). The filters are separable.
 
-use super::picture::linear;
+use crate::scene::srgb;
 use glam::{Mat3, Vec3};
 use std::f32::consts::PI;
 
@@ -64,7 +64,7 @@ impl Seen {
     fn new(size: [u32; 2], pixels: &[[f32; 3]], filters: &Filters, to: &Colors) -> Self {
         let opponent: Vec<Vec3> = pixels
             .iter()
-            .map(|pixel| to.opponent(Vec3::from_array(*pixel).map(linear)))
+            .map(|pixel| to.opponent(Vec3::from_array(*pixel).map(srgb::decode)))
             .collect();
         let [y, cx, cz] = [0, 1, 2].map(|c| Plane {
             size,

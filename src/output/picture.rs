@@ -4,6 +4,7 @@ use super::{deviation_colors, embedded, intersection_colors, magma};
 use crate::{
     Error, Result,
     render::{Channel, FloatImage, tonemap::MOTION_SHOWN},
+    scene::srgb,
 };
 use exr::{
     image::{SpecificChannels, write::WritableImage as _},
@@ -32,7 +33,7 @@ pub fn unmultiply(rgba8: &mut [u8]) {
             continue;
         }
         let [r, g, b, a] = pixel.map(|byte| f32::from(byte) / 255.0);
-        let own = srgb(Vec3::new(r, g, b).map(linear) / a)
+        let own = srgb(Vec3::new(r, g, b).map(srgb::decode) / a)
             .to_array()
             .map(byte);
         pixel[..3].copy_from_slice(&own);
@@ -194,23 +195,8 @@ fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-/// The linear value of an sRGB-encoded one (IEC 61966-2-1).
-pub(super) fn linear(encoded: f32) -> f32 {
-    if encoded <= 0.040_45 {
-        encoded / 12.92
-    } else {
-        ((encoded + 0.055) / 1.055).powf(2.4)
-    }
-}
-
 fn srgb(linear: Vec3) -> Vec3 {
-    linear.clamp(Vec3::ZERO, Vec3::ONE).map(|c| {
-        if c <= 0.003_130_8 {
-            12.92 * c
-        } else {
-            1.055 * c.powf(1.0 / 2.4) - 0.055
-        }
-    })
+    linear.clamp(Vec3::ZERO, Vec3::ONE).map(srgb::encode)
 }
 
 /// A colour for each number, as in the tonemap pass.

@@ -10,7 +10,7 @@ use crate::{
     Error, Result,
     config::{self, Config, is_of_pictures},
     output::embedded,
-    scene::{Blend, Projection, framing::Viewpoint},
+    scene::{Blend, Projection, framing::Viewpoint, saved_edits::SavedEdits},
 };
 pub use files::{KeptFile, Search};
 use files::{is_safe, kept_name};
@@ -61,9 +61,12 @@ pub struct Provenance {
     /// Nodes that were hidden by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<usize>,
-    /// Whether materials or lights were edited by hand, which is not kept.
+    /// Whether materials or lights were edited by hand.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
+    /// How; `None` where they were not, or where that is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<SavedEdits>,
 }
 
 /// A camera: first as people write it, then to the last bit.
@@ -104,6 +107,29 @@ pub struct Shown<'a> {
     pub size: [u32; 2],
     /// Samples per pixel.
     pub samples: u32,
+    /// Edits of materials and lights.
+    pub edits: SavedEdits,
+    /// Nodes that are hidden.
+    pub hidden: Vec<usize>,
+}
+
+/// What a picture's file does not hold of how the picture was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// What was edited and hidden by hand.
+    Edits,
+    /// All of it.
+    All,
+}
+
+impl LeftOut {
+    /// In words, behind the name of the picture.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Edits => "does not keep edits and hidden meshes, which are too many for it",
+            Self::All => "does not keep how it was made, which is too long for it",
+        }
+    }
 }
 
 impl Provenance {
@@ -146,8 +172,26 @@ impl Provenance {
             settings,
             view: KeptView::new(&shown.viewpoint, shown.distance),
             channel: String::new(),
-            hidden: Vec::new(),
-            edited: false,
+            hidden: shown.hidden.clone(),
+            edited: !shown.edits.is_empty(),
+            edits: Some(shown.edits.clone()).filter(|edits| !edits.is_empty()),
+        }
+    }
+
+    /// The text for a picture's file that holds at most so many bytes of it, as far as it would be read again,
+    /// and what is left out for that.
+    pub fn text_within(mut self, most: usize) -> (Option<String>, Option<LeftOut>) {
+        let fits = |made: &Self| {
+            let text = (made.fault().is_none()).then(|| made.text());
+            text.filter(|text| text.len() <= most)
+        };
+        if let Some(text) = fits(&self) {
+            return (Some(text), None);
+        }
+        (self.hidden, self.edits) = (Vec::new(), None);
+        match fits(&self) {
+            Some(text) => (Some(text), Some(LeftOut::Edits)),
+            None => (None, Some(LeftOut::All)),
         }
     }
 
@@ -212,9 +256,26 @@ impl Provenance {
     ///
     /// [`Error::NotFound`] for a file of a setting that is missing.
     pub fn apply(&self, config: &mut Config, search: &Search<'_>) -> Result<Vec<String>> {
+        self.apply_but(config, search, |_| false)
+    }
+
+    /// As [`Self::apply`], without the files of keys that are `given` otherwise: nobody needs those.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::apply`].
+    pub fn apply_but(
+        &self,
+        config: &mut Config,
+        search: &Search<'_>,
+        given: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>> {
         let mut set = config.without_picture();
         let mut left = Vec::new();
         for (key, value) in &self.settings {
+            if FILES.contains(&key.as_str()) && given(key) {
+                continue;
+            }
             if !is_of_pictures(key) {
                 left.push(format!("{key}: is no setting of a picture"));
                 continue;
@@ -280,7 +341,8 @@ impl Provenance {
                 "the file {name:?}, which is not in the picture's folder"
             ));
         }
-        self.view.fault().map(|what| format!("a view {what}"))
+        let edits = self.edits.as_ref().and_then(SavedEdits::fault);
+        edits.or_else(|| self.view.fault().map(|what| format!("a view {what}")))
     }
 }
 

@@ -22,6 +22,8 @@ fn shown(files: &[PathBuf]) -> Shown<'_> {
         distance: 3.0,
         size: [64, 48],
         samples: 4,
+        edits: SavedEdits::default(),
+        hidden: Vec::new(),
     }
 }
 
@@ -173,4 +175,94 @@ fn hostile_texts_are_one_line() {
     );
     assert_eq!(config.load, Config::default().load);
     assert!(config.of_pictures().contains_key("image.tonemap"));
+}
+
+/// A scene with an edited material, and what it keeps.
+fn edited() -> SavedEdits {
+    use crate::scene::{
+        Material, Scene,
+        edits::{AppliedEdits, SceneEdits},
+    };
+    let material = Material::default();
+    let rough = Material {
+        roughness: 0.1 + 1e-7,
+        ..Material::default()
+    };
+    let mut edits = SceneEdits::default();
+    edits.set_material(0, &material, &rough);
+    let mut scene = Scene {
+        materials: vec![material],
+        ..Scene::default()
+    };
+    let mut applied = AppliedEdits::default();
+    applied.apply(&mut scene, &edits);
+    SavedEdits::new(&scene, &applied, &Default::default())
+}
+
+/// Edits are kept and checked like all else. A picture without them reads as before.
+#[test]
+fn edits_are_kept() {
+    let files = ["a.glb".into()];
+    let mut shown = shown(&files);
+    let plain = Provenance::new(&Config::default(), &shown, None);
+    assert!(!plain.edited && !plain.text().contains("edits"));
+    shown.edits = edited();
+    let made = Provenance::new(&Config::default(), &shown, None);
+    assert!(made.edited);
+    assert_eq!(parsed(&made.text()).unwrap(), made);
+    // An older picture says that it was edited, and not how.
+    let mut json: serde_json::Value = serde_json::from_str(&made.text()).unwrap();
+    json.as_object_mut().unwrap().remove("edits");
+    let older = parsed(&json.to_string()).unwrap();
+    assert_eq!((older.edited, older.edits), (true, None));
+    let mut json: serde_json::Value = serde_json::from_str(&made.text()).unwrap();
+    *json
+        .pointer_mut("/edits/materials/0/values/roughness")
+        .unwrap() = 7.into();
+    let error = parsed(&json.to_string()).unwrap_err();
+    assert!(
+        error.contains("materials[0]: roughness has to be a number from 0 to 1"),
+        "{error}"
+    );
+}
+
+/// Nothing is written that would not be read again: what does not fit is left out, and told.
+#[test]
+fn what_would_be_refused_is_not_written() {
+    let most = embedded::MOST_BYTES;
+    let files = ["a.glb".into()];
+    let mut shown = shown(&files);
+    shown.edits = edited();
+    shown.hidden = vec![1, 2];
+    let made = Provenance::new(&Config::default(), &shown, None);
+    let (text, left) = made.clone().text_within(most);
+    assert_eq!((text.as_deref(), left), (Some(made.text().as_str()), None));
+    // More nodes than are read; names that are too long; a comment that is too short.
+    shown.hidden = (0..=MOST).collect();
+    let many = Provenance::new(&Config::default(), &shown, None);
+    assert!(parsed(&many.text()).is_err());
+    let long: Vec<PathBuf> = vec!["a".repeat(most).into()];
+    for (made, most, left) in [
+        (many, most, LeftOut::Edits),
+        (made.clone(), made.text().len() - 1, LeftOut::Edits),
+        (made.clone(), 100, LeftOut::All),
+        (
+            Provenance::new(&Config::default(), &self::shown(&long), None),
+            most,
+            LeftOut::All,
+        ),
+    ] {
+        let (text, told) = made.text_within(most);
+        assert_eq!(told, Some(left));
+        assert_eq!(text.is_some(), left == LeftOut::Edits);
+        if let Some(text) = text {
+            let read = parsed(&text).unwrap();
+            assert!(read.edited && read.edits.is_none() && read.hidden.is_empty());
+        }
+    }
+    // Just as much as a file holds is found again.
+    let jpeg = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MOST_BYTES_OF_JPEG));
+    assert!(jpeg.len() > 65_000);
+    let longer = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MOST_BYTES_OF_JPEG + 1));
+    assert_eq!(longer, b"\xff\xd8");
 }

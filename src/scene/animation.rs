@@ -12,7 +12,10 @@ use super::{
     texture::{TextureSlot, UvTransform},
 };
 use glam::{Mat4, Vec2, Vec3, Vec4};
-use std::{collections::HashMap, f32::consts::PI};
+use std::{
+    collections::{BTreeSet, HashMap},
+    f32::consts::PI,
+};
 
 /// A scene at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,6 +35,15 @@ pub struct Pose {
 }
 
 impl Pose {
+    /// Hides the meshes of these nodes, those that the scene has of them.
+    pub fn hide(&mut self, nodes: &BTreeSet<usize>) {
+        for &node in nodes {
+            if let Some(is_visible) = self.visible.get_mut(node) {
+                *is_visible = false;
+            }
+        }
+    }
+
     /// The same pose, translated in the world.
     pub fn moved(&self, by: Vec3) -> Self {
         let mut moved = self.clone();

@@ -1,22 +1,23 @@
 //! What a person changes of materials and lights, over what the files of a scene say. Edits are plain data:
 //! applied, they replace the edits before, and none of them give the scene of the files back.
 
+pub use super::edit_values::{Field, LightValue, MaterialValue, Value};
 use super::{
     graph::Scene,
     light::Light,
-    material::{AlphaMode, Material},
+    material::Material,
     node::{Node, Transform},
 };
-use glam::{Mat4, Vec3, Vec4};
+use glam::Mat4;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a person has changed of a scene.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SceneEdits {
-    /// Materials by their index, with all their values.
-    pub materials: BTreeMap<usize, Material>,
-    /// Lights of the files by their index. Every node that refers to one has it.
-    pub lights: BTreeMap<usize, Light>,
+    /// Values of materials, by the index of the material.
+    pub materials: BTreeMap<usize, BTreeMap<MaterialValue, Value>>,
+    /// Values of lights of the files, by the index of the light. Every node that refers to it has them.
+    pub lights: BTreeMap<usize, BTreeMap<LightValue, Value>>,
     /// What became of the lights at nodes of the files, by node.
     pub places: BTreeMap<usize, LightPlace>,
     /// Lights that no file has. They are at nodes behind those of the files.
@@ -50,6 +51,33 @@ impl SceneEdits {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Makes the values of a material those of `wanted`. What its file says too is no edit.
+    pub fn set_material(&mut self, index: usize, of_file: &Material, wanted: &Material) {
+        let differs = |value: &MaterialValue| value.differs(of_file, wanted);
+        let values = MaterialValue::ALL.into_iter().filter(differs);
+        let values = values.filter_map(|value| Some((value, value.of(wanted)?)));
+        replace_or_remove(&mut self.materials, index, values.collect());
+    }
+
+    /// As [`Self::set_material`], of a light of the files.
+    pub fn set_light(&mut self, index: usize, of_file: &Light, wanted: &Light) {
+        let differs = |value: &LightValue| value.of(of_file) != value.of(wanted);
+        let values = LightValue::ALL.into_iter().filter(differs);
+        let values = values.filter_map(|value| Some((value, value.of(wanted)?)));
+        replace_or_remove(&mut self.lights, index, values.collect());
+    }
+}
+
+fn replace_or_remove<K, V>(
+    all: &mut BTreeMap<usize, BTreeMap<K, V>>,
+    index: usize,
+    values: BTreeMap<K, V>,
+) {
+    match values.is_empty() {
+        true => all.remove(&index),
+        false => all.insert(index, values),
+    };
 }
 
 /// The edits that a scene has, and what its files say in their place.
@@ -117,6 +145,7 @@ impl AppliedEdits {
         }
         for (node, light) in of_files.node_lights {
             scene.nodes[node].light = light;
+            scene.nodes[node].dark_light = None;
             scene.nodes[node].file_from_light = None;
         }
         scene.files_have_lights = None;
@@ -177,16 +206,16 @@ fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
         node_lights: BTreeMap::new(),
     };
     scene.files_have_lights = Some(scene.nodes.iter().any(|node| node.light.is_some()));
-    for (index, material) in &edits.materials {
+    for (index, values) in &edits.materials {
         if let Some(known) = scene.materials.get_mut(*index) {
-            let replaced = std::mem::replace(known, material.clone());
-            of_files.materials.insert(*index, replaced);
+            of_files.materials.insert(*index, known.clone());
+            values.iter().for_each(|(value, to)| value.set(known, *to));
         }
     }
-    for (index, light) in &edits.lights {
+    for (index, values) in &edits.lights {
         if let Some(known) = scene.lights.get_mut(*index) {
-            let replaced = std::mem::replace(known, light.clone());
-            of_files.light_values.insert(*index, replaced);
+            of_files.light_values.insert(*index, known.clone());
+            values.iter().for_each(|(value, to)| value.set(known, *to));
         }
     }
     for (index, place) in &edits.places {
@@ -196,172 +225,19 @@ fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
         of_files.node_lights.insert(*index, node.light);
         node.file_from_light = place.file_from_light;
         if place.is_off || place.is_removed {
-            node.light = None;
+            node.dark_light = node.light.take();
         }
     }
     for added in &edits.added {
+        let light = Some(scene.lights.len());
         scene.nodes.push(Node {
             name: added.light.name.clone(),
             transform: Transform::Matrix(added.file_from_light),
-            light: (!added.is_off).then_some(scene.lights.len()),
+            light: light.filter(|_| !added.is_off),
+            dark_light: light.filter(|_| added.is_off),
             ..Node::default()
         });
         scene.lights.push(added.light.clone());
     }
     of_files
-}
-
-/// A value of a material that can be edited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "the fields of Material and Layers have these names"
-)]
-pub enum MaterialValue {
-    BaseColor,
-    Metallic,
-    Roughness,
-    EmissiveFactor,
-    EmissiveStrength,
-    NormalScale,
-    OcclusionStrength,
-    AlphaMode,
-    AlphaCutoff,
-    DoubleSided,
-    Unlit,
-    Ior,
-    Specular,
-    SpecularColor,
-    Clearcoat,
-    ClearcoatRoughness,
-    ClearcoatNormalScale,
-    SheenColor,
-    SheenRoughness,
-    Anisotropy,
-    AnisotropyRotation,
-    Iridescence,
-    IridescenceIor,
-    IridescenceThicknessMin,
-    IridescenceThicknessMax,
-    Transmission,
-    Thickness,
-    AttenuationDistance,
-    AttenuationColor,
-}
-
-/// Where a material holds a value.
-#[derive(Debug, PartialEq)]
-pub enum Field<'a> {
-    /// A number.
-    Number(&'a mut f32),
-    /// Linear red, green and blue.
-    Color(&'a mut Vec3),
-    /// Linear red, green, blue, and alpha.
-    ColorWithAlpha(&'a mut Vec4),
-    /// How alpha is used.
-    Mode(&'a mut AlphaMode),
-    /// Yes or no.
-    Switch(&'a mut bool),
-}
-
-impl MaterialValue {
-    /// All of them, those of layers last.
-    pub const ALL: [Self; 29] = [
-        Self::BaseColor,
-        Self::Metallic,
-        Self::Roughness,
-        Self::EmissiveFactor,
-        Self::EmissiveStrength,
-        Self::NormalScale,
-        Self::OcclusionStrength,
-        Self::AlphaMode,
-        Self::AlphaCutoff,
-        Self::DoubleSided,
-        Self::Unlit,
-        Self::Ior,
-        Self::Specular,
-        Self::SpecularColor,
-        Self::Clearcoat,
-        Self::ClearcoatRoughness,
-        Self::ClearcoatNormalScale,
-        Self::SheenColor,
-        Self::SheenRoughness,
-        Self::Anisotropy,
-        Self::AnisotropyRotation,
-        Self::Iridescence,
-        Self::IridescenceIor,
-        Self::IridescenceThicknessMin,
-        Self::IridescenceThicknessMax,
-        Self::Transmission,
-        Self::Thickness,
-        Self::AttenuationDistance,
-        Self::AttenuationColor,
-    ];
-
-    /// Where `material` holds it; `None` for layers of a material without any.
-    pub fn field(self, material: &mut Material) -> Option<Field<'_>> {
-        let of_base = match self {
-            Self::BaseColor => Field::ColorWithAlpha(&mut material.base_color),
-            Self::Metallic => Field::Number(&mut material.metallic),
-            Self::Roughness => Field::Number(&mut material.roughness),
-            Self::EmissiveFactor => Field::Color(&mut material.emissive_factor),
-            Self::EmissiveStrength => Field::Number(&mut material.emissive_strength),
-            Self::NormalScale => Field::Number(&mut material.normal_scale),
-            Self::OcclusionStrength => Field::Number(&mut material.occlusion_strength),
-            Self::AlphaMode => Field::Mode(&mut material.alpha_mode),
-            Self::AlphaCutoff => Field::Number(&mut material.alpha_cutoff),
-            Self::DoubleSided => Field::Switch(&mut material.double_sided),
-            Self::Unlit => Field::Switch(&mut material.unlit),
-            _ => {
-                let layers = material.layers.as_deref_mut()?;
-                return Some(match self {
-                    Self::Ior => Field::Number(&mut layers.ior),
-                    Self::Specular => Field::Number(&mut layers.specular),
-                    Self::SpecularColor => Field::Color(&mut layers.specular_color),
-                    Self::Clearcoat => Field::Number(&mut layers.clearcoat),
-                    Self::ClearcoatRoughness => Field::Number(&mut layers.clearcoat_roughness),
-                    Self::ClearcoatNormalScale => Field::Number(&mut layers.clearcoat_normal_scale),
-                    Self::SheenColor => Field::Color(&mut layers.sheen_color),
-                    Self::SheenRoughness => Field::Number(&mut layers.sheen_roughness),
-                    Self::Anisotropy => Field::Number(&mut layers.anisotropy),
-                    Self::AnisotropyRotation => Field::Number(&mut layers.anisotropy_rotation),
-                    Self::Iridescence => Field::Number(&mut layers.iridescence),
-                    Self::IridescenceIor => Field::Number(&mut layers.iridescence_ior),
-                    Self::IridescenceThicknessMin => {
-                        Field::Number(&mut layers.iridescence_thickness_min)
-                    }
-                    Self::IridescenceThicknessMax => {
-                        Field::Number(&mut layers.iridescence_thickness_max)
-                    }
-                    Self::Transmission => Field::Number(&mut layers.transmission),
-                    Self::Thickness => Field::Number(&mut layers.thickness),
-                    Self::AttenuationDistance => Field::Number(&mut layers.attenuation_distance),
-                    _ => Field::Color(&mut layers.attenuation_color),
-                });
-            }
-        };
-        Some(of_base)
-    }
-
-    /// Whether two materials differ in it.
-    pub fn differs(self, a: &Material, b: &Material) -> bool {
-        let (mut a, mut b) = (a.clone(), b.clone());
-        self.field(&mut a) != self.field(&mut b)
-    }
-
-    /// Gives `to` the value of `of`.
-    pub fn copy(self, of: &Material, to: &mut Material) {
-        let mut of = of.clone();
-        match (self.field(&mut of), self.field(to)) {
-            (Some(Field::Number(value)), Some(Field::Number(to))) => *to = *value,
-            (Some(Field::Color(value)), Some(Field::Color(to))) => *to = *value,
-            (Some(Field::ColorWithAlpha(value)), Some(Field::ColorWithAlpha(to))) => *to = *value,
-            (Some(Field::Mode(value)), Some(Field::Mode(to))) => *to = *value,
-            (Some(Field::Switch(value)), Some(Field::Switch(to))) => *to = *value,
-            _ => {}
-        }
-        if matches!(self, Self::EmissiveFactor | Self::EmissiveStrength) {
-            to.multiply_emission();
-        }
-    }
 }

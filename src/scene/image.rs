@@ -16,6 +16,5 @@ pub(super) use decode::{Candidate, EncodedImage, probe};
 pub(super) use pixels::decoded;
 pub(super) use queue::{decode_all, start};
 pub use request::TextureSupport;
-pub(super) use texels::linear_from_srgb;
 pub use texels::{Image, TexelFormat};
 pub(super) use uses::{Role, Uses, forget_missing, uses};

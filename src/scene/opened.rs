@@ -9,6 +9,7 @@ use super::{
     folder,
     framing::{self, Ground, Look, Viewpoint},
     load_for,
+    saved_edits::FoundEdits,
 };
 use crate::{
     Error, Result,
@@ -39,6 +40,9 @@ pub struct OpenedScene {
     pub first: FirstMoment,
     /// World positions in metres that the first view holds.
     pub points: Vec<Vec3>,
+    /// Edits that are to lie over the scene, which is as its files have it. They change neither the first view nor
+    /// the exposure.
+    pub edits: FoundEdits,
     /// The first setting that does not fit the scene. The first clip, or no variant, stands in for what it
     /// names.
     pub misfit: Option<Error>,
@@ -135,6 +139,7 @@ impl OpenedScene {
             first: FirstMoment::new(&scene, (clip, &blend), animation.time, &points),
             blend,
             points,
+            edits: FoundEdits::default(),
             misfit,
             scene,
         }

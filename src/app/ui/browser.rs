@@ -156,6 +156,11 @@ fn header(ui: &mut Ui, browser: &Browser) -> Answer {
                 "compare with",
                 "A scene whose distance from the one that is shown is measured",
             ),
+            (
+                Kind::Edits,
+                "edits",
+                "Edits of materials and lights that were saved: .json",
+            ),
         ] {
             let is_shown = browser.kind() == kind;
             let tab = ui.selectable_label(is_shown, name).on_hover_text(hint);

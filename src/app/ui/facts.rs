@@ -1,6 +1,9 @@
 //! What the panel shows and cannot change.
 
-use crate::render::{FrameStats, IntersectionCounts, View};
+use crate::{
+    render::{FrameStats, IntersectionCounts, View},
+    scene::Pose,
+};
 
 /// What the panel shows and cannot change.
 pub(in crate::app) struct Facts<'a> {
@@ -30,6 +33,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) samples: Option<[u32; 2]>,
     /// The camera of the picture, where anything is drawn over it.
     pub(in crate::app) view: Option<View>,
+    /// The scene's pose; `None` without a scene.
+    pub(in crate::app) pose: Option<&'a Pose>,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,
 }

@@ -6,11 +6,14 @@ use super::{
     material::{self, thumbnail},
     style::{accent, digits, line},
 };
-use crate::app::{
-    inspect,
-    outline::{Item, shown},
-    selected::Rows,
-    state::State,
+use crate::{
+    app::{
+        inspect,
+        outline::{Item, shown},
+        selected::Rows,
+        state::State,
+    },
+    scene::Pose,
 };
 use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
@@ -28,12 +31,13 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         ui.allocate_space(ui.available_size());
         return;
     };
-    let Some((title, rows)) = inspect::rows(state, item) else {
+    let Some(pose) = facts.pose else { return };
+    let Some((title, rows)) = inspect::rows(state, pose, item) else {
         state.outline.selected = None;
         return;
     };
     ui.add_space(4.0);
-    head(ui, state, item, &title);
+    head(ui, state, pose, item, &title);
     ScrollArea::vertical()
         .id_salt("inspector")
         .auto_shrink(false)
@@ -57,7 +61,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
 }
 
 /// The title, and what can be done with all of it.
-fn head(ui: &mut Ui, state: &mut State, item: Item, title: &str) {
+fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
     let kind = match item {
         Item::Node(_) => "Node",
         Item::Primitive(..) => "Primitive",
@@ -74,7 +78,7 @@ fn head(ui: &mut Ui, state: &mut State, item: Item, title: &str) {
             .small_button("Copy")
             .on_hover_text("Copies all that is told here as text");
         if copy.clicked() {
-            state.copied = Some(inspect::text(state, item));
+            state.copied = Some(inspect::text(state, pose, item));
             state.notify("copied");
         }
         let action = match item {

@@ -16,7 +16,9 @@ use glam::{Mat4, Vec3};
 
 /// The light at `node`.
 pub(super) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &Facts<'_>) {
-    let Some(stage) = &state.stage else { return };
+    let (Some(stage), Some(pose)) = (&state.stage, facts.pose) else {
+        return;
+    };
     let Some(before) = stage.light(node).cloned() else {
         return;
     };
@@ -29,7 +31,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &Facts<'_
         && (edits.places.contains_key(&node)
             || index.is_some_and(|index| edits.lights.contains_key(&index)));
     let users = stage.users_of_light(node);
-    let place = stage.world_from_light(node);
+    let place = stage.world_from_light(node, pose);
     let is_off = stage.light_is_off(node);
     let moved = edits
         .places

@@ -23,9 +23,10 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     let Some(view) = facts.view.as_ref().filter(|_| state.outline.is_open) else {
         return;
     };
-    let Some(stage) = &state.stage else { return };
+    let (Some(stage), Some(pose)) = (&state.stage, facts.pose) else {
+        return;
+    };
     let projector = Projector::new(view, Vec2::new(room.width(), room.height()));
-    let pose = stage.pose();
     let placed = |node: usize| {
         let light = stage.light(node)?;
         let own = pose.world_from_node.get(node)?;

@@ -6,9 +6,10 @@ use super::{
 };
 use crate::{
     app::{
-        inspect::{image_name, mode_name, texture_rows, textures_of, value_name},
+        inspect::{image_name, mode_name, texture_rows, value_name},
         outline::Item,
         state::State,
+        textures::slots,
     },
     scene::{
         AlphaMode, Material,
@@ -55,28 +56,29 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, index: usize) {
             continue;
         }
         let is_edited = of.differs(&edited, &of_file);
-        if one(ui, of, &mut edited, is_edited) {
-            of.copy(&of_file, &mut edited);
+        if one(ui, of, &mut edited, is_edited)
+            && let Some(value) = of.of(&of_file)
+        {
+            of.set(&mut edited, value);
         }
     }
     if edited != before {
-        if edited.emissive == before.emissive {
-            edited.multiply_emission();
-        }
         state.edit_material(index, edited);
     }
-    let textures = textures_of(&before);
-    if textures.is_empty() {
-        ui.weak("It has no textures.");
+    let mut has_textures = false;
+    for slot in slots(&before) {
+        has_textures = true;
+        let told = Some((slot.name, slot.is_color));
+        thumbnail(ui, state, slot.texture.texture, told);
     }
-    for (name, texture, is_color) in textures {
-        thumbnail(ui, state, texture.texture, Some((name, is_color)));
+    if !has_textures {
+        ui.weak("It has no textures.");
     }
 }
 
 /// Whether a value is to be shown: not those of layers without any.
 fn has_effect(of: MaterialValue, material: &Material) -> bool {
-    of.field(&mut material.clone()).is_some()
+    of.of(material).is_some()
 }
 
 /// One value. Returns whether it is to be that of the file again.

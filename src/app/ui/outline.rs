@@ -77,17 +77,67 @@ fn title(ui: &mut Ui, state: &mut State) {
             state.actions.push(Action::Outline);
         }
         add_light(ui, state);
-        if state.edit_count() > 0 {
-            let count = counted(state.edit_count() as u64, "edit");
-            let reset = ui.small_button("Reset edits").on_hover_text(format!(
-                "Makes all materials and lights what the file says: {count}"
-            ));
-            if reset.clicked() {
-                state.edit_scene(|_, edits| *edits = Default::default());
-                state.outline.select_nothing();
-                state.notify("materials and lights are those of the file");
+        edits_menu(ui, state);
+    });
+}
+
+/// What is done with all edits.
+fn edits_menu(ui: &mut Ui, state: &mut State) {
+    let count = state.edit_count();
+    let has_hidden = state
+        .stage
+        .as_ref()
+        .is_some_and(|stage| !stage.hidden.is_empty());
+    let all = [
+        (
+            count > 0,
+            "Reset edits",
+            "Makes all materials and lights what the file says",
+            None,
+        ),
+        (
+            count > 0 || has_hidden,
+            "Save edits",
+            "Saves the edits and what is hidden as a file, for here and for canopy render --edits",
+            Some(Action::SaveEdits),
+        ),
+        (
+            true,
+            "Load edits",
+            "Lays edits that were saved over the scene, in place of those that it has",
+            Some(Action::LoadEdits),
+        ),
+        (
+            count > 0,
+            "Compare with none",
+            "Shows the scene as its files have it beside it, as side B",
+            Some(Action::CompareUnedited),
+        ),
+    ];
+    ui.add_enabled_ui(state.stage.is_some(), |ui| {
+        let menu = ui.menu_button("Edits", |ui| {
+            for (is_enabled, name, tip, action) in all {
+                let button = ui.add_enabled(is_enabled, egui::Button::new(name));
+                let button = button.on_hover_text(tip).on_disabled_hover_text(tip);
+                if !button.clicked() {
+                    continue;
+                }
+                ui.close();
+                match action {
+                    Some(action) => state.actions.push(action),
+                    None => {
+                        state.edit_scene(|_, edits| *edits = Default::default());
+                        state.outline.select_nothing();
+                        state.notify("materials and lights are those of the file");
+                    }
+                }
             }
-        }
+        });
+        let told = match count {
+            0 => "What is done with edits: there are none".to_owned(),
+            count => format!("What is done with edits: {}", counted(count as u64, "edit")),
+        };
+        menu.response.on_hover_text(told);
     });
 }
 

@@ -2,6 +2,7 @@
 
 use super::{
     checker::Run,
+    facts::Facts,
     show,
     tests::{Show, context, facts, stats, with_run},
 };
@@ -250,7 +251,7 @@ fn edits_are_shown_reset_and_kept() {
     state.edit_material(0, material);
     let stage = |state: &State| (state.stage.as_ref().unwrap().edition, state.edit_count());
     assert_eq!(stage(&state), (1, 1));
-    let copied = crate::app::inspect::text(&state, Item::Material(0));
+    let copied = crate::app::inspect::text(&state, &Pose::default(), Item::Material(0));
     assert!(
         copied.contains("roughness: 0.2500 (file: 0.5000)"),
         "{copied}"
@@ -274,7 +275,10 @@ fn edits_are_shown_reset_and_kept() {
     state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
     assert_eq!(state.edit_count(), 0);
     let (told, _) = state.notice.take().unwrap();
-    assert!(told.starts_with("1 edit dropped"), "{told}");
+    assert!(
+        told.starts_with("1 edit and 1 step of undo dropped"),
+        "{told}"
+    );
     // Edits do not go to another file.
     let material = edited(&state);
     state.edit_material(0, material);
@@ -330,7 +334,7 @@ fn lights_are_edited_and_come_back() {
     state.select_item(Item::Light(3));
     let position = |state: &State| {
         let stage = state.stage.as_ref().unwrap();
-        stage.world_from_light(3).w_axis.truncate()
+        stage.world_from_light(3, &stage.pose()).w_axis.truncate()
     };
     assert_eq!(position(&state), Vec3::new(1.0, 2.0, 3.0));
     state.switch_light(3, true);
@@ -353,16 +357,22 @@ fn a_mark_in_the_picture_moves_its_light() {
     let mut state = shown(lamp());
     // The light is in the middle of the picture, five metres away.
     let stats = stats();
-    let facts = facts(&stats, Show::Selection);
     let room = std::cell::Cell::new(egui::Rect::NOTHING);
-    let mut add = |ui: &mut egui::Ui| room.set(show(ui, &mut state, &facts));
+    let mut add = |ui: &mut egui::Ui| {
+        let pose = state.stage.as_mut().map(|stage| stage.shared_pose());
+        let facts = Facts {
+            pose: pose.as_deref(),
+            ..facts(&stats, Show::Selection)
+        };
+        room.set(show(ui, &mut state, &facts));
+    };
     let mut run = Run::new(context(), WINDOW.0, WINDOW.1, &mut add);
     run.faults(&[]);
     let at = room.get().center();
     run.drag(at, at + egui::vec2(60.0, -30.0));
     assert_eq!(state.outline.selected, Some(Item::Light(3)));
     let stage = state.stage.as_ref().unwrap();
-    let moved = stage.world_from_light(3).w_axis.truncate();
+    let moved = stage.world_from_light(3, &stage.pose()).w_axis.truncate();
     assert!(
         moved.x > 0.1 && moved.y > 0.05 && moved.z.abs() < 1e-4,
         "{moved}"

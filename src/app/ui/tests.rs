@@ -217,6 +217,7 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
         has_gpu: false,
         samples: Some([3, 16]),
         rendering: true,
+        pose: None,
         view: (show == Show::Selection).then_some(View {
             world_from_view: glam::Mat4::from_translation(Vec3::Z * 5.0),
             projection: Projection::Perspective { fov_y: 1.0 },
@@ -277,9 +278,13 @@ pub(super) fn with_run<R>(
     check: impl FnOnce(&mut Run<'_>) -> R,
 ) -> R {
     let stats = stats();
-    let facts = facts(&stats, shown);
     let mut add = |ui: &mut Ui| {
         state.find_sun();
+        let pose = state.stage.as_mut().map(|stage| stage.shared_pose());
+        let facts = Facts {
+            pose: pose.as_deref(),
+            ..facts(&stats, shown)
+        };
         show(ui, state, &facts);
     };
     check(&mut Run::new(context(), size, pixels_per_point, &mut add))

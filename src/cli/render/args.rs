@@ -6,9 +6,16 @@ use crate::{
     config::Config,
     provenance::{Provenance, Search},
     render::Channel,
+    scene::{
+        Scene,
+        saved_edits::{FoundEdits, SavedEdits},
+    },
 };
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+
+/// Most things that the scene does not have which are told one by one.
+const MOST_WARNINGS: usize = 10;
 
 /// `canopy render`.
 #[derive(Debug, Args)]
@@ -59,6 +66,12 @@ pub struct RenderArgs {
         help_heading = "Picture"
     )]
     pub samples: Option<u32>,
+    /// Edits of materials and lights, and hidden meshes, as JSON: see docs/usage.md
+    #[arg(long, value_name = "FILE.json", help_heading = "Picture")]
+    pub edits: Option<PathBuf>,
+    /// What the picture of `--from` tells of edits and hidden meshes.
+    #[arg(skip)]
+    kept: Box<Kept>,
     /// Settings of the picture.
     #[command(flatten)]
     pub look: LookArgs,
@@ -87,6 +100,13 @@ pub struct RenderArgs {
     /// Turn the camera around the scene, once in this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = turn, help_heading = "Animation")]
     pub turntable: Option<f32>,
+}
+
+/// Edits, and nodes that are hidden.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    edits: SavedEdits,
+    hidden: Vec<usize>,
 }
 
 /// The format of a picture file.
@@ -127,14 +147,14 @@ impl RenderArgs {
         }
         self.samples.get_or_insert(made.samples);
         self.look.follow(made);
+        self.kept = Box::new(Kept {
+            edits: made.edits.clone().unwrap_or_default(),
+            hidden: made.hidden.clone(),
+        });
         let warnings = [
             (
-                !made.hidden.is_empty(),
-                "meshes were hidden by hand, which are drawn",
-            ),
-            (
-                made.edited,
-                "materials or lights were edited by hand, and are drawn as their file has them",
+                made.edited && made.edits.is_none(),
+                "materials or lights were edited by hand, which it does not keep: they are drawn as their file has them",
             ),
             (
                 !made.channel.is_empty(),
@@ -145,6 +165,39 @@ impl RenderArgs {
             log::warn!("{}: {what}", search.picture.display());
         }
         Ok(())
+    }
+
+    /// Edits of a file, in place of those of the picture [`Self::from`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SavedEdits::read`].
+    pub(super) fn read_edits(&mut self) -> Result<()> {
+        if let Some(path) = &self.edits {
+            self.kept = Box::new(Kept {
+                edits: SavedEdits::read(path)?,
+                hidden: Vec::new(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The edits for `scene`, which is as its files have it, with a warning for each thing that it does not have.
+    pub(super) fn edits_of(&self, scene: &Scene) -> FoundEdits {
+        let Kept { edits, hidden } = &*self.kept;
+        let mut found = edits.find(scene);
+        let nodes = 0..scene.nodes.len();
+        let hidden = hidden.iter().filter(|node| nodes.contains(node));
+        found.hidden.extend(hidden);
+        let origin = self.edits.as_ref().or(self.from.as_ref());
+        let origin = origin.map_or_else(String::new, |path| path.display().to_string());
+        for line in found.left.iter().take(MOST_WARNINGS) {
+            log::warn!("{origin}: {line}");
+        }
+        if let Some(more @ 1..) = found.left.len().checked_sub(MOST_WARNINGS) {
+            log::warn!("{origin}: and so are {more} more");
+        }
+        found
     }
 
     /// Sets the keys of `config` that these options stand for.

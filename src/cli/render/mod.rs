@@ -25,12 +25,14 @@ use crate::{
         compared::Compared,
         framing::Viewpoint,
         opened::{OpenedScene, Span},
+        saved_edits::SavedEdits,
         timeline::LoopRange,
     },
 };
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
 use std::{
+    collections::BTreeSet,
     io::Write as _,
     path::{Path, PathBuf},
 };
@@ -48,7 +50,9 @@ const MOST_PROFILED: usize = 100_000;
 ///
 /// [`Error::Usage`] for names that cannot be written to, before any work is done; those
 /// of loading and drawing.
-pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
+pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
+    args.read_edits()?;
+    let args = &args;
     args.apply(&mut config)?;
     let size = config.output.size;
     let video = match args.format {
@@ -75,15 +79,18 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     let opened = offscreen::load(&report, &args.files, |files, progress| {
         OpenedScene::load(files, &config, support, span, progress)
     })?;
-    let (opened, look) = (opened.checked()?, args.look.look());
-    let made_of = MadeOf {
-        files: opened.files.clone(),
-        variant: opened.variant,
-    };
+    let (mut opened, look) = (opened.checked()?, args.look.look());
+    opened.edits = args.edits_of(&opened.scene);
+    let (files, variant) = (opened.files.clone(), opened.variant);
     report.line.stage("uploading the scene");
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
     })?;
+    let made_of = MadeOf {
+        files,
+        variant,
+        edits: SavedEdits::new(&offscreen.scene, &offscreen.edits, &BTreeSet::new()),
+    };
     offscreen.reads = outputs.iter().map(|output| output.channel).collect();
     if offscreen.reads.contains(&Channel::Deviation) {
         let file = Path::new(&offscreen.config.deviation.file);
@@ -272,6 +279,7 @@ fn tell(done: u64, total: u64) -> Result<()> {
 struct MadeOf {
     files: Vec<PathBuf>,
     variant: Option<usize>,
+    edits: SavedEdits,
 }
 
 impl MadeOf {
@@ -291,6 +299,8 @@ impl MadeOf {
             viewpoint,
             size: offscreen.config.output.size,
             samples,
+            edits: self.edits.clone(),
+            hidden: offscreen.hidden.iter().copied().collect(),
         }
     }
 }

@@ -231,7 +231,14 @@ impl Output {
         let folder = path.as_ref().and_then(|path| path.parent());
         let config = &offscreen.config;
         let keeps = config.output.metadata && self.channel == Channel::Lit;
-        let made = keeps.then(|| Provenance::new(config, &shown, folder).text());
+        let most = match self.format {
+            PictureFormat::Jpg => embedded::MOST_BYTES_OF_JPEG,
+            PictureFormat::Png | PictureFormat::Exr => embedded::MOST_BYTES,
+        };
+        let (made, left) = match keeps {
+            true => Provenance::new(config, &shown, folder).text_within(most),
+            false => (None, None),
+        };
         let bytes = self.encode(offscreen, made.as_deref())?;
         let name = match &self.name {
             None => {
@@ -244,6 +251,9 @@ impl Output {
                 path.display().to_string()
             }
         };
+        if let Some(left) = left {
+            log::warn!("{name}: {}", left.text());
+        }
         written.bytes += bytes.len() as u64;
         log::debug!("wrote {name}");
         if self.channel != Channel::Lit {

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::scene::{
     files::one_line,
-    image::{blocks, dds, ktx2, linear_from_srgb},
+    image::{blocks, dds, ktx2},
+    srgb,
 };
 use ::dds::{ColorFormat, DataLayout, DataRegion as _, Format, PixelInfo, Size, TextureArrayKind};
 
@@ -123,11 +124,7 @@ fn cube<'a>(
                     f32::from_ne_bytes([texel[at], texel[at + 1], texel[at + 2], texel[at + 3]])
                 };
                 let color = [channel(0), channel(4), channel(8)];
-                if srgb {
-                    color.map(linear_from_srgb)
-                } else {
-                    color
-                }
+                if srgb { color.map(srgb::decode) } else { color }
             }));
             rows.push(&row, |x| f64::from(weights[y * width + x]));
         }

@@ -3,8 +3,9 @@
 use super::{
     blocks,
     request::Request,
-    texels::{Image, TexelFormat, full_levels, level_size, linear_from_srgb},
+    texels::{Image, TexelFormat, full_levels, level_size},
 };
+use crate::scene::srgb;
 
 /// Halves `image` until it fits `request`, and adds a line to `notes` where it did not.
 pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
@@ -96,7 +97,7 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
         return out;
     }
     let linear: Vec<f32> = (0..=255_u8)
-        .map(|byte| linear_from_srgb(f32::from(byte) / 255.0))
+        .map(|byte| srgb::decode(f32::from(byte) / 255.0))
         .collect();
     let is_color = |at: usize| srgb && at % 4 < 3;
     let value = |at: usize| match finer[at] {
@@ -180,10 +181,5 @@ fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut each: impl FnMut(usiz
 
 /// The sRGB byte of a linear value.
 fn encoded(light: f32) -> u8 {
-    let c = if light <= 0.003_130_8 {
-        light * 12.92
-    } else {
-        1.055 * light.powf(1.0 / 2.4) - 0.055
-    };
-    (c.clamp(0.0, 1.0) * 255.0).round() as u8
+    (srgb::encode(light).clamp(0.0, 1.0) * 255.0).round() as u8
 }

@@ -87,15 +87,6 @@ impl Image {
     }
 }
 
-/// The linear value of an sRGB one from 0 to 1 (IEC 61966-2-1).
-pub(in crate::scene) fn linear_from_srgb(encoded: f32) -> f32 {
-    if encoded <= 0.04045 {
-        encoded / 12.92
-    } else {
-        ((encoded + 0.055) / 1.055).powf(2.4)
-    }
-}
-
 /// Computes blue from red and green, for normals whose file leaves it out.
 pub(super) fn fill_blue(rgba8: &mut [u8]) {
     for texel in rgba8.chunks_exact_mut(4) {

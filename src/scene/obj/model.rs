@@ -3,7 +3,10 @@
 use super::screen::{self, ABSENT, Element, Screened, Shared};
 use crate::{
     Error, Result,
-    scene::load::{Load, Progress},
+    scene::{
+        load::{Load, Progress},
+        srgb,
+    },
 };
 use glam::{Vec2, Vec3};
 use std::{
@@ -242,15 +245,8 @@ fn unit(vector: Vec3) -> Vec3 {
 }
 
 /// A colour as displayed to a linear one (IEC 61966-2-1).
-fn linear(srgb: Vec3) -> Vec3 {
-    let channel = |c: f32| {
-        if c <= 0.04045 {
-            c / 12.92
-        } else {
-            ((c + 0.055) / 1.055).powf(2.4)
-        }
-    };
-    srgb.clamp(Vec3::ZERO, Vec3::ONE).map(channel)
+fn linear(displayed: Vec3) -> Vec3 {
+    displayed.clamp(Vec3::ZERO, Vec3::ONE).map(srgb::decode)
 }
 
 #[cfg(test)]

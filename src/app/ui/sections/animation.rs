@@ -116,7 +116,7 @@ fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     if nodes.is_empty() {
         return;
     }
-    let pose = stage.pose();
+    let pose = stage.shared_pose();
     let mut listed = 0;
     for (node, targets) in &nodes {
         let name = match stage.scene.nodes[*node].name.as_str() {

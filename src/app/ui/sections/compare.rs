@@ -13,6 +13,7 @@ use crate::{
         },
     },
     config::Config,
+    scene::edits::SceneEdits,
 };
 use egui::{RichText, TextEdit, Ui};
 
@@ -53,10 +54,16 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     Row::new("  keep", &[], "B is what A is now, and stays so").show(ui, edits, |ui| {
         let freeze = ui.button("settings");
         if freeze
-            .on_hover_text("B keeps the settings of this moment, while those of A are changed")
+            .on_hover_text(
+                "B keeps the settings, materials and lights of this moment, while those of A are changed",
+            )
             .clicked()
         {
-            state.compare.freeze(&state.config);
+            let edits = state.stage.as_ref().map(|stage| stage.applied.edits());
+            let nothing = SceneEdits::default();
+            state
+                .compare
+                .freeze(&state.config, edits.unwrap_or(&nothing));
         }
         let picture = ui.button("picture");
         if picture
@@ -64,6 +71,13 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             .clicked()
         {
             state.actions.push(Action::ComparePicture);
+        }
+        let unedited = ui.button("no edits");
+        if unedited
+            .on_hover_text("B has materials and lights as the file has them, and the settings of A")
+            .clicked()
+        {
+            state.actions.push(Action::CompareUnedited);
         }
     });
     let tip = "Shadows of B";

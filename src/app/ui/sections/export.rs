@@ -48,16 +48,6 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     if let Some(why) = why {
         line(ui, RichText::new(why).weak());
     }
-    if state
-        .stage
-        .as_ref()
-        .is_some_and(|stage| !stage.hidden.is_empty())
-    {
-        line(
-            ui,
-            RichText::new("meshes hidden by hand are exported too").weak(),
-        );
-    }
 }
 
 fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {

@@ -126,7 +126,11 @@ fn of_selection(state: &State) -> Vec<(&'static str, usize)> {
             }
         };
         let textures = slots(scene.materials.get(material)?);
-        Some(textures.map(|(slot, of)| (slot, of.texture)).collect())
+        Some(
+            textures
+                .map(|slot| (slot.name, slot.texture.texture))
+                .collect(),
+        )
     };
     of().unwrap_or_default()
 }
