@@ -759,7 +759,8 @@ gpu_structs! {
         /// Whether values are shown as sRGB encodes them, or as they are.
         encodes: u32,
         is_smooth: u32,
-        _pad: u32,
+        /// Stops that values are brightened by before they are shown.
+        exposure_ev: f32,
     }
     /// A texel of a texture, and its value.
     TextureViewTexel {
