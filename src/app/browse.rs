@@ -2,7 +2,7 @@
 //! choose from. Folders are read on threads.
 
 use super::{environment, recent::Recent};
-use crate::scene::folder;
+use crate::scene::{folder, picture::is_picture};
 use std::{
     path::{Path, PathBuf, is_separator},
     sync::mpsc,
@@ -19,8 +19,12 @@ const FEW_RECENT: usize = 6;
 pub(super) enum Kind {
     Scenes,
     Environments,
-    /// A scene to compare with.
+    /// A scene whose distance is measured.
     Compared,
+    /// A scene or a picture to compare with side by side.
+    Sides,
+    /// A look to import.
+    Looks,
 }
 
 impl Kind {
@@ -29,6 +33,10 @@ impl Kind {
         match self {
             Self::Scenes | Self::Compared => folder::is_scene(path),
             Self::Environments => environment::is_environment(path),
+            Self::Sides => folder::is_scene(path) || is_picture(path),
+            Self::Looks => path
+                .extension()
+                .is_some_and(|extension| extension == "toml"),
         }
     }
 }
@@ -40,6 +48,8 @@ pub(super) enum Choice {
     Scene(Vec<PathBuf>),
     Environment(PathBuf),
     Compared(PathBuf),
+    Side(PathBuf),
+    Look(PathBuf),
 }
 
 /// A row that can be chosen.
@@ -102,7 +112,8 @@ impl Browser {
         let recent = match kind {
             Kind::Scenes => recent.scenes.clone(),
             // Of several files, which one would be meant?
-            Kind::Compared => {
+            Kind::Looks => Vec::new(),
+            Kind::Compared | Kind::Sides => {
                 let single = recent.scenes.iter().filter(|files| files.len() == 1);
                 single.cloned().collect()
             }
@@ -354,6 +365,8 @@ impl Browser {
             Kind::Scenes => Some(Choice::Scene(files)),
             Kind::Environments => files.pop().map(Choice::Environment),
             Kind::Compared => files.pop().map(Choice::Compared),
+            Kind::Sides => files.pop().map(Choice::Side),
+            Kind::Looks => files.pop().map(Choice::Look),
         }
     }
 }

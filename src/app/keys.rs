@@ -25,6 +25,12 @@ pub(super) enum Action {
     OpenEnvironment,
     /// Asks for a file to compare the scene with.
     OpenCompared,
+    /// Asks for a scene or a picture to compare with side by side.
+    OpenSide,
+    /// Asks for a look to import.
+    ImportLook,
+    /// Saves the settings as a look where the person says.
+    ExportLook,
     Browse,
     NextFile,
     PreviousFile,

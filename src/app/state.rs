@@ -9,6 +9,7 @@ use super::{
     compare::Compare,
     deviation::ComparedWith,
     export::Export,
+    jump::Jump,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
     looks::Looks,
@@ -123,6 +124,10 @@ pub(super) struct State {
     pub(super) changes: Changes,
     /// The command palette while it is open.
     pub(super) palette: Option<Palette>,
+    /// The setting that the panel goes to.
+    pub(super) jump: Option<Jump>,
+    /// Whether parts of the panel that fold are laid out open, to look for a setting.
+    pub(super) unfolds: bool,
     /// Views that the person has saved.
     pub(super) bookmarks: Bookmarks,
     /// Whether the picture is shown alone.
@@ -412,6 +417,8 @@ impl State {
             presents: false,
             looks: Looks::default(),
             palette: None,
+            jump: None,
+            unfolds: false,
             opens: None,
             undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
@@ -772,7 +779,8 @@ impl State {
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Intersections => self.toggle_intersections(),
             Action::Compare => {
-                let text = self.compare.toggle(&self.config);
+                let variant = self.stage.as_ref().and_then(|stage| stage.variant);
+                let text = self.compare.toggle(&self.config, variant);
                 self.notify(text);
             }
             Action::CompareMode => {
@@ -807,6 +815,9 @@ impl State {
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
+            | Action::OpenSide
+            | Action::ImportLook
+            | Action::ExportLook
             | Action::Palette
             | Action::FocusPanel
             | Action::Present

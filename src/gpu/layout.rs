@@ -621,6 +621,9 @@ gpu_structs! {
         is_linear: u32,
         /// What B's linear radiance is multiplied by; 0 where B is sRGB-encoded.
         b_exposure: f32,
+        /// The tone curve of B's linear radiance: a [`Tonemap`](crate::config::Tonemap) as a number.
+        b_curve: u32,
+        _pad: u32,
     }
     /// What the equirectangular image, or a cube of another size, is to become.
     EquirectParams {
