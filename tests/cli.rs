@@ -1352,6 +1352,27 @@ fn videos_are_encoded_by_ffmpeg() {
     assert_eq!(first, "1/200\n");
     drop(told);
     fails(child.wait_with_output().unwrap(), &["standard output"]);
+    // Nor is one left where ffmpeg has all pictures, and takes its time.
+    fake("for last; do :; done; cat > \"${last#file:}\"; exec sleep 60");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_canopy"))
+        .args("render scene.obj -o bad.mp4 --size 32x24 --shadows off --progress -q".split(' '))
+        .current_dir(folder.0.path())
+        .env("PATH", &with_fake)
+        .env("XDG_RUNTIME_DIR", folder.0.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut lines = String::new();
+    // The second line is told while it is being finished.
+    for _ in 0..2 {
+        std::io::BufRead::read_line(&mut told, &mut lines).unwrap();
+    }
+    assert_eq!(lines, "1/1\n1/1\n");
+    assert!(folder.names().iter().any(|name| name.contains("bad")));
+    drop(told);
+    fails(child.wait_with_output().unwrap(), &["standard output"]);
     // The real one, where it is installed: what it decodes again is near what was drawn.
     let has_ffmpeg = Command::new("ffmpeg").arg("-version").output().is_ok();
     if !has_ffmpeg {

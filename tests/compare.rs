@@ -244,6 +244,35 @@ fn floats_are_compared_as_they_are() {
     folder.picture("a.png", WAVES);
     folder.fails(2, "a.png a.exr", &["a.png", "a.exr", "linear"]);
     folder.compares("a.exr b.exr -o out.png");
+    // Radiance HDR: 2 × 1 texels of 200 and 100, of which the exponent makes 1.5625 and 0.78125.
+    let hdr = |name: &str, red: u8| {
+        let mut bytes = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n".to_vec();
+        bytes.extend([red, 100, 100, 129, 100, 100, 100, 129]);
+        std::fs::write(folder.path(name), bytes).unwrap();
+    };
+    hdr("a.hdr", 100);
+    hdr("b.hdr", 200);
+    assert_eq!(folder.compares("a.hdr a.hdr")["mean"], 0.0);
+    let error = folder.compares("a.hdr b.hdr");
+    assert_eq!(
+        (&error["metric"], &error["differing"]),
+        (&json!("rmse"), &json!(0.5))
+    );
+    // One of six numbers differs by 100/128.
+    let expected = (100.0_f64 / 128.0) / 6.0_f64.sqrt();
+    assert!(
+        (error["mean"].as_f64().unwrap() - expected).abs() < 1e-6,
+        "{error}"
+    );
+    folder.fails(2, "a.png a.hdr", &["a.png", "a.hdr", "linear"]);
+    std::fs::write(folder.path("broken.hdr"), "#?RADIANCE\n\n-Y 9 +X 9\n1").unwrap();
+    folder.fails(1, "broken.hdr a.hdr", &["broken.hdr", "row 0"]);
+    std::fs::write(folder.path("no.hdr"), "P6 1 1").unwrap();
+    folder.fails(
+        1,
+        "no.hdr a.hdr",
+        &["no.hdr", "neither OpenEXR nor Radiance"],
+    );
     // Three panels of at least 27 characters.
     let sheet = image::open(folder.path("out.png")).unwrap();
     assert!(sheet.width() > 600, "{}", sheet.width());

@@ -36,6 +36,11 @@ fn a_trace_of_a_sequence_has_the_times_of_its_statistics() {
     let trace: Value = serde_json::from_str(&run(&folder, line)).unwrap();
     let stats = std::fs::read(folder.0.path().join("s.json")).unwrap();
     let stats: Value = serde_json::from_slice(&stats).unwrap();
+    // Memory by kind, of the GPU and of the process.
+    let kinds = ["geometry", "trees", "textures", "targets", "other"];
+    let bytes = kinds.map(|kind| stats["memory"]["gpu_bytes"][kind].as_u64().unwrap());
+    assert!(bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
+    assert!(stats["memory"]["process_bytes"].as_u64().unwrap() > 1_000_000);
     let gpu = sums(&trace, "gpu");
     // Between the least and the greatest time in each of the draws that had the pass.
     for name in ["frame", "deform", "gbuffer", "lighting"] {

@@ -179,7 +179,7 @@ fn the_pass_is_its_twin_in_every_mode_and_at_every_size() {
         let b = Picture::encoded(&gpu, of_b, |_| [byte(), byte(), byte()]);
         let radiance = |_| [0; 3].map(|_| f32::from(byte()) / 64.0);
         let hdr = Picture::linear(&gpu, of_b, radiance);
-        for (b, b_exposure) in [(&b, 0.0), (&hdr, 0.5)] {
+        for (b, b_exposure, b_curve) in [(&b, 0.0, 3), (&hdr, 0.5, 0), (&hdr, 0.5, 2)] {
             for (is_difference, is_linear, is_horizontal) in
                 [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 1, 0)]
             {
@@ -189,6 +189,7 @@ fn the_pass_is_its_twin_in_every_mode_and_at_every_size() {
                     is_linear,
                     is_horizontal,
                     b_exposure,
+                    b_curve,
                     gain: 1.5,
                     line: 0.4 * size[is_horizontal as usize] as f32,
                     ..params(&a, b, size)
@@ -246,6 +247,49 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     assert!(!agree(&errors, summed, true) && !agree(&errors, summed, false));
     let of_twin = twin::composed(&params, a.pixels(), a.pixels(), magma::color);
     assert!(most_apart(&shown, &of_twin) > 0.1);
+}
+
+/// Radiance as B looks as it does on a display: the same as a picture that was toned before.
+#[test]
+fn radiance_has_no_difference_from_what_a_display_shows_of_it() {
+    use canopy::{
+        gpu::layout::{Exposure, TonemapParams},
+        reference::tonemap::tonemap,
+    };
+    let gpu = gpu();
+    let mut pass = Compare::new(&gpu);
+    let radiance = |i: u32| [0.02 * i as f32, 1.5, 0.5 * (i % 9) as f32];
+    let hdr = Picture::linear(&gpu, [20, 10], radiance);
+    let stops = Exposure {
+        scale: 0.6,
+        ..Exposure::default()
+    };
+    for curve in 0..5 {
+        let params = TonemapParams {
+            curve,
+            ..TonemapParams::default()
+        };
+        let shown = |i: u32| {
+            let value = hdr.pixels[i as usize].as_dvec3();
+            let toned = tonemap(&params, &stops, value, glam::DVec3::ZERO);
+            (toned * 255.0).round().to_array().map(|c| c as u8)
+        };
+        let a = Picture::encoded(&gpu, [20, 10], shown);
+        let same = CompareParams {
+            is_difference: 1,
+            b_exposure: stops.scale,
+            b_curve: curve,
+            ..self::params(&a, &hdr, [20, 10])
+        };
+        let (_, errors) = drawn(&gpu, &mut pass, &same, [&a, &hdr]);
+        assert!(errors.max < 0.6 / 255.0, "curve {curve}: {errors:?}");
+        let other = CompareParams {
+            b_curve: (curve + 1) % 5,
+            ..same
+        };
+        let (_, errors) = drawn(&gpu, &mut pass, &other, [&a, &hdr]);
+        assert!(errors.max > 0.02, "curve {curve}: {errors:?}");
+    }
 }
 
 #[test]

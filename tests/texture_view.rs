@@ -7,14 +7,18 @@ mod common;
 use canopy::{
     gpu::{Gpu, layout::TextureViewParams},
     reference::texture_view::texture_view,
-    render::{SceneTexture, TextureView},
-    scene::{Image, Material, Sampler, Scene, TexelFormat, Texture, TextureRef},
+    render::{SceneTexture, TextureView, texture_view::environment_texture},
+    scene::{
+        Image, Material, Sampler, Scene, TexelFormat, Texture, TextureRef,
+        environment::{EnvironmentImage, Shape},
+    },
 };
 use common::{
     gpu,
     scenes::{Stage, picture, quad, scene},
 };
 use glam::{Affine2, Vec3};
+use half::f16;
 
 const SIZE: [u32; 2] = [40, 28];
 /// Texels along the sides of the image, which no power of two divides.
@@ -143,6 +147,7 @@ fn pixels_are_those_of_the_twin() {
     let textures = &stage.uploaded.buffers.materials.textures;
     let told: Vec<_> = textures.iter().map(|t| (t.image, t.used_as)).collect();
     let uses = [(0, "colors"), (0, "normals"), (0, "numbers"), (1, "colors")];
+    let uses = uses.map(|(image, used_as)| (Some(image), used_as));
     assert_eq!(told, uses);
     assert_eq!(textures[0].texture().mip_level_count(), 4);
     // 13 × 9, 6 × 4, 3 × 2 and 1.
@@ -155,6 +160,7 @@ fn pixels_are_those_of_the_twin() {
                 size: SIDE.map(|side| side as f32),
                 texels_per_pixel: 0.4,
                 channels,
+                exposure_ev: channels as f32 / 8.0 - 1.0,
                 encodes: u32::from(is_srgb && channels % 3 != 0),
                 ..TextureViewParams::default()
             };
@@ -168,6 +174,13 @@ fn pixels_are_those_of_the_twin() {
                 ..params
             };
             assert!(channels == 0 || differing(&drawn, &moved, is_srgb) > 50);
+            // And another exposure, where colours are shown.
+            let exposure_ev = params.exposure_ev + 0.5;
+            let brighter = TextureViewParams {
+                exposure_ev,
+                ..params
+            };
+            assert!(channels & 7 == 0 || differing(&drawn, &brighter, is_srgb) > 50);
         }
     }
     // Smooth pictures differ from squares, and a coarser level from the finest.
@@ -193,6 +206,33 @@ fn pixels_are_those_of_the_twin() {
         assert!(differing(&other, &params, true) > 200);
     }
     assert_eq!(differing(&plain, &params, true), 0);
+}
+
+/// The image of an environment comes back as its half floats.
+#[test]
+fn an_environments_image_is_looked_at_too() {
+    let gpu = gpu();
+    let value = |i: u32| [i as f32, 0.5 * i as f32, 1000.0, 1.0].map(f16::from_f32);
+    let mut image = EnvironmentImage {
+        name: "sky.hdr".into(),
+        shape: Shape::Equirectangular,
+        width: 6,
+        height: 3,
+        texels: (0..18).map(value).collect(),
+        scale: 4.0,
+        sun: None,
+        warnings: Vec::new(),
+    };
+    let texture = environment_texture(&gpu, &image).unwrap();
+    assert_eq!((texture.image, texture.used_as), (None, "radiance"));
+    assert_eq!((texture.texture().width(), texture.bytes()), (6, 18 * 8));
+    for (place, at) in [([0, 0], 0), ([5, 1], 11), ([2, 2], 14)] {
+        let found = texel(&gpu, &texture, 0, place);
+        assert_eq!(found, value(at).map(f16::to_f32));
+    }
+    // One that is larger than the device's textures is an error.
+    (image.width, image.texels) = (gpu.limits.max_texture_dimension_2d + 1, Vec::new());
+    assert!(environment_texture(&gpu, &image).is_err());
 }
 
 #[test]

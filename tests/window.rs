@@ -607,13 +607,10 @@ fn the_panel_keeps_its_foldings_between_runs() {
 fn a_lost_device_is_replaced_and_the_window_goes_on() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let arguments = [
-        "scene.obj",
-        "--size",
-        "640x480",
-        "--set",
-        "window.panel=false",
-    ];
+    // Side B comes back too.
+    let line = "scene.obj --size 640x480 --set window.panel=false --set window.axes=false \
+                --set window.still_samples=16 --compare-with shadows.mode=off";
+    let arguments: Vec<_> = line.split_whitespace().collect();
     let found = [
         "search",
         "--onlyvisible",
@@ -628,11 +625,15 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
         // The help is text: it shows that the fonts are there again.
         display.press("h");
         display.settled("the help over the scene", |now| {
-            *now != scene && expected.is_none_or(|expected| now == expected)
+            // The labels tell times.
+            let below = |shot: &Screenshot| shot.columns(0..640);
+            below(now) != below(&scene)
+                && expected.is_none_or(|expected| below(now) == below(expected))
         })
     };
     let whole = show(&[], None);
-    show(&[("CANOPY_LOSE_DEVICE", "1")], Some(&whole));
+    // Both sides were shown before, and neither is A alone.
+    show(&[("CANOPY_LOSE_DEVICE", "12")], Some(&whole));
     let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
     assert!(stderr.contains("the GPU device was lost"), "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
@@ -1597,6 +1598,198 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
         "{paced} of {frames} frames follow another"
     );
     assert!(count("memory", "process, bytes") > 0);
+}
+
+/// Alt+T opens the texture viewer; one channel is grey, the last level is one colour, and edges of triangles lie over
+/// the texture.
+#[test]
+fn textures_are_looked_at() {
+    let display = Display::start();
+    let line = "--size 780x590 --shadows off --occlusion off --set reflections.mode=off --set animation.play=false \
+                --set window.panel=false --set window.still_samples=1 --set window.render_scale=0.25";
+    let _canopy = display.canopy(&line.split_whitespace().collect::<Vec<_>>());
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("canopy");
+    let click = |x: &str, y: &str, button: &str| {
+        assert!(display.xdotool(&["mousemove", x, y, "sleep", "0.4", "click", button]));
+        // No tooltip lies over the texture, and no texel is pointed at.
+        assert!(display.xdotool(&["sleep", "0.2", "mousemove", "790", "595"]));
+    };
+    // The normal map of stone in the middle of the viewer.
+    let texture = |shot: &Screenshot| -> Vec<[u8; 3]> {
+        let row = |y: usize| &shot.pixels[y * shot.width + 320..y * shot.width + 610];
+        (140..430).flat_map(row).copied().collect()
+    };
+    let share = |shot: &Screenshot, is: fn(&[u8; 3]) -> bool| {
+        let texels = texture(shot);
+        texels.iter().filter(|texel| is(texel)).count() as f64 / texels.len() as f64
+    };
+    let is_bluish = |p: &[u8; 3]| i32::from(p[2]) > i32::from(p[0]) + 40;
+    assert!(share(&scene, is_bluish) < 0.9);
+    assert!(display.xdotool(&["key", "alt+t", "mousemove", "790", "595"]));
+    let normals = display.settled("normals", |now| share(now, is_bluish) > 0.99);
+    click("227", "68", "3");
+    let is_grey = |p: &[u8; 3]| p[0] == p[1] && p[1] == p[2];
+    let red = display.settled("red alone", |now| share(now, is_grey) > 0.99);
+    let varied = |shot: &Screenshot| {
+        let texels = texture(shot);
+        texels.iter().any(|texel| *texel != texels[0])
+    };
+    assert!(varied(&red));
+    // Level 8 has one texel.
+    assert!(display.xdotool(&["mousemove", "697", "68", "sleep", "0.4", "click", "1"]));
+    assert!(display.xdotool(&["sleep", "0.4", "key", "ctrl+a"]));
+    display.write("8");
+    assert!(display.xdotool(&["key", "Return", "mousemove", "790", "595"]));
+    display.settled("one texel", |now| {
+        share(now, is_grey) > 0.99 && !varied(now)
+    });
+    // All colours again, and the layout of texture coordinates.
+    click("348", "68", "1");
+    display.settled("a colour", |now| {
+        share(now, is_bluish) > 0.99 && !varied(now)
+    });
+    click("606", "68", "1");
+    display.settled("edges", |now| {
+        let plain = texture(&normals);
+        let differ = texture(now)
+            .iter()
+            .zip(&plain)
+            .filter(|(a, b)| a != b)
+            .count();
+        varied(now) && differ > 0
+    });
+    display.press("Escape");
+    display.settled("the scene again", |now| share(now, is_bluish) < 0.9);
+}
+
+/// Views are saved and gone back to, the turntable turns and stops, a click on an axis looks along it, and a lens with
+/// an aperture blurs.
+#[test]
+fn cameras_turn_are_saved_and_look_along_axes() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --shadows off --set window.panel=false \
+                --set window.render_scale=1 --set window.still_samples=1 --set camera.turntable=60";
+    let _canopy = display.canopy(&line.split_whitespace().collect::<Vec<_>>());
+    let first = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    assert!(display.xdotool(&["mousemove", "700", "550"]));
+    // Frames that converge may end a level apart.
+    let same = |now: &Screenshot, other: &Screenshot| {
+        let (darker, brighter) = now.darker_and_brighter(other);
+        darker + brighter < 1e-3
+    };
+    display.press("ctrl+b");
+    display.press("alt+r");
+    let turned = display.screenshot();
+    std::thread::sleep(Duration::from_millis(1500));
+    let further = display.screenshot();
+    assert!(
+        !same(&turned, &first) && !same(&further, &turned),
+        "it does not turn"
+    );
+    display.press("alt+r");
+    let stands = display.settled("a camera that stands", |now| !same(now, &first));
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(same(&display.screenshot(), &stands), "it still turns");
+    display.press("alt+1");
+    display.settled("the saved view", |now| same(now, &first));
+    // The red ball of the axes, which is the brightest red there is.
+    let is_red = |p: &[u8; 3]| p[0] > 200 && p[1] < 110 && p[2] < 110;
+    let reds: Vec<usize> = (0..first.pixels.len())
+        .filter(|at| is_red(&first.pixels[*at]))
+        .collect();
+    assert!(reds.len() > 30, "no ball");
+    let middle = |of: fn(usize, usize) -> usize| {
+        let sum: usize = reds.iter().map(|at| of(*at, first.width)).sum();
+        (sum / reds.len()).to_string()
+    };
+    let [x, y] = [
+        middle(|at, width| at % width),
+        middle(|at, width| at / width),
+    ];
+    assert!(display.xdotool(&["mousemove", &x, &y, "sleep", "0.4", "click", "1"]));
+    assert!(display.xdotool(&["sleep", "0.3", "mousemove", "700", "550"]));
+    std::thread::sleep(Duration::from_secs(3));
+    let along = display.settled("the view along an axis", |now| !same(now, &first));
+    display.press("alt+1");
+    display.settled("the saved view", |now| same(now, &first));
+    // The same as the key of that view.
+    display.press("KP_3");
+    display.settled("the view from the right", |now| same(now, &along));
+    display.press("alt+1");
+    display.press("F2");
+    display.write("depth_of_field.enabled true");
+    display.press("Return");
+    display.press("F2");
+    display.write("depth_of_field.f_number 0.05");
+    display.press("Return");
+    display.settled("a blurred picture", |now| {
+        let (darker, brighter) = now.darker_and_brighter(&first);
+        darker + brighter > 0.01
+    });
+}
+
+/// By keyboard alone: the palette goes to a setting in the panel, arrows change it, and Tab goes on to its number. A
+/// limit of loading that is set there has the files read again.
+#[test]
+fn a_setting_is_reached_and_changed_by_keyboard_alone() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --shadows off --set window.panel=false \
+                --set window.render_scale=1 --set window.still_samples=1 --set window.axes=false \
+                --set image.exposure=histogram --set exposure.adaptation=0";
+    let _canopy = display.canopy(&line.split_whitespace().collect::<Vec<_>>());
+    display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    display.press("F2");
+    display.write("exposure.compensation");
+    assert!(display.xdotool(&[
+        "key", "Return", "sleep", "0.5", "key", "Next", "Next", "sleep", "0.5"
+    ]));
+    assert!(display.xdotool(&["key", "Return", "sleep", "2"]));
+    // The scene left of the panel.
+    let scene = |shot: &Screenshot| Screenshot {
+        width: 420,
+        pixels: shot
+            .pixels
+            .chunks(shot.width)
+            .flat_map(|row| &row[..420])
+            .copied()
+            .collect(),
+    };
+    let before = scene(&display.settled("the panel", |_| true));
+    for _ in 0..4 {
+        assert!(display.xdotool(&["key", "Right", "sleep", "0.2"]));
+    }
+    let brighter = display.settled("a brighter scene", |now| {
+        scene(now).darker_and_brighter(&before).1 > 0.1
+    });
+    // Its number takes what is typed.
+    assert!(display.xdotool(&[
+        "key", "Tab", "sleep", "0.4", "key", "Return", "sleep", "0.4", "key", "ctrl+a"
+    ]));
+    display.write("-3");
+    assert!(display.xdotool(&["key", "Return"]));
+    display.settled("a darker scene", |now| {
+        scene(now).darker_and_brighter(&scene(&brighter)).0 > 0.1
+    });
+    display.press("Escape");
+    display.press("F2");
+    display.write("load.max_triangles 1");
+    display.press("Return");
+    let told = || std::fs::read_to_string(display.path("stderr")).unwrap();
+    let start = Instant::now();
+    while !told().contains("scene.obj") {
+        assert!(
+            start.elapsed() < PATIENCE,
+            "nothing was read again: {}",
+            told()
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(told().contains("triangles"), "{}", told());
 }
 
 /// The window's pixels after a few frames with these arguments beside the scene.

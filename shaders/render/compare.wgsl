@@ -2,7 +2,8 @@
 //          colour.
 // compare_errors: the sum, the largest and the number of these errors.
 //
-// in   a_texture, b_texture: sRGB-encoded; B linear where b_exposure is not 0. Pictures of other sizes than
+// in   a_texture, b_texture: sRGB-encoded; B linear where b_exposure is not 0, and then shown
+//      as `tonemap` shows radiance. Pictures of other sizes than
 //      the target's part are scaled about its middle and filtered; where they are as large, texels are taken
 //      as they are
 // out  compare: the composed picture, sRGB-encoded. compare_errors: totals, which are 0 before: the low 16
@@ -32,6 +33,8 @@ struct CompareParams {
     is_linear: u32,
     // What B's linear radiance is multiplied by; 0 where B is sRGB-encoded.
     b_exposure: f32,
+    // The tone curve of B's linear radiance, as in tonemap.wgsl; 0 for none.
+    b_curve: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: CompareParams;
@@ -75,7 +78,8 @@ fn picture_a(pixel: vec2u) -> vec4f {
 
 fn picture_b(pixel: vec2u) -> vec4f {
     let found = filtered(b_texture, (vec2f(pixel) + 0.5) * params.scale_b + params.offset_b);
-    let encoded = srgb_encode(found.rgb * params.b_exposure);
+    let toned = display_tone(found.rgb * params.b_exposure, params.b_curve);
+    let encoded = srgb_encode(toned);
     let is_radiance = found.a > 0.0 && params.b_exposure > 0.0;
     return vec4f(select(found.rgb, encoded, is_radiance), found.a);
 }

@@ -23,6 +23,8 @@ struct TextureViewParams {
     // Whether values are shown as sRGB encodes them, or as they are.
     encodes: u32,
     is_smooth: u32,
+    // Stops that values are brightened by before they are shown.
+    exposure_ev: f32,
 }
 
 struct TextureViewTexel {
@@ -52,7 +54,8 @@ fn texture_view(in: Corner) -> @location(0) vec4f {
     let place = vec2u(clamp(uv * side, vec2f(0.0), side - 1.0));
     let nearest = textureLoad(shown_texture, place, params.level);
     let smoothed = textureSampleLevel(shown_texture, smooth_sampler, uv, f32(params.level));
-    let value = select(nearest, smoothed, params.is_smooth != 0u);
+    let stored = select(nearest, smoothed, params.is_smooth != 0u);
+    let value = vec4f(stored.rgb * exp2(params.exposure_ev), stored.a);
     let encoded = select(saturate(value.rgb), srgb_encode(value.rgb), params.encodes != 0u);
     let kept = (vec4u(params.channels) >> vec4u(0u, 1u, 2u, 3u)) & vec4u(1u);
     let colors = kept.r + kept.g + kept.b;

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     config::looks::{self, Look},
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Headline of looks that cannot be used or kept.
 const FAILED: &str = "The look cannot be used";
@@ -59,6 +59,13 @@ impl State {
         let folder = self.looks_folder();
         let deleted = folder.and_then(|folder| looks::delete(&folder, name));
         self.tell_look(deleted.map(|()| format!("look {name} is deleted")));
+    }
+
+    /// Keeps the look in a file among those of the user.
+    pub(super) fn import_look(&mut self, file: &Path) {
+        let folder = self.looks_folder();
+        let imported = folder.and_then(|folder| looks::import(&folder, file));
+        self.tell_look(imported.map(|name| format!("look {name} is imported")));
     }
 
     fn looks_folder(&self) -> Result<PathBuf> {
@@ -118,5 +125,29 @@ mod tests {
         assert_eq!((state.error.take(), state.undo.steps().count()), (None, 1));
         state.delete_look("yours");
         assert_eq!(state.looks.of_user(), [""; 0]);
+        // One that was sent is kept under the name of its file, and replaces none.
+        let sent = folder.path().join("sent");
+        std::fs::create_dir(&sent).unwrap();
+        let file = sent.join("theirs.toml");
+        std::fs::write(&file, looks::text(&state.config)).unwrap();
+        state.import_look(&file);
+        assert_eq!(
+            (state.error.take(), state.looks.of_user()),
+            (None, &["theirs".to_owned()][..])
+        );
+        state.import_look(&file);
+        let failure = state.error.take().unwrap();
+        assert!(failure.text.contains("\"theirs\" already"), "{failure:?}");
+        std::fs::write(&file, "[window]\npanel = false").unwrap();
+        std::fs::rename(&file, sent.join("bad.toml")).unwrap();
+        state.import_look(&sent.join("bad.toml"));
+        let failure = state.error.take().unwrap();
+        assert!(
+            failure
+                .text
+                .contains("bad.toml: window.panel: is of no look"),
+            "{failure:?}"
+        );
+        assert_eq!(state.looks.of_user(), ["theirs"]);
     }
 }

@@ -1,11 +1,8 @@
 //! The benchmark of the profiler's panel: the clip that plays, once, or a turn around the scene, frame by frame
 //! however long each takes, and its report as a page.
 
-use super::{benchmark::Benchmark, pictures, viewer::Viewer};
-use crate::{
-    output,
-    profile::{history::Frame, html},
-};
+use super::{benchmark::Benchmark, pictures, unsaved::Unsaved, viewer::Viewer};
+use crate::profile::{history::Frame, html};
 
 /// Frames of a turn around the scene.
 const TURN: u32 = 120;
@@ -85,7 +82,7 @@ impl Viewer {
         }
     }
 
-    /// Saves the report on the last frames beside the pictures.
+    /// Saves the report on the last frames where the person says.
     fn report_benchmark(&mut self, what: &str, frames: usize) {
         self.wait_for_timings();
         let name = self.picture_name();
@@ -112,14 +109,11 @@ impl Viewer {
         let mut times: Vec<f64> = measured.map(Frame::frame_ms).collect();
         times.sort_by(f64::total_cmp);
         let median_ms = crate::profile::table::percentile(&times, 0.5);
-        match output::write(&path, page.as_bytes()) {
-            Ok(()) => self.state.notify(format!(
-                "median {median_ms:.1} ms a frame; saved {}",
-                path.display()
-            )),
-            Err(error) => self
-                .state
-                .fail("The report could not be saved", error.to_string()),
-        }
+        self.ask_to_save(Unsaved {
+            what: "the report",
+            bytes: page.into_bytes(),
+            note: format!("median {median_ms:.1} ms a frame; "),
+            unasked: path,
+        });
     }
 }

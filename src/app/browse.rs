@@ -2,7 +2,7 @@
 //! choose from. Folders are read on threads.
 
 use super::{environment, recent::Recent};
-use crate::scene::folder;
+use crate::scene::{folder, picture::is_picture};
 use std::{
     path::{Path, PathBuf, is_separator},
     sync::mpsc,
@@ -19,10 +19,14 @@ const FEW_RECENT: usize = 6;
 pub(super) enum Kind {
     Scenes,
     Environments,
-    /// A scene to compare with.
+    /// A scene whose distance is measured.
     Compared,
     /// Edits of the scene.
     Edits,
+    /// A scene or a picture to compare with side by side.
+    Sides,
+    /// A look to import.
+    Looks,
 }
 
 impl Kind {
@@ -35,6 +39,10 @@ impl Kind {
                 let extension = path.extension();
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
             }
+            Self::Sides => folder::is_scene(path) || is_picture(path),
+            Self::Looks => path
+                .extension()
+                .is_some_and(|extension| extension == "toml"),
         }
     }
 }
@@ -47,6 +55,8 @@ pub(super) enum Choice {
     Environment(PathBuf),
     Compared(PathBuf),
     Edits(PathBuf),
+    Side(PathBuf),
+    Look(PathBuf),
 }
 
 /// A row that can be chosen.
@@ -109,7 +119,8 @@ impl Browser {
         let recent = match kind {
             Kind::Scenes => recent.scenes.clone(),
             // Of several files, which one would be meant?
-            Kind::Compared => {
+            Kind::Looks => Vec::new(),
+            Kind::Compared | Kind::Sides => {
                 let single = recent.scenes.iter().filter(|files| files.len() == 1);
                 single.cloned().collect()
             }
@@ -363,6 +374,8 @@ impl Browser {
             Kind::Environments => files.pop().map(Choice::Environment),
             Kind::Compared => files.pop().map(Choice::Compared),
             Kind::Edits => files.pop().map(Choice::Edits),
+            Kind::Sides => files.pop().map(Choice::Side),
+            Kind::Looks => files.pop().map(Choice::Look),
         }
     }
 }

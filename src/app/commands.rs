@@ -1,6 +1,7 @@
 //! What the command palette does with the viewer.
 
 use super::{
+    jump::Jump,
     keys::Action,
     palette::{self, Command, MOST_RECENT, Palette, Row},
     recent::Recent,
@@ -75,7 +76,7 @@ impl State {
         let recent = &mut self.layout.recent_commands;
         let label = row.label();
         // How many steps back means something else the next time.
-        if !matches!(row.command, Command::Undo(_)) {
+        if !matches!(row.command, Command::Undo(_) | Command::Show(_)) {
             recent.retain(|other| *other != label);
             recent.insert(0, label);
             recent.truncate(MOST_RECENT);
@@ -84,6 +85,10 @@ impl State {
             Command::Action(action) => self.actions.push(action),
             // The palette goes on to its values by itself.
             Command::Setting(_) => {}
+            Command::Show(key) => {
+                self.panel = true;
+                self.jump = Some(Jump::to(key));
+            }
             Command::Set(text) => self.set_by_hand(&text),
             Command::Undo(count) => self.undo(count, false),
             Command::Look(name) => self.apply_look(&name),
@@ -98,9 +103,11 @@ impl State {
             Ok(key) => {
                 self.follow_settings(&before);
                 let value = palette::value_text(&self.config, &key);
-                let later = match key.starts_with("gpu.") || key == "window.size" {
-                    true => " (from the next start)",
-                    false => "",
+                let later = match key.split('.').next() {
+                    Some("gpu") => " (from the next start)",
+                    _ if key == "window.size" => " (from the next start)",
+                    Some("load") => " (the files are read again)",
+                    _ => "",
                 };
                 self.notify(format!("{key}: {value}{later}"));
             }

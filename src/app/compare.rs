@@ -8,6 +8,7 @@ use crate::{
     config::Config,
     render::compare::Errors,
     scene::{
+        Scene,
         edits::SceneEdits,
         picture::{self, Picture},
     },
@@ -31,8 +32,8 @@ const SHARED: [&str; 7] = [
     "deviation",
 ];
 
-/// Setting of a scene that its panel chooses, and not the settings.
-const VARIANT: &str = "scene.variant";
+/// The variant of materials. That of A is what its panel chose, and not the setting.
+pub(super) const VARIANT: &str = "scene.variant";
 
 /// How near the line the mouse takes hold of it, in points.
 pub(super) const LINE_REACH: f32 = 8.0;
@@ -85,8 +86,19 @@ pub(super) struct OtherScene {
     pub(super) frozen: Option<Box<Config>>,
     /// Edits of the same files in place of those of A.
     pub(super) edits: Option<Arc<SceneEdits>>,
+    /// The variant of A's materials at that moment.
+    frozen_variant: Option<usize>,
     /// Settings over these.
     pub(super) with: BTreeMap<String, toml::Value>,
+}
+
+/// What a side that keeps it is made of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shown {
+    pub(super) config: Config,
+    pub(super) edits: SceneEdits,
+    /// The variant of the materials.
+    pub(super) variant: Option<usize>,
 }
 
 /// A picture with its name.
@@ -132,6 +144,8 @@ pub(super) struct Compare {
     pub(super) gain: f32,
     /// Whether differences are those of linear light.
     pub(super) is_linear: bool,
+    /// Whether a B of linear radiance is shown without the tone curve of A.
+    pub(super) is_untoned: bool,
     /// What is typed: a key to look for, a value, a file.
     pub(super) key: String,
     pub(super) value: String,
@@ -154,6 +168,7 @@ impl Default for Compare {
             flipped: None,
             gain: 4.0,
             is_linear: false,
+            is_untoned: false,
             key: String::new(),
             value: String::new(),
             file: String::new(),
@@ -194,27 +209,27 @@ impl Compare {
         self.told = Told::default();
     }
 
-    /// Ends the comparison, or begins the last one again; the first is with the settings and edits `now`. Returns
-    /// what to tell.
-    pub(super) fn toggle(&mut self, now: &Config, edits: &SceneEdits) -> String {
+    /// Ends the comparison, or begins the last one again; the first is with what is shown `now`. Returns what to tell.
+    pub(super) fn toggle(&mut self, now: Shown) -> String {
         if self.other.is_some() {
             self.end();
             return "comparing ended".into();
         }
         match self.last.take() {
             Some(last) => self.begin(last),
-            None => self.freeze(now, edits),
+            None => self.freeze(now),
         }
         format!("comparing with {}", self.name())
     }
 
-    /// Compares with the same scene in the settings and with the edits `now`.
-    pub(super) fn freeze(&mut self, now: &Config, edits: &SceneEdits) {
+    /// Compares with the same scene as it is shown `now`.
+    pub(super) fn freeze(&mut self, now: Shown) {
         let files = self.scene().and_then(|scene| scene.files.clone());
         self.begin(Other::Scene(OtherScene {
             files,
-            frozen: Some(Box::new(now.clone())),
-            edits: Some(Arc::new(edits.clone())),
+            frozen: Some(Box::new(now.config)),
+            edits: Some(Arc::new(now.edits)),
+            frozen_variant: now.variant,
             with: BTreeMap::new(),
         }));
     }
@@ -359,6 +374,26 @@ impl Compare {
 }
 
 impl OtherScene {
+    /// The variant of B's materials in `scene`, where A shows `a`, and its files in the same order if that `is_same`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for one that the scene does not have.
+    pub(super) fn variant(
+        &self,
+        scene: &Scene,
+        (is_same, a): (bool, Option<usize>),
+        now: Option<usize>,
+    ) -> Result<Option<usize>> {
+        match self.with.get(VARIANT).and_then(toml::Value::as_str) {
+            Some(name) => scene.variant(name),
+            // Another file has variants of its own.
+            None if !is_same => Ok(now),
+            None if self.frozen.is_some() => Ok(self.frozen_variant),
+            None => Ok(a),
+        }
+    }
+
     /// The settings of B where those of A are `a`.
     pub(super) fn config(&self, a: &Config) -> Config {
         let mut config = a.clone();
@@ -413,7 +448,7 @@ fn text_of(key: &str, value: &toml::Value) -> String {
 /// Whether B can have another value of `key` than A.
 pub(super) fn is_own(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
-    !SHARED.contains(&section) && key != VARIANT
+    !SHARED.contains(&section)
 }
 
 /// The keys that B can have of its own and that hold all words of `text`.
@@ -450,8 +485,11 @@ mod tests {
     fn frozen_settings_stay_and_shared_ones_follow() {
         let mut a = Config::default();
         let mut compare = Compare::default();
-        let edits = SceneEdits::default();
-        compare.toggle(&a, &edits);
+        let shown = |config: &Config| Shown {
+            config: config.clone(),
+            ..Shown::default()
+        };
+        compare.toggle(shown(&a));
         a.shadows.mode = ShadowMode::Off;
         a.animation.speed = 0.5;
         a.window.still_samples = 2;
@@ -460,10 +498,42 @@ mod tests {
         assert_eq!((b.animation.speed, b.window.still_samples), (0.5, 2));
         // The last comparison comes back as it was.
         let before = compare.other().cloned();
-        compare.toggle(&a, &edits);
+        compare.toggle(shown(&a));
         assert!(compare.other().is_none());
-        compare.toggle(&a, &edits);
+        compare.toggle(shown(&a));
         assert_eq!(compare.other().cloned(), before);
+    }
+
+    #[test]
+    fn b_has_a_variant_of_its_own_or_that_of_a() {
+        let a = Config::default();
+        let file = Scene {
+            variants: vec!["red".into(), "blue".into()],
+            ..Scene::default()
+        };
+        let mut compare = Compare::default();
+        compare.set(&a, "image.tonemap=aces").unwrap();
+        let of = |compare: &Compare, is_same, shown| {
+            let scene = compare.scene().unwrap();
+            scene.variant(&file, (is_same, shown), None)
+        };
+        assert_eq!(of(&compare, true, Some(1)).unwrap(), Some(1));
+        assert_eq!(of(&compare, false, Some(1)).unwrap(), None);
+        compare.set(&a, "scene.variant=blue").unwrap();
+        for (is_same, shown) in [(true, Some(0)), (true, None), (false, Some(0))] {
+            assert_eq!(of(&compare, is_same, shown).unwrap(), Some(1));
+        }
+        assert_eq!(compare.name(), "image.tonemap aces, scene.variant blue");
+        compare.set(&a, "scene.variant=green").unwrap();
+        let error = of(&compare, true, None).unwrap_err().to_string();
+        assert!(error.contains("green") && error.contains("blue"), "{error}");
+        // Settings that were kept keep the variant too.
+        compare.freeze(Shown {
+            config: a.clone(),
+            variant: Some(0),
+            ..Shown::default()
+        });
+        assert_eq!(of(&compare, true, Some(1)).unwrap(), Some(0));
     }
 
     #[test]
@@ -490,7 +560,7 @@ mod tests {
     fn keys_are_found_by_words() {
         assert_eq!(found("leaf cut"), ["tree.leaf_cutoff"]);
         assert!(found("").len() > 50);
-        let is_shared = |key: &String| key.starts_with("window.") || key == VARIANT;
+        let is_shared = |key: &String| key.starts_with("window.");
         assert!(!found("").iter().any(is_shared));
     }
 

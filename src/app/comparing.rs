@@ -233,8 +233,13 @@ impl Viewer {
             return Ok(());
         };
         side.stage.turn_up(config.scene.up);
-        let variant = self.state.stage.as_ref().and_then(|stage| stage.variant);
-        if is_same && side.stage.variant != variant {
+        let shown = self.state.stage.as_ref().and_then(|stage| stage.variant);
+        let now = side.stage.variant;
+        let variant = match self.state.compare.scene() {
+            Some(scene) => scene.variant(&side.stage.scene, (is_same, shown), now)?,
+            None => now,
+        };
+        if now != variant {
             side.stage.scene.choose_variant(variant);
             side.stage.variant = variant;
             side.uploaded
@@ -330,6 +335,7 @@ impl Viewer {
             },
             clip: side.stage.clip,
             blend: side.stage.blend.clone(),
+            variant: side.stage.variant,
             counts_intersections: false,
             edition: side.stage.edition,
             exposure_ev,
@@ -504,6 +510,11 @@ impl Viewer {
                 true => stats.exposure_ev.exp2(),
                 false => 0.0,
             },
+            b_curve: match compare.is_untoned {
+                true => 0,
+                false => self.state.config.image.tonemap as u32,
+            },
+            ..CompareParams::default()
         })
     }
 }

@@ -1,9 +1,19 @@
 //! File dialogs, which do not hold up the window.
 
-use super::wake::{Wake, Waker};
-use crate::scene::{environment, folder};
-use std::path::PathBuf;
+use super::{
+    browse::Kind,
+    unsaved::{Place, Unsaved},
+    wake::{Wake, Waker},
+};
+use crate::scene::{environment, folder, picture};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 use winit::window::Window;
+
+/// Nobody closes a dialog so soon: it was not opened.
+const SOON: Duration = Duration::from_millis(300);
 
 /// The file dialogs of the window, of which one is open at a time.
 #[derive(Debug, Default)]
@@ -12,41 +22,46 @@ pub(super) struct Dialogs {
 }
 
 impl Dialogs {
-    /// Asks for scene files; the answer is a [`Wake::OpenScene`]. `false` if a dialog is open already, or
+    /// Asks for files of `kind`; the answer is a [`Wake::Chosen`]. `false` if a dialog is open already, or seems to
+    /// be.
+    pub(super) fn ask_for(&mut self, kind: Kind, window: &Window, waker: &Waker) -> bool {
+        let (title, files, extensions) = offered(kind);
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title(title)
+            .add_filter(files, &extensions)
+            .set_parent(window);
+        self.ask(waker, dialog, kind)
+    }
+
+    /// Asks where `unsaved` is to be; the answer is a [`Wake::Save`]. Returns it where a dialog is open already, or
     /// seems to be.
-    pub(super) fn ask_for_scene(&mut self, window: &Window, waker: &Waker) -> bool {
-        let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Open a scene")
-            .add_filter("Scenes", &folder::EXTENSIONS)
+    pub(super) fn ask_to_save(
+        &mut self,
+        window: &Window,
+        waker: &Waker,
+        unsaved: Unsaved,
+    ) -> Option<Unsaved> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Some(unsaved);
+        }
+        let extension = unsaved.extension();
+        let name = unsaved.unasked.file_name().unwrap_or_default();
+        let mut dialog = rfd::AsyncFileDialog::new()
+            .set_title(format!("Save {}", unsaved.what))
+            .add_filter(extension.to_uppercase(), &[&extension])
+            .set_file_name(name.to_string_lossy())
             .set_parent(window);
-        self.ask(waker, dialog, Wake::OpenScene)
-    }
-
-    /// Asks for a file to compare the scene with; the answer is a [`Wake::OpenCompared`]. `false` as above.
-    pub(super) fn ask_for_compared(&mut self, window: &Window, waker: &Waker) -> bool {
-        let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Compare with a scene")
-            .add_filter("Scenes", &folder::EXTENSIONS)
-            .set_parent(window);
-        self.ask(waker, dialog, Wake::OpenCompared)
-    }
-
-    /// Asks for a file of edits; the answer is a [`Wake::OpenEdits`]. `false` as above.
-    pub(super) fn ask_for_edits(&mut self, window: &Window, waker: &Waker) -> bool {
-        let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Load edits")
-            .add_filter("Edits", &["json"])
-            .set_parent(window);
-        self.ask(waker, dialog, Wake::OpenEdits)
-    }
-
-    /// Asks for an environment; the answer is a [`Wake::OpenEnvironment`]. `false` as above.
-    pub(super) fn ask_for_environment(&mut self, window: &Window, waker: &Waker) -> bool {
-        let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Open an environment")
-            .add_filter("Environments", &environment::EXTENSIONS)
-            .set_parent(window);
-        self.ask(waker, dialog, Wake::OpenEnvironment)
+        let folder = std::path::absolute(&unsaved.unasked).ok();
+        if let Some(folder) = folder.as_deref().and_then(std::path::Path::parent) {
+            dialog = dialog.set_directory(folder);
+        }
+        let (waker, asked, answer) = (waker.clone(), Instant::now(), dialog.save_file());
+        std::thread::spawn(move || {
+            let chosen = pollster::block_on(answer).map(|file| file.path().to_owned());
+            let place = place(chosen, asked.elapsed());
+            waker.send(Wake::Save(unsaved, place));
+        });
+        None
     }
 
     /// The answer of a dialog has arrived.
@@ -56,12 +71,7 @@ impl Dialogs {
 
     /// Shows `dialog` and waits for its answer on a thread: a desktop portal that does not answer may take as
     /// long as it likes.
-    fn ask(
-        &mut self,
-        waker: &Waker,
-        dialog: rfd::AsyncFileDialog,
-        wake: fn(Option<Vec<PathBuf>>) -> Wake,
-    ) -> bool {
+    fn ask(&mut self, waker: &Waker, dialog: rfd::AsyncFileDialog, kind: Kind) -> bool {
         if std::mem::replace(&mut self.is_open, true) {
             return false;
         }
@@ -72,9 +82,8 @@ impl Dialogs {
                 let paths = files.iter().map(|file| file.path().to_owned());
                 paths.filter(|path| !path.as_os_str().is_empty()).collect()
             };
-            waker.send(wake(files_or_failure(
-                pollster::block_on(answer).map(paths),
-            )));
+            let answer = files_or_failure(pollster::block_on(answer).map(paths));
+            waker.send(Wake::Chosen(kind, answer));
         });
         true
     }
@@ -87,5 +96,42 @@ fn files_or_failure(answer: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
         Some(answer.unwrap_or_default())
     } else {
         answer
+    }
+}
+
+/// Title, name of the files and their endings.
+fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
+    match kind {
+        Kind::Scenes => ("Open a scene", "Scenes", folder::EXTENSIONS.into()),
+        Kind::Environments => (
+            "Open an environment",
+            "Environments",
+            environment::EXTENSIONS.into(),
+        ),
+        Kind::Compared => (
+            "Measure the distance from a scene",
+            "Scenes",
+            folder::EXTENSIONS.into(),
+        ),
+        Kind::Edits => ("Load edits", "Edits", vec!["json"]),
+        Kind::Sides => {
+            let both = [&folder::EXTENSIONS[..], &picture::EXTENSIONS[..]].concat();
+            (
+                "Compare with a scene or a picture",
+                "Scenes and pictures",
+                both,
+            )
+        }
+        Kind::Looks => ("Import a look", "Looks", vec!["toml"]),
+    }
+}
+
+/// What the answer of a dialog that asks for a place means. With desktop portals and zenity, nothing is told of a
+/// dialog that could not be opened; elsewhere one always opens.
+fn place(chosen: Option<PathBuf>, after: Duration) -> Place {
+    match chosen {
+        Some(path) if !path.as_os_str().is_empty() => Place::At(path),
+        _ if after < SOON && !cfg!(any(windows, target_os = "macos")) => Place::NoDialog,
+        _ => Place::Nowhere,
     }
 }

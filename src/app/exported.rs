@@ -68,7 +68,12 @@ impl State {
             Motion::Turn => {
                 arguments.extend(["--turntable".into(), self.export.turn_secs.to_string()]);
             }
-            Motion::Path => arguments.extend(["--path".into(), text(path)]),
+            Motion::Path => {
+                // Keys without a field of view have that of now.
+                let fov = self.config.camera.fov;
+                arguments.extend(["--path".into(), text(path)]);
+                arguments.extend(["--set".into(), format!("camera.fov={fov}")]);
+            }
         }
         arguments.extend(["--edits".into(), text(edits)]);
         arguments.extend(["--frames".into(), self.exported_frames().to_string()]);
@@ -161,6 +166,7 @@ mod tests {
     fn arguments_are_those_of_render() {
         use crate::cli::{Cli, Command};
         let mut state = state();
+        state.config.camera.fov = 31.5;
         for motion in [Motion::Clip, Motion::Turn, Motion::Path] {
             state.export.motion = motion;
             state.add_path_key();
@@ -176,6 +182,8 @@ mod tests {
             assert_eq!(render.samples, Some(16));
             assert_eq!(render.frames, Some(state.exported_frames()));
             assert_eq!(render.path.is_some(), motion == Motion::Path);
+            let has_fov = arguments.iter().any(|word| word == "camera.fov=31.5");
+            assert_eq!(has_fov, motion == Motion::Path);
             assert_eq!(render.turntable, (motion == Motion::Turn).then_some(8.0));
         }
     }

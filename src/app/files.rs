@@ -12,7 +12,7 @@ use super::{
     watch::{Watch, Watches},
 };
 use crate::{
-    Error,
+    Error, config,
     scene::{self, folder},
 };
 use std::path::{Path, PathBuf};
@@ -29,23 +29,13 @@ impl Viewer {
     /// Performs an action about files; returns any other.
     pub(super) fn perform_on_files(&mut self, action: Action) -> Option<Action> {
         match action {
-            Action::Open => {
-                let asked = self.dialogs.ask_for_scene(&self.window, &self.waker);
-                self.asked_in_dialog(asked, Kind::Scenes);
-            }
-            Action::OpenEnvironment => {
-                let asked = self.dialogs.ask_for_environment(&self.window, &self.waker);
-                self.asked_in_dialog(asked, Kind::Environments);
-            }
-            Action::OpenCompared => {
-                let asked = self.dialogs.ask_for_compared(&self.window, &self.waker);
-                self.asked_in_dialog(asked, Kind::Compared);
-            }
+            Action::Open => self.ask_for(Kind::Scenes),
+            Action::OpenEnvironment => self.ask_for(Kind::Environments),
+            Action::OpenCompared => self.ask_for(Kind::Compared),
+            Action::OpenSide => self.ask_for(Kind::Sides),
+            Action::ImportLook => self.ask_for(Kind::Looks),
             Action::SaveEdits => self.save_edits(),
-            Action::LoadEdits => {
-                let asked = self.dialogs.ask_for_edits(&self.window, &self.waker);
-                self.asked_in_dialog(asked, Kind::Edits);
-            }
+            Action::LoadEdits => self.ask_for(Kind::Edits),
             Action::Browse => self.browse(Kind::Scenes),
             Action::NextFile => self.look_for_neighbour(true),
             Action::PreviousFile => self.look_for_neighbour(false),
@@ -67,10 +57,10 @@ impl Viewer {
         None
     }
 
-    /// A second request while a dialog is open, or while the system takes its time, is for the built-in
+    /// Asks for a file. A second request while a dialog is open, or while the system takes its time, is for the built-in
     /// browser.
-    fn asked_in_dialog(&mut self, asked: bool, kind: Kind) {
-        if asked {
+    fn ask_for(&mut self, kind: Kind) {
+        if self.dialogs.ask_for(kind, &self.window, &self.waker) {
             self.state
                 .notify("the system's file dialog opens; Ctrl+P has canopy's own");
         } else {
@@ -104,6 +94,16 @@ impl Viewer {
             Kind::Edits => {
                 if let Some(file) = files.pop() {
                     self.load_edits(&file);
+                }
+            }
+            Kind::Sides => {
+                if let Some(file) = files.pop() {
+                    self.compare_with_file(&file);
+                }
+            }
+            Kind::Looks => {
+                if let Some(file) = files.pop() {
+                    self.state.import_look(&file);
                 }
             }
         }
@@ -153,6 +153,8 @@ impl Viewer {
                     Choice::Environment(file) => self.choose_environment(&file),
                     Choice::Compared(file) => self.choose_compared(&file),
                     Choice::Edits(file) => self.load_edits(&file),
+                    Choice::Side(file) => self.compare_with_file(&file),
+                    Choice::Look(file) => self.state.import_look(&file),
                 }
             }
         }
@@ -251,6 +253,20 @@ impl Viewer {
             return;
         }
         self.load(stage.files.clone());
+    }
+
+    /// Reads the files again where the settings of loading are no longer `before`; also those that could not be read.
+    pub(super) fn follow_load(&mut self, before: &config::Load) {
+        if self.state.config.load == *before {
+            return;
+        }
+        if reads_stdin(&self.asked) {
+            self.state.notify(READ_ONCE);
+            return;
+        }
+        self.environment.reload();
+        self.deviation.reload();
+        self.load(self.asked.clone());
     }
 
     /// Watches the files of what is shown, or of what could not be loaded, as far as that is wanted.

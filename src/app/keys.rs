@@ -29,6 +29,12 @@ pub(super) enum Action {
     SaveEdits,
     /// Asks for such a file, and lays its edits over the scene.
     LoadEdits,
+    /// Asks for a scene or a picture to compare with side by side.
+    OpenSide,
+    /// Asks for a look to import.
+    ImportLook,
+    /// Saves the settings as a look where the person says.
+    ExportLook,
     Browse,
     NextFile,
     PreviousFile,

@@ -24,6 +24,8 @@ pub(super) enum Command {
     Action(Action),
     /// Goes on to the values of a setting.
     Setting(String),
+    /// Shows a setting in the panel.
+    Show(String),
     /// Sets a key, from `KEY=VALUE`.
     Set(String),
     /// Takes so many changes of settings back.
@@ -247,7 +249,18 @@ impl Palette {
         }
         // What was typed whole comes before what it only begins.
         values.sort_by_key(|value| value != typed);
-        values.iter().map(|value| row(value)).collect()
+        let mut rows: Vec<Row> = values.iter().map(|value| row(value)).collect();
+        if typed.is_empty() {
+            let command = Command::Show(key.into());
+            let note = "goes to its control";
+            rows.push(Row::new(
+                "panel",
+                format!("{key} in the panel"),
+                note,
+                command,
+            ));
+        }
+        rows
     }
 }
 
@@ -306,6 +319,11 @@ pub(super) fn actions(keymap: &Keymap) -> Vec<Row> {
             "compare with the scene before all edits",
             Action::CompareUnedited,
         ),
+            "open a scene or a picture to compare with side by side",
+            Action::OpenSide,
+        ),
+        ("import a look", Action::ImportLook),
+        ("export the settings as a look", Action::ExportLook),
         ("run the benchmark, or end it", Action::Benchmark),
         (
             "save the profile as a trace (JSON)",
@@ -409,7 +427,7 @@ mod tests {
         let of = |value: &str| format!("shadows.mode {value}");
         assert_eq!(
             names(&mut palette, "shadows.mode "),
-            ["off", "map", "rays"].map(of)
+            ["off", "map", "rays", "in the panel"].map(of)
         );
         assert_eq!(palette.rows()[2].note, "now, at the start, default");
         assert_eq!(names(&mut palette, "shadows.mode r"), [of("rays")]);

@@ -1,6 +1,6 @@
 //! The viewer's profile: timings that come back, and files that it is written to.
 
-use super::{in_flight::InFlight, pictures, profiling::Recorded, viewer::Viewer};
+use super::{in_flight::InFlight, pictures, profiling::Recorded, unsaved::Unsaved, viewer::Viewer};
 use crate::{Result, profile};
 
 impl Viewer {
@@ -28,17 +28,16 @@ impl Viewer {
         }
     }
 
-    /// Saves the profile beside the pictures.
+    /// Saves the profile of this moment where the person says.
     pub(super) fn save_profile(&mut self, extension: &str) {
-        let path = pictures::new_path(&self.picture_name(), extension);
         let frames = self.state.profiler.frames(&self.state.history);
-        let adapter = &self.graphics.gpu.info.name;
-        match profile::write(&path, frames, adapter) {
-            Ok(()) => self.state.notify(format!("saved {}", path.display())),
-            Err(error) => self
-                .state
-                .fail("The profile could not be saved", error.to_string()),
-        }
+        let text = profile::text(extension, frames, &self.graphics.gpu.info.name);
+        self.ask_to_save(Unsaved {
+            what: "the profile",
+            bytes: text.into_bytes(),
+            note: String::new(),
+            unasked: pictures::new_path(&self.picture_name(), extension),
+        });
     }
 
     /// Writes the profile that was asked for when the viewer ends.

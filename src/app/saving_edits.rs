@@ -1,6 +1,6 @@
 //! Edits go to files of their own, and come from there.
 
-use super::{pictures, state::State, viewer::Viewer};
+use super::{pictures, state::State, unsaved::Unsaved, viewer::Viewer};
 use crate::{
     Error, Result, output,
     scene::{edits::SceneEdits, saved_edits::SavedEdits},
@@ -8,7 +8,7 @@ use crate::{
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 impl Viewer {
-    /// Saves edits and what is hidden beside the pictures.
+    /// Saves edits and what is hidden where the person says.
     pub(super) fn save_edits(&mut self) {
         let edits = self.state.saved_edits();
         if edits.is_empty() {
@@ -16,13 +16,15 @@ impl Viewer {
                 .state
                 .notify("no material and no light is edited, and nothing is hidden");
         }
-        let path = pictures::new_path(&self.picture_name(), "json");
-        match write(&path, &edits) {
-            Ok(()) => self.state.notify(format!("saved {}", path.display())),
-            Err(error) => self
-                .state
-                .fail("The edits could not be saved", error.to_string()),
+        if let Some(what) = edits.fault() {
+            return self.state.fail("The edits could not be saved", what);
         }
+        self.ask_to_save(Unsaved {
+            what: "the edits",
+            bytes: edits.text().into_bytes(),
+            note: String::new(),
+            unasked: pictures::new_path(&self.picture_name(), "json"),
+        });
     }
 
     /// Lays the edits of a file over the scene, in place of those that it has.

@@ -1,7 +1,16 @@
 //! What the texture viewer asks of the GPU: the texture that is shown, and the texel under the pointer.
 
-use super::{graphics::Graphics, screen, textures::listed, viewer::Viewer};
-use crate::render::TextureView;
+use super::{
+    graphics::Graphics,
+    screen,
+    textures::{Listed, listed},
+    viewer::Viewer,
+};
+use crate::{
+    gpu::Gpu,
+    render::{TextureView, texture_view::environment_texture},
+    scene::environment::EnvironmentImage,
+};
 use std::time::Duration;
 
 impl Viewer {
@@ -16,7 +25,8 @@ impl Viewer {
         else {
             return;
         };
-        if textures.of_scene != Some(self.scenes) {
+        let numbers = Some([self.scenes, self.environments]);
+        if textures.of != numbers {
             textures.forget();
         }
         if !textures.is_open {
@@ -27,9 +37,12 @@ impl Viewer {
             return;
         };
         let mut is_changed = false;
-        if textures.of_scene.is_none() {
-            textures.list = listed(&stage.scene, &uploaded.buffers.materials.textures);
-            textures.of_scene = Some(self.scenes);
+        if textures.of.is_none() {
+            let named = self.state.config.environment.is_file();
+            let image = self.environment.image().filter(|_| named);
+            let image = image.and_then(|image| of_environment(gpu, &image));
+            textures.list = listed(&stage.scene, &uploaded.buffers.materials.textures, image);
+            textures.of = numbers;
             is_changed = true;
         }
         textures.choose_asked(&stage.scene);
@@ -80,5 +93,21 @@ impl Viewer {
     /// Whether a texel is on its way.
     pub(super) fn awaits_texel(&self) -> bool {
         self.state.textures.copy.is_some()
+    }
+}
+
+/// The image of the environment, for the list.
+fn of_environment(gpu: &Gpu, image: &EnvironmentImage) -> Option<Listed> {
+    match environment_texture(gpu, image) {
+        Ok(texture) => Some(Listed {
+            name: image.name.clone(),
+            texture,
+            users: Vec::new(),
+            radiance: Some(image.scale),
+        }),
+        Err(error) => {
+            log::warn!("{}: the texture viewer leaves it out: {error}", image.name);
+            None
+        }
     }
 }

@@ -6,9 +6,10 @@ use super::{
     bookmarks::Bookmarks,
     camera::Camera,
     changes::Changes,
-    compare::Compare,
+    compare::{Compare, Shown},
     deviation::ComparedWith,
     export::Export,
+    jump::Jump,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
     looks::Looks,
@@ -124,6 +125,10 @@ pub(super) struct State {
     pub(super) changes: Changes,
     /// The command palette while it is open.
     pub(super) palette: Option<Palette>,
+    /// The setting that the panel goes to.
+    pub(super) jump: Option<Jump>,
+    /// Whether parts of the panel that fold are laid out open, to look for a setting.
+    pub(super) unfolds: bool,
     /// Views that the person has saved.
     pub(super) bookmarks: Bookmarks,
     /// Whether the picture is shown alone.
@@ -443,6 +448,8 @@ impl State {
             presents: false,
             looks: Looks::default(),
             palette: None,
+            jump: None,
+            unfolds: false,
             opens: None,
             undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
@@ -804,13 +811,8 @@ impl State {
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Intersections => self.toggle_intersections(),
             Action::Compare => {
-                let edits = self
-                    .stage
-                    .as_ref()
-                    .map(|stage| stage.applied.edits().clone());
-                let text = self
-                    .compare
-                    .toggle(&self.config, &edits.unwrap_or_default());
+                let now = self.shown();
+                let text = self.compare.toggle(now);
                 self.notify(text);
             }
             Action::CompareUnedited => {
@@ -851,6 +853,9 @@ impl State {
             | Action::OpenCompared
             | Action::SaveEdits
             | Action::LoadEdits
+            | Action::OpenSide
+            | Action::ImportLook
+            | Action::ExportLook
             | Action::Palette
             | Action::FocusPanel
             | Action::Present
@@ -871,6 +876,17 @@ impl State {
             | Action::Quit => return Some(action),
         }
         None
+    }
+
+    /// What a side B that keeps it is made of.
+    pub(super) fn shown(&self) -> Shown {
+        let stage = self.stage.as_ref();
+        let edits = stage.map(|stage| stage.applied.edits().clone());
+        Shown {
+            config: self.config.clone(),
+            edits: edits.unwrap_or_default(),
+            variant: stage.and_then(|stage| stage.variant),
+        }
     }
 
     fn next_camera(&mut self) {

@@ -1,12 +1,20 @@
 //! What opens and closes the texture viewer.
 
-use super::state::State;
+use super::{state::State, textures::Asked};
 
 impl State {
-    /// Opens the texture viewer with the texture that has this index among those of the scene.
+    /// Opens the texture viewer with the texture that has this index among those of the scene, in any use.
     pub(super) fn open_texture(&mut self, texture: usize) {
+        self.show_texture(Asked {
+            texture,
+            used_as: None,
+        });
+    }
+
+    /// Opens the texture viewer with a texture.
+    pub(super) fn show_texture(&mut self, asked: Asked) {
         self.textures.is_open = true;
-        self.textures.asked = Some(texture);
+        self.textures.asked = Some(asked);
     }
 
     /// Opens or closes the texture viewer.

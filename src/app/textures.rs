@@ -1,27 +1,30 @@
 //! The texture viewer: which textures the scene has, which one is shown, and how.
 
 use crate::{
-    render::{SceneTexture, ShownTexture, TexelCopy},
+    render::{SceneTexture, ShownTexture, TexelCopy, material_textures::uses},
     scene::{LayerSlot, Material, Scene, TextureRef},
 };
 use glam::{Affine2, Vec2};
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-/// Edges of triangles that are drawn at most.
-pub(super) const MOST_EDGES: usize = 1 << 14;
+/// Triangles of a UV layout that are drawn at most; of more an even sample is.
+pub(super) const MOST_TRIANGLES: usize = 12_000;
 
 /// What the viewer shows.
 #[derive(Debug)]
 pub(super) struct Textures {
     /// Whether it is open.
     pub(super) is_open: bool,
-    /// Index into [`Scene::textures`] of the one to be shown.
-    pub(super) asked: Option<usize>,
+    /// The one to be shown.
+    pub(super) asked: Option<Asked>,
     /// What the person looks for.
     pub(super) search: String,
-    /// The textures of the scene, and the number of that scene.
+    /// The textures of the scene and of the environment, and the numbers of these.
     pub(super) list: Arc<[Listed]>,
-    pub(super) of_scene: Option<u64>,
+    pub(super) of: Option<[u64; 2]>,
     /// Index of the one that is shown.
     pub(super) chosen: usize,
     pub(super) level: u32,
@@ -34,6 +37,8 @@ pub(super) struct Textures {
     pub(super) zoom: Option<f32>,
     /// The texel of the finest level that is in the middle.
     pub(super) middle: Vec2,
+    /// Stops that radiance is brightened by.
+    pub(super) exposure_ev: f32,
     pub(super) shows_uv: bool,
     /// The layout of texture coordinates, and of which texture.
     pub(super) layout: Option<(usize, Arc<UvLayout>)>,
@@ -45,6 +50,15 @@ pub(super) struct Textures {
     pub(super) value: Option<(TexelAt, Result<[f32; 4], String>)>,
     /// A texel that is on its way back.
     pub(super) copy: Option<(TexelAt, TexelCopy)>,
+}
+
+/// A texture that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Index into [`Scene::textures`].
+    pub(super) texture: usize,
+    /// What it is used as where it was asked for; `None` for any use.
+    pub(super) used_as: Option<&'static str>,
 }
 
 /// A texel of a level of a listed texture.
@@ -61,6 +75,8 @@ pub(super) struct Listed {
     pub(super) name: String,
     pub(super) texture: SceneTexture,
     pub(super) users: Vec<User>,
+    /// What values are radiance after they are multiplied with; `None` where they are no radiance.
+    pub(super) radiance: Option<f32>,
 }
 
 /// A slot of a material that a texture is in.
@@ -68,6 +84,8 @@ pub(super) struct Listed {
 pub(super) struct User {
     pub(super) material: usize,
     pub(super) slot: &'static str,
+    /// Index into [`Scene::textures`].
+    texture: usize,
     pub(super) uv_set: u32,
     pub(super) texture_from_uv: Affine2,
 }
@@ -90,7 +108,7 @@ impl Default for Textures {
             asked: None,
             search: String::new(),
             list: Arc::default(),
-            of_scene: None,
+            of: None,
             chosen: 0,
             level: 0,
             channels: [true, true, true, false],
@@ -98,6 +116,7 @@ impl Default for Textures {
             is_linear: false,
             zoom: None,
             middle: Vec2::ZERO,
+            exposure_ev: 0.0,
             shows_uv: false,
             layout: None,
             drawn: None,
@@ -118,6 +137,7 @@ impl Textures {
             channels: self.channels,
             is_smooth: self.is_smooth,
             is_linear: self.is_linear,
+            exposure_ev: self.exposure_ev,
             shows_uv: self.shows_uv,
             ..Self::default()
         };
@@ -134,9 +154,7 @@ impl Textures {
         let Some(asked) = self.asked.take() else {
             return;
         };
-        let image = scene.textures.get(asked).map(|texture| texture.image);
-        let mut listed = self.list.iter();
-        if let Some(index) = listed.position(|listed| Some(listed.texture.image) == image) {
+        if let Some(index) = found(&self.list, scene, asked) {
             self.search.clear();
             self.choose(index);
         }
@@ -161,38 +179,59 @@ impl Textures {
     }
 }
 
-/// The textures of `scene` that were uploaded.
-pub(super) fn listed(scene: &Scene, uploaded: &[SceneTexture]) -> Arc<[Listed]> {
-    let users = users(scene);
-    uploaded
-        .iter()
-        .map(|texture| Listed {
-            name: match scene.images[texture.image].name.as_str() {
-                "" => format!("image {}", texture.image),
-                name => name.to_owned(),
-            },
-            users: users
-                .iter()
-                .filter(|(image, _)| *image == texture.image)
-                .map(|(_, user)| user.clone())
-                .collect(),
-            texture: texture.clone(),
-        })
-        .collect()
+/// The place in `list` of the texture that is asked for. An image in two uses is listed twice: the use that is asked
+/// for counts first, then that the texture itself is used so.
+fn found(list: &[Listed], scene: &Scene, asked: Asked) -> Option<usize> {
+    let image = scene.textures.get(asked.texture)?.image;
+    let of_image = (0..)
+        .zip(list)
+        .filter(|(_, of)| of.texture.image == Some(image));
+    let fit = |of: &Listed| {
+        let has_use = asked.used_as == Some(of.texture.used_as);
+        let has_texture = of.users.iter().any(|user| user.texture == asked.texture);
+        2 * u32::from(has_use) + u32::from(has_texture)
+    };
+    // Of those that fit as well, the first.
+    let best = of_image.max_by_key(|(index, of)| (fit(of), std::cmp::Reverse(*index)));
+    best.map(|(index, _)| index)
 }
 
-/// Every slot that has a texture, with the image.
-fn users(scene: &Scene) -> Vec<(usize, User)> {
-    let mut users = Vec::new();
+/// The textures of `scene` that were uploaded, and that of the environment.
+pub(super) fn listed(
+    scene: &Scene,
+    uploaded: &[SceneTexture],
+    environment: Option<Listed>,
+) -> Arc<[Listed]> {
+    let mut users = users(scene);
+    let of_scene = uploaded.iter().filter_map(|texture| {
+        let image = texture.image?;
+        Some(Listed {
+            name: match scene.images[image].name.as_str() {
+                "" => format!("image {image}"),
+                name => name.to_owned(),
+            },
+            users: users.remove(&(image, texture.used_as)).unwrap_or_default(),
+            texture: texture.clone(),
+            radiance: None,
+        })
+    });
+    of_scene.chain(environment).collect()
+}
+
+/// Every slot that has a texture, by its image and what that is used as.
+fn users(scene: &Scene) -> HashMap<(usize, &'static str), Vec<User>> {
+    let mut users: HashMap<_, Vec<User>> = HashMap::new();
     for (number, material) in scene.materials.iter().enumerate() {
-        for Slot { name, texture, .. } in slots(material) {
+        for slot in slots(material) {
             let user = User {
                 material: number,
-                slot: name,
-                uv_set: texture.uv_set,
-                texture_from_uv: texture.texture_from_uv,
+                slot: slot.name,
+                texture: slot.texture.texture,
+                uv_set: slot.texture.uv_set,
+                texture_from_uv: slot.texture.texture_from_uv,
             };
-            users.push((scene.textures[texture.texture].image, user));
+            let image = scene.textures[user.texture].image;
+            users.entry((image, slot.used_as)).or_default().push(user);
         }
     }
     users
@@ -202,6 +241,8 @@ fn users(scene: &Scene) -> Vec<(usize, User)> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     pub(super) name: &'static str,
+    /// What its image is used as.
+    pub(super) used_as: &'static str,
     pub(super) texture: TextureRef,
     /// Whether it holds sRGB colours, and not numbers.
     pub(super) is_color: bool,
@@ -228,13 +269,15 @@ pub(super) fn slots(material: &Material) -> impl Iterator<Item = Slot> {
         })
     });
     let all = base.into_iter().chain(layers.into_iter().flatten());
-    all.filter_map(|(name, texture, is_color)| {
+    let slot = |((name, texture, is_color), used_as): ((_, Option<TextureRef>, _), _)| {
         Some(Slot {
             name,
+            used_as,
             texture: texture?,
             is_color,
         })
-    })
+    };
+    all.zip(uses(material)).filter_map(slot)
 }
 
 fn layer_name(slot: LayerSlot) -> &'static str {
@@ -254,43 +297,53 @@ fn layer_name(slot: LayerSlot) -> &'static str {
     }
 }
 
-/// Edges of the triangles that these slots are on, each once for a primitive and a way to use it, at most
-/// [`MOST_EDGES`].
+/// Edges of the triangles that these slots are on, each once for a primitive and a way to use it. Of more than
+/// [`MOST_TRIANGLES`], every so many-th triangle is drawn.
 fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
-    let mut layout = UvLayout::default();
-    let mut ways: Vec<&User> = Vec::new();
+    let mut ways: HashMap<usize, Vec<&User>> = HashMap::new();
     for user in users {
-        let is_same = |way: &&User| {
-            (way.material, way.uv_set, way.texture_from_uv)
-                == (user.material, user.uv_set, user.texture_from_uv)
-        };
-        if !ways.iter().any(is_same) {
-            ways.push(user);
+        let of_material = ways.entry(user.material).or_default();
+        let way = (user.uv_set, user.texture_from_uv);
+        // A material has a handful of slots.
+        if !of_material
+            .iter()
+            .any(|known| (known.uv_set, known.texture_from_uv) == way)
+        {
+            of_material.push(user);
         }
     }
-    let primitives = scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    for primitive in primitives {
-        for way in ways.iter().filter(|way| way.material == primitive.material) {
-            let uvs = match way.uv_set {
-                0 => &primitive.uv0,
-                _ => &primitive.uv1,
-            };
-            layout.triangles += primitive.indices.len();
-            let mut known = HashSet::new();
-            for triangle in &primitive.indices {
-                if layout.edges.len() + 3 > MOST_EDGES {
-                    break;
-                }
-                layout.drawn += 1;
-                for corner in 0..3 {
-                    let [a, b] = [triangle[corner], triangle[(corner + 1) % 3]];
-                    if known.insert([a.min(b), a.max(b)]) {
-                        let at = |vertex: u32| {
-                            let uv = uvs.get(vertex as usize).copied().unwrap_or_default();
-                            way.texture_from_uv.transform_point2(uv)
-                        };
-                        layout.edges.push([at(a), at(b)]);
-                    }
+    let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let used = || {
+        primitives().flat_map(|primitive| {
+            let of_material = ways.get(&primitive.material).into_iter().flatten();
+            of_material.map(move |way| (primitive, *way))
+        })
+    };
+    let mut layout = UvLayout {
+        triangles: used().map(|(primitive, _)| primitive.indices.len()).sum(),
+        ..UvLayout::default()
+    };
+    let step = layout.triangles.div_ceil(MOST_TRIANGLES).max(1);
+    // Counted over all primitives, so that each has its share.
+    let mut number = 0;
+    for (primitive, way) in used() {
+        let uvs = match way.uv_set {
+            0 => &primitive.uv0,
+            _ => &primitive.uv1,
+        };
+        let first = (step - number % step) % step;
+        number += primitive.indices.len();
+        let mut known = HashSet::new();
+        for triangle in primitive.indices.iter().skip(first).step_by(step) {
+            layout.drawn += 1;
+            for corner in 0..3 {
+                let [a, b] = [triangle[corner], triangle[(corner + 1) % 3]];
+                if known.insert([a.min(b), a.max(b)]) {
+                    let at = |vertex: u32| {
+                        let uv = uvs.get(vertex as usize).copied().unwrap_or_default();
+                        way.texture_from_uv.transform_point2(uv)
+                    };
+                    layout.edges.push([at(a), at(b)]);
                 }
             }
         }
@@ -342,14 +395,19 @@ mod tests {
     }
 
     #[test]
-    fn users_are_all_slots() {
-        let users = users(&scene());
-        let told: Vec<_> = users
-            .iter()
-            .map(|(image, user)| (*image, user.slot))
-            .collect();
-        let expected = [(1, "base colour"), (1, "emission"), (0, "clear coat")];
-        assert_eq!(told, expected);
+    fn users_are_all_slots_by_what_their_images_are_used_as() {
+        let mut scene = scene();
+        // The image of the colours holds numbers too.
+        scene.materials[0].occlusion_texture = texture(1, 0);
+        let users = users(&scene);
+        let told = |image: usize, used_as: &'static str| -> Vec<_> {
+            let users = users.get(&(image, used_as)).into_iter().flatten();
+            users.map(|user| user.slot).collect()
+        };
+        assert_eq!(told(1, "colors"), ["base colour", "emission"]);
+        assert_eq!(told(1, "numbers"), ["occlusion"]);
+        assert_eq!(told(0, "numbers"), ["clear coat"]);
+        assert_eq!(users.len(), 3);
     }
 
     /// A quad has five edges, its diagonal once; the slot says which coordinates, and how they are transformed.
@@ -357,25 +415,78 @@ mod tests {
     fn layouts_follow_the_slot() {
         let scene = scene();
         let all = users(&scene);
-        let of = |image: usize| {
-            let users = all.iter().filter(|(of, _)| *of == image);
-            let users: Vec<_> = users.map(|(_, user)| user.clone()).collect();
-            uv_layout(&scene, &users)
-        };
-        let color = of(1);
+        let color = uv_layout(&scene, &all[&(1, "colors")]);
         assert_eq!((color.edges.len(), color.triangles, color.drawn), (5, 2, 2));
         assert_eq!(color.edges[0], [Vec2::ZERO, Vec2::new(2.0, 0.0)]);
-        assert_eq!(of(0).edges[0], [Vec2::ZERO, Vec2::X]);
-        // Of too many triangles the first ones are drawn, and all are told.
-        let mut large = scene.clone();
-        let primitive = &mut large.meshes[0].primitives[0];
-        primitive.indices = (0..20_000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-        let users: Vec<_> = all.iter().map(|(_, user)| user.clone()).take(1).collect();
-        let large = uv_layout(&large, &users);
-        assert_eq!(large.triangles, 20_000);
+        let coat = uv_layout(&scene, &all[&(0, "numbers")]);
+        assert_eq!(coat.edges[0], [Vec2::ZERO, Vec2::X]);
+    }
+
+    /// Of too many triangles an even sample is drawn, of every primitive its share, and all are told.
+    #[test]
+    fn large_layouts_are_sampled_evenly() {
+        let mut scene = scene();
+        let primitive = &mut scene.meshes[0].primitives[0];
+        let count = 20_001;
+        primitive.indices = (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let corner = |i: u32| Vec2::new(i as f32, 0.0);
+        primitive.uv0 = (0..3 * count).map(corner).collect();
+        let mut small = primitive.clone();
+        small.indices.truncate(7);
+        small.uv0.iter_mut().for_each(|uv| uv.y = 1.0);
+        let primitives = &mut scene.meshes[0].primitives;
+        primitives.push(small);
+        let users = &users(&scene)[&(1, "colors")][..1];
+        let layout = uv_layout(&scene, users);
+        assert_eq!((layout.triangles, layout.drawn), (20_008, 10_004));
+        assert_eq!(layout.edges.len(), 3 * layout.drawn);
+        let triangles = layout.edges.chunks(3).map(|edges| edges[0][0]);
+        let drawn: Vec<_> = triangles.map(|at| (at.x as u32 / 6, at.y)).collect();
+        let (large, small) = drawn.split_at(10_001);
+        let every_second: Vec<u32> = large.iter().map(|(triangle, _)| triangle / 2).collect();
+        assert_eq!(every_second, (0..10_001).collect::<Vec<_>>());
+        assert_eq!(small.iter().map(|(_, y)| *y).collect::<Vec<_>>(), [1.0; 3]);
+        // One more than fits is a sample already, and what fits is drawn whole.
+        scene.meshes[0].primitives.truncate(1);
+        scene.meshes[0].primitives[0]
+            .indices
+            .truncate(MOST_TRIANGLES);
+        let layout = uv_layout(&scene, users);
         assert_eq!(
-            (large.edges.len(), large.drawn),
-            (3 * large.drawn, MOST_EDGES / 3)
+            (layout.triangles, layout.drawn),
+            (MOST_TRIANGLES, MOST_TRIANGLES)
+        );
+    }
+
+    /// Ten times the materials and primitives take about ten times as long, and not a hundred times.
+    #[test]
+    fn many_materials_are_listed_in_linear_time() {
+        let many = |count: usize| {
+            let mut scene = scene();
+            let (material, primitive) = (
+                scene.materials[0].clone(),
+                scene.meshes[0].primitives[0].clone(),
+            );
+            scene.materials = vec![material; count];
+            let primitives = (0..count).map(|material| Primitive {
+                material,
+                ..primitive.clone()
+            });
+            scene.meshes[0].primitives = primitives.collect();
+            scene
+        };
+        let steps = |count: usize| {
+            let scene = many(count);
+            let start = std::time::Instant::now();
+            let users = users(&scene);
+            let layout = uv_layout(&scene, &users[&(1, "colors")]);
+            assert_eq!(layout.triangles, 2 * count);
+            start.elapsed()
+        };
+        let [few, many] = [2_000, 20_000].map(|count| (0..3).map(|_| steps(count)).min().unwrap());
+        assert!(
+            many < 40 * few.max(std::time::Duration::from_millis(1)),
+            "{few:?} {many:?}"
         );
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     benchmark::Benchmark,
     bookmarks::Bookmarks,
-    browse::{Browser, Kind},
+    browse::Browser,
     chord::Press,
     clicks::Selecting,
     deviation::{ComparedWith, DeviationFile},
@@ -268,10 +268,8 @@ impl Viewer {
                 return;
             }
             Wake::Accessibility(event) => self.gui.accessibility(event),
-            Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
-            Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
-            Wake::OpenCompared(files) => self.answered_in_dialog(Kind::Compared, files),
-            Wake::OpenEdits(files) => self.answered_in_dialog(Kind::Edits, files),
+            Wake::Chosen(kind, files) => self.answered_in_dialog(kind, files),
+            Wake::Save(unsaved, place) => self.answered_where_to_save(&unsaved, place),
             Wake::OpenNeighbour(found) => self.open_neighbour(found),
             Wake::SceneChanged => self.reload_changed(),
             Wake::EnvironmentChanged => self.environment.reload(),
@@ -403,9 +401,7 @@ impl Viewer {
         let loaded_with = self.state.config.load.clone();
         let left = self.state.perform(action, aspect, &self.options.look);
         self.state.follow_changes(false);
-        if self.state.config.load != loaded_with {
-            self.reload_scene();
-        }
+        self.follow_load(&loaded_with);
         match left.and_then(|action| self.perform_on_files(action)) {
             Some(Action::Reload) => {
                 self.state.notify("reading the files again");
@@ -431,6 +427,7 @@ impl Viewer {
                 self.state.open_palette(&recent.unwrap_or_default());
             }
             Some(Action::SaveProfile(extension)) => self.save_profile(extension),
+            Some(Action::ExportLook) => self.export_look(),
             Some(Action::Benchmark) => self.toggle_benchmark(),
             Some(Action::ComparePicture) => {
                 if let Err(error) = self.compare_with_picture() {
@@ -780,6 +777,7 @@ impl Viewer {
         self.state.tells_figures = false;
         self.state.path.is_told = false;
         self.state.tree_view.tells_figures = false;
+        let loaded_with = self.state.config.load.clone();
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
         let mut is_dragging = false;
@@ -793,6 +791,7 @@ impl Viewer {
         };
         let paint = self.gui.run(&self.window, show);
         self.state.follow_changes(is_dragging);
+        self.follow_load(&loaded_with);
         self.area = area(room, paint.pixels_per_point, window);
         if let Some(file) = &mut self.layout_file {
             file.follow(&self.state.layout);

@@ -1,5 +1,9 @@
 //! What threads tell the event loop.
 
+use super::{
+    browse::Kind,
+    unsaved::{Place, Unsaved},
+};
 use std::{io, path::PathBuf, time::Instant};
 use winit::event_loop::EventLoopProxy;
 
@@ -16,15 +20,10 @@ pub(super) enum Wake {
     Redraw,
     /// The window is to be drawn at this time.
     RedrawAt(Instant),
-    /// The person chose these scene files in a dialog; none if they closed it, and `None` if no dialog could
-    /// be opened.
-    OpenScene(Option<Vec<PathBuf>>),
-    /// The same for environments.
-    OpenEnvironment(Option<Vec<PathBuf>>),
-    /// The same for a file to compare the scene with.
-    OpenCompared(Option<Vec<PathBuf>>),
-    /// The same for a file of edits.
-    OpenEdits(Option<Vec<PathBuf>>),
+    /// The person chose these files in a dialog; none if they closed it, and `None` if no dialog could be opened.
+    Chosen(Kind, Option<Vec<PathBuf>>),
+    /// The person was asked where to save this.
+    Save(Unsaved, Place),
     /// The next or previous scene of the folder was looked for.
     OpenNeighbour(Neighbour),
     /// Files of the scene have changed.

@@ -186,6 +186,14 @@ fn named(folder: &Path, name: &str) -> Result<PathBuf> {
 /// [`Error::Argument`] for a name that no file can have, [`Error::Io`].
 pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
     let path = named(folder, name)?;
+    let text = text(config);
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    atomic_file::write(&path, text.as_bytes())?;
+    Ok(path)
+}
+
+/// What a look may set of `config`, as the text of its file.
+pub fn text(config: &Config) -> String {
     let mut text = String::from(
         "# A look of canopy: `canopy view --look NAME`, or the section Looks of the panel.\n",
     );
@@ -203,9 +211,36 @@ pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
             }
         }
     }
+    text
+}
+
+/// The name of the file of a look; `None` for a name that no file can have everywhere.
+pub fn file_name(name: &str) -> Option<PathBuf> {
+    path_of(Path::new(""), name)
+}
+
+/// Keeps the look in the file at `path` in `folder`, under the name of its file. Returns that name.
+///
+/// # Errors
+///
+/// Those of [`Look::read`]; [`Error::Argument`] for a name that no file can have everywhere or another look has;
+/// [`Error::Io`].
+pub fn import(folder: &Path, path: &Path) -> Result<String> {
+    Look::read(path)?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let target = named(folder, &name)?;
+    if target.exists() {
+        return Err(taken(&name));
+    }
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    atomic_file::write(&path, text.as_bytes())?;
-    Ok(path)
+    atomic_file::write(&target, &bytes)?;
+    Ok(name.into_owned())
+}
+
+/// The error for a name that another look has.
+fn taken(name: &str) -> Error {
+    Error::Argument(format!("there is a look \"{name}\" already"))
 }
 
 /// The value of a key as it means the same in any folder.
@@ -228,9 +263,7 @@ pub(super) fn absolute(key: &str, value: Value) -> Value {
 pub fn rename(folder: &Path, name: &str, wanted: &str) -> Result<()> {
     let (path, wanted_path) = (named(folder, name)?, named(folder, wanted)?);
     if wanted_path.exists() {
-        return Err(Error::Argument(format!(
-            "there is a look \"{wanted}\" already"
-        )));
+        return Err(taken(wanted));
     }
     std::fs::rename(&path, wanted_path).map_err(|e| Error::io(path, e))
 }

@@ -621,6 +621,9 @@ gpu_structs! {
         is_linear: u32,
         /// What B's linear radiance is multiplied by; 0 where B is sRGB-encoded.
         b_exposure: f32,
+        /// The tone curve of B's linear radiance: a [`Tonemap`](crate::config::Tonemap) as a number.
+        b_curve: u32,
+        _pad: u32,
     }
     /// What the equirectangular image, or a cube of another size, is to become.
     EquirectParams {
@@ -759,7 +762,8 @@ gpu_structs! {
         /// Whether values are shown as sRGB encodes them, or as they are.
         encodes: u32,
         is_smooth: u32,
-        _pad: u32,
+        /// Stops that values are brightened by before they are shown.
+        exposure_ev: f32,
     }
     /// A texel of a texture, and its value.
     TextureViewTexel {

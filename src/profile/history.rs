@@ -249,6 +249,48 @@ mod tests {
         Arc::new(TimedFrame { number, passes })
     }
 
+    /// What the profiler itself takes of a frame: its functions, in thousands of frames as the window records them,
+    /// against the same frames without. Medians of runs in turn leave nothing for noise to hide behind.
+    #[test]
+    fn a_frame_is_profiled_in_microseconds() {
+        const FRAMES: u64 = 2000;
+        const SPANS: [&str; 8] = [
+            "animate", "panel", "animate", "record", "compose", "acquire", "submit", "present",
+        ];
+        // As many passes as a frame with shadows, occlusion and reflections has.
+        let timed: Vec<_> = (1..=FRAMES)
+            .map(|number| {
+                let pass = |i| samples::pass("a pass of the frame", 1, f64::from(i), 0.5);
+                let passes = (0..40).map(pass).collect();
+                Arc::new(TimedFrame { number, passes })
+            })
+            .collect();
+        let run = |profiles: bool| {
+            let mut history = History::new(super::FRAMES);
+            let start = Instant::now();
+            for timed in &timed {
+                for name in SPANS {
+                    // The clock is read for the profiler alone.
+                    if profiles {
+                        history.span(name, Instant::now());
+                    }
+                }
+                if profiles {
+                    let number = history.push(timed.number, 0.0);
+                    history.presented(number, Instant::now(), true);
+                    history.timed(timed.clone());
+                }
+                std::hint::black_box(timed);
+            }
+            start.elapsed().as_secs_f64() * 1e6 / FRAMES as f64
+        };
+        let mut shares: Vec<f64> = (0..15).map(|_| run(true) - run(false)).collect();
+        shares.sort_by(f64::total_cmp);
+        let median_us = shares[shares.len() / 2];
+        println!("the profiler takes {median_us:.2} µs of a frame");
+        assert!(median_us > 0.0 && median_us < 200.0, "{shares:?}");
+    }
+
     #[test]
     fn timings_find_their_frame_and_old_frames_go() {
         let mut history = History::new(3);

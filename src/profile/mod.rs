@@ -36,9 +36,14 @@ pub fn check(path: &Path) -> Result<()> {
 ///
 /// [`crate::Error::Usage`] for another extension, [`crate::Error::Io`] where it cannot be written.
 pub fn write(path: &Path, frames: &VecDeque<Frame>, adapter: &str) -> Result<()> {
-    let text = match output::extension(path, &EXTENSIONS)? {
+    let text = text(output::extension(path, &EXTENSIONS)?, frames, adapter);
+    output::write(path, text.as_bytes())
+}
+
+/// The text of a profile: a table for `csv`, else a trace of events.
+pub fn text(extension: &str, frames: &VecDeque<Frame>, adapter: &str) -> String {
+    match extension {
         "csv" => csv::text(frames),
         _ => trace_events::text(frames, adapter),
-    };
-    output::write(path, text.as_bytes())
+    }
 }

@@ -1,7 +1,8 @@
 //! Twin of `compare`: two pictures in one, and their errors.
 
-use crate::gpu::layout::CompareParams;
-use glam::Vec3;
+use super::tonemap::tonemap;
+use crate::gpu::layout::{CompareParams, Exposure, TonemapParams};
+use glam::{DVec3, Vec3};
 
 /// A picture whose pixels are red, green and blue, row by row.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +72,17 @@ fn both(
     let of_b = filtered(b, at(params.scale_b, params.offset_b));
     let is_radiance = params.b_exposure > 0.0;
     let shown = |c: Vec3| match is_radiance {
-        true => (c * params.b_exposure).map(encode),
+        true => {
+            let toned = TonemapParams {
+                curve: params.b_curve,
+                ..TonemapParams::default()
+            };
+            let exposure = Exposure {
+                scale: params.b_exposure,
+                ..Exposure::default()
+            };
+            tonemap(&toned, &exposure, c.as_dvec3(), DVec3::ZERO).as_vec3()
+        }
         false => c,
     };
     (of_a, of_b.map(shown))
@@ -99,14 +110,6 @@ fn error(params: &CompareParams, a: Vec3, b: Vec3) -> f32 {
         _ => a.map(decode) - b.map(decode),
     };
     channels.abs().max_element().clamp(0.0, 1.0)
-}
-
-fn encode(linear: f32) -> f32 {
-    let c = linear.clamp(0.0, 1.0);
-    match c <= 0.003_130_8 {
-        true => 12.92 * c,
-        false => 1.055 * c.powf(1.0 / 2.4) - 0.055,
-    }
 }
 
 fn decode(encoded: f32) -> f32 {

@@ -24,7 +24,9 @@ pub fn texture_view(
         return None;
     }
     let place = std::array::from_fn(|axis| (uv[axis] * f64::from(side[axis])) as u32);
-    let value = texel(place);
+    let [r, g, b, a] = texel(place);
+    let exposure = f64::from(params.exposure_ev).exp2();
+    let value = [r * exposure, g * exposure, b * exposure, a];
     let kept = |channel: usize| params.channels >> channel & 1 == 1;
     let shown = |channel: usize| match (kept(channel), params.encodes == 1) {
         (false, _) => 0.0,

@@ -20,12 +20,12 @@ pub(super) const BASE_TEXTURES: usize = 5;
 /// A texture as it is bound: its image and use, where there is one, and its sampler.
 pub(super) type Bound = (Option<(usize, TextureUse)>, Sampler);
 
-/// An image as it was uploaded for one of its uses.
+/// An image as it was uploaded for one of its uses, or the environment's.
 #[derive(Debug, Clone)]
 pub struct SceneTexture {
-    /// Index into [`Scene::images`].
-    pub image: usize,
-    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`.
+    /// Index into [`Scene::images`]; `None` for that of the environment.
+    pub image: Option<usize>,
+    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`; `radiance` of the environment's.
     pub used_as: &'static str,
     /// All of its levels.
     pub view: wgpu::TextureView,
@@ -263,7 +263,7 @@ impl<'a> Textures<'a> {
         let views = self.views.iter();
         let mut uploaded: Vec<_> = views
             .map(|(&(image, texels), view)| SceneTexture {
-                image,
+                image: Some(image),
                 used_as: texels.name(),
                 view: view.clone(),
             })
@@ -447,6 +447,14 @@ fn use_of(material: &Material, slot: usize) -> TextureUse {
         2 => TextureUse::Normals,
         _ => TextureUse::Numbers,
     }
+}
+
+/// What the textures of a material are used as, in the words of [`SceneTexture::used_as`]: those of its base, then
+/// those of its layers in the order of [`LayerSlot::ALL`].
+pub fn uses(material: &Material) -> impl Iterator<Item = &'static str> {
+    let base = (0..BASE_TEXTURES).map(|slot| use_of(material, slot));
+    let layers = LayerSlot::ALL.into_iter().map(use_of_layer);
+    base.chain(layers).map(TextureUse::name)
 }
 
 /// What a texture of a layer holds.

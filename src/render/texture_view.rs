@@ -3,16 +3,18 @@
 use super::{
     copied::Copied,
     drawn::{Drawn, blended},
+    frame::check_size,
     material_textures::SceneTexture,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, OnDemand, Recorder, Workgroups, bind_group,
+        Bind, Gpu, GpuImage, Kernel, OnDemand, Recorder, Workgroups, bind_group,
         layout::{TextureViewParams, TextureViewTexel},
         library::wgsl_constants,
         pass::{self, Binding},
     },
+    scene::environment::EnvironmentImage,
 };
 use wgpu::{RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 
@@ -20,6 +22,9 @@ wgsl_constants! {
     /// Pixels along a square of what is seen behind alpha.
     pub const TEXTURE_VIEW_CHECKER: u32 = 8;
 }
+
+/// What the image of an environment is used as.
+pub const RADIANCE: &str = "radiance";
 
 const LABEL: &str = "texture_view";
 const PATH: &str = "render/texture_view.wgsl";
@@ -123,6 +128,35 @@ impl TextureView {
         let parts = [(&texel, TEXEL_BYTES)];
         Copied::record(gpu, encoder, "a texel", &parts).map(TexelCopy)
     }
+}
+
+/// The image of an environment as its file has it, to be looked at: of a cube its faces, one below the other. Its
+/// values are radiance once they are multiplied with [`EnvironmentImage::scale`].
+///
+/// # Errors
+///
+/// [`Error`](crate::Error) where the adapter has no room for it.
+pub fn environment_texture(gpu: &Gpu, image: &EnvironmentImage) -> Result<SceneTexture> {
+    let size = [image.width, image.height];
+    check_size(gpu, size)?;
+    let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+    let label = "image of the environment";
+    let texture = gpu.catch(|| GpuImage::new(gpu, label, size, Format::Rgba16Float, usage))?;
+    gpu.queue.write_texture(
+        texture.texture.as_image_copy(),
+        bytemuck::cast_slice(&image.texels),
+        wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(image.width * 8),
+            rows_per_image: None,
+        },
+        texture.texture.size(),
+    );
+    Ok(SceneTexture {
+        image: None,
+        used_as: RADIANCE,
+        view: texture.view,
+    })
 }
 
 impl ShownTexture {

@@ -9,7 +9,7 @@ pub mod cube_map;
 pub mod harmonics;
 mod image;
 pub(super) mod openexr;
-mod radiance;
+pub(super) mod radiance;
 mod sun;
 mod texels;
 

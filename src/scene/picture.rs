@@ -1,12 +1,19 @@
-//! Picture files, to be compared: PNG and JPEG as they are encoded, OpenEXR as linear floats.
+//! Picture files, to be compared: PNG and JPEG as they are encoded, OpenEXR and Radiance HDR as linear floats.
 
-use super::{environment::openexr, files::read_file, image};
+use super::{
+    environment::{openexr, radiance},
+    files::read_file,
+    image,
+};
 use crate::{Error, Result, config, error::guarded};
 use ::image::ImageFormat::{Jpeg, Png};
 use std::path::Path;
 
 /// The name extensions of pictures.
-pub const EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "exr"];
+pub const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "exr", "hdr"];
+
+/// The first bytes of Radiance HDR: its signature, in both spellings, begins so.
+const RADIANCE: &[u8] = b"#?";
 
 /// What is behind transparent pixels, sRGB-encoded.
 const BACKDROP: f32 = 0.5;
@@ -62,7 +69,7 @@ pub fn is_picture(path: &Path) -> bool {
 
 /// Whether the name is that of a picture of linear radiance.
 pub fn is_linear(path: &Path) -> bool {
-    extension(path).is_some_and(|extension| extension == "exr")
+    extension(path).is_some_and(|extension| extension == "exr" || extension == "hdr")
 }
 
 fn extension(path: &Path) -> Option<String> {
@@ -70,10 +77,11 @@ fn extension(path: &Path) -> Option<String> {
 }
 
 fn linear(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
-    if !bytes.starts_with(openexr::MAGIC) {
-        return Err("is not OpenEXR, as its name says".into());
-    }
-    let (size, pixels) = openexr::rgb(bytes, max_pixels)?;
+    let (size, pixels) = match bytes {
+        bytes if bytes.starts_with(openexr::MAGIC) => openexr::rgb(bytes, max_pixels)?,
+        bytes if bytes.starts_with(RADIANCE) => radiance::rgb(bytes, max_pixels)?,
+        _ => return Err("is neither OpenEXR nor Radiance HDR, as its name says".into()),
+    };
     Ok(Picture {
         size,
         pixels,

@@ -161,6 +161,12 @@ fn header(ui: &mut Ui, browser: &Browser) -> Answer {
                 "edits",
                 "Edits of materials and lights that were saved: .json",
             ),
+            (
+                Kind::Sides,
+                "side B",
+                "A scene or a picture to compare with side by side: .png, .jpg, .exr, .hdr too",
+            ),
+            (Kind::Looks, "looks", "Looks to import: .toml"),
         ] {
             let is_shown = browser.kind() == kind;
             let tab = ui.selectable_label(is_shown, name).on_hover_text(hint);

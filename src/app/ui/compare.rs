@@ -4,7 +4,7 @@
 use super::style::{card, digits};
 use crate::{
     app::{
-        compare::{Compare, LINE_REACH, Mode},
+        compare::{Compare, LINE_REACH, Mode, Other},
         state::State,
     },
     output::{magma, numbers::significant},
@@ -89,7 +89,7 @@ fn line(ctx: &Context, room: Rect, compare: &Compare) {
 fn labels(ctx: &Context, room: Rect, state: &State) {
     let compare = &state.compare;
     let stacked = compare.is_horizontal && compare.mode == Mode::Wipe;
-    let names = [compare.name_of_a(&state.config), compare.name()];
+    let names = [compare.name_of_a(&state.config), name_of_b(compare)];
     let shown = match compare.mode {
         Mode::Flicker => [!compare.shows_b, compare.shows_b],
         Mode::Wipe | Mode::Difference => [true; 2],
@@ -133,6 +133,18 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
                     });
             });
     }
+}
+
+/// The name of B, and how its radiance is shown.
+fn name_of_b(compare: &Compare) -> String {
+    let how = match compare.other() {
+        Some(Other::Picture(saved)) if saved.picture.is_linear => match compare.is_untoned {
+            true => ", linear",
+            false => ", toned as A",
+        },
+        _ => "",
+    };
+    compare.name() + how
 }
 
 /// What a frame of a side costs, in words.

@@ -12,15 +12,12 @@ pub(super) fn more(
 ) {
     let title = RichText::new("more").weak();
     let tip = "Settings that are used less often";
-    fold(
-        ui,
-        state,
-        &format!("{section}, more"),
-        title,
-        tip,
-        false,
-        add,
-    );
+    fold(ui, state, &more_of(section), title, tip, false, add);
+}
+
+/// The name of the less used settings of a section.
+pub(super) fn more_of(section: &str) -> String {
+    format!("{section}, more")
 }
 
 /// What can be folded, and stays as the person leaves it.
@@ -33,6 +30,10 @@ pub(super) fn fold(
     open: bool,
     add: impl FnOnce(&mut Ui, &mut State),
 ) {
+    if state.unfolds {
+        ui.scope(|ui| add(ui, state));
+        return;
+    }
     let is_open = state.layout.open.get(name).copied().unwrap_or(open);
     let header = egui::CollapsingHeader::new(title)
         .id_salt(name)

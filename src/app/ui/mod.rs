@@ -110,12 +110,37 @@ fn follow_focus(ui: &Ui) {
     }
 }
 
+/// Brings the row that was looked for into sight, and gives its control the keyboard.
+fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
+    /// Seconds in which a section has opened.
+    const OPENS: f64 = 0.4;
+    let Some(jump) = state.jump.as_mut().filter(|jump| jump.is_placed) else {
+        return;
+    };
+    ui.ctx().request_repaint();
+    let Some((rect, control)) = edits.found else {
+        return;
+    };
+    let now = ui.input(|input| input.time);
+    if jump.since.is_none()
+        && let Some(control) = control
+    {
+        ui.memory_mut(|memory| memory.request_focus(control));
+    }
+    ui.scroll_to_rect(rect, Some(egui::Align::Center));
+    if now - *jump.since.get_or_insert(now) > OPENS {
+        state.jump = None;
+    }
+}
+
 fn panel(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
     let wanted = state.layout.width.unwrap_or(PANEL_WIDTH);
     let mut edits = Edits {
         changes: state.changes.between(&state.initial, &state.config),
         reset: Vec::new(),
+        sought: state.jump.as_ref().map(|jump| jump.key.clone()),
+        found: None,
     };
     let shown = egui::Panel::right("settings")
         .default_size(wanted.clamp(LEAST_WIDTH, most))
@@ -126,7 +151,13 @@ fn panel(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             egui::ScrollArea::vertical()
                 .auto_shrink(false)
                 .show(ui, |ui| {
-                    sections::show(ui, state, facts, &mut edits);
+                    match &state.jump {
+                        Some(jump) if !jump.is_placed => {
+                            sections::place(ui, state, facts, &mut edits);
+                        }
+                        _ => sections::show(ui, state, facts, &mut edits),
+                    }
+                    jump(ui, state, &edits);
                     follow_focus(ui);
                 });
         });

@@ -18,6 +18,10 @@ pub(super) struct Edits {
     pub(super) changes: Rc<StartValues>,
     /// Keys that the person sets back to their values at the start.
     pub(super) reset: Vec<&'static str>,
+    /// The key whose row is looked for.
+    pub(super) sought: Option<String>,
+    /// That row: where it is, and its first control that can have the keyboard.
+    pub(super) found: Option<(egui::Rect, Option<egui::Id>)>,
 }
 
 /// A setting: its name, what it does, and why it has no effect now.
@@ -53,6 +57,12 @@ impl<'a> Row<'a> {
         add: impl FnOnce(&mut Ui) -> R,
     ) -> R {
         let tip = self.tooltip(edits);
+        let is_sought = edits.found.is_none()
+            && edits
+                .sought
+                .as_ref()
+                .is_some_and(|key| self.keys.contains(&key.as_str()));
+        let mut control = None;
         let row = ui.horizontal(|ui| {
             self.show_name(ui, edits);
             ui.spacing_mut().item_spacing.x = 3.0;
@@ -61,8 +71,14 @@ impl<'a> Row<'a> {
             let before = widget_count(ui);
             let added = ui.add_enabled_ui(self.idle.is_none(), add).inner;
             name_widgets(ui, self.name.trim(), before);
+            if is_sought {
+                control = first_control(ui, before);
+            }
             added
         });
+        if is_sought {
+            edits.found = Some((row.response.rect, control));
+        }
         row.response.on_hover_text(tip);
         row.inner
     }
@@ -123,6 +139,16 @@ fn widget_count(ui: &Ui) -> usize {
     let layer = ui.layer_id();
     ui.ctx()
         .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
+}
+
+/// The first control that can have the keyboard of those that were added since there were `before` widgets.
+fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
+    let layer = ui.layer_id();
+    ui.ctx().viewport(|viewport| {
+        let added = viewport.this_pass.widgets.get_layer(layer).skip(before);
+        let mut controls = added.filter(|widget| widget.enabled && widget.sense.is_focusable());
+        controls.next().map(|widget| widget.id)
+    })
 }
 
 /// Tells screen readers of which setting the widgets are that the row has added since there were `before`.

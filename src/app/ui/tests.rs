@@ -27,6 +27,8 @@ use std::sync::Arc;
 /// A name that has no room anywhere.
 const LONG: &str =
     "a_name_that_is_far_too_long_for_any_panel_of_a_reasonable_width_and_then_some_more.glb";
+/// A window that shows a part of the panel.
+const PANEL: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
 /// An adapter as drivers name them.
 const ADAPTER: &str = "llvmpipe (LLVM 19.1.7, 256 bits) (vulkan) — software renderer";
 
@@ -1013,6 +1015,64 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Clear");
     assert!(state.history.frames().is_empty() && !state.profiler.is_frozen());
     press(&mut state, "Freeze");
+}
+
+/// From the palette the panel goes to a setting: its section opens, its row is in sight, and a key changes it.
+#[test]
+fn the_panel_goes_to_a_setting() {
+        let (key, section) = ("occlusion.rays", "Ambient occlusion");
+        let mut state = state(Show::Panel, false);
+        state.panel = false;
+        state.config.occlusion.mode = crate::config::OcclusionMode::Rays;
+        let before = state.config.value(key).unwrap();
+        state.open_palette(&Recent::default());
+        with_run(&mut state, Show::Panel, PANEL, |run| {
+            run.write(key);
+            run.press(egui::Key::Enter);
+            // The last of the rows.
+            for _ in 0..5 {
+                run.press(egui::Key::PageDown);
+            }
+            run.press(egui::Key::Enter);
+            for _ in 0..6 {
+                run.hover(egui::pos2(10.0, 10.0));
+            }
+            run.press(egui::Key::ArrowRight);
+        });
+        assert_eq!(state.jump, None, "{key}");
+        assert!(
+            state.panel && state.layout.open.get(section) == Some(&true),
+            "{key}"
+        );
+        let after = state.config.value(key).unwrap();
+        assert_ne!(
+            after, before,
+            "{key} has not changed: the keyboard is elsewhere"
+        );
+        let others = state.config.not_default();
+        assert!(others.len() <= 2, "{others:?}");
+        // No other section was opened.
+        let open: Vec<_> = state
+            .layout
+            .open
+            .iter()
+            .filter(|(_, is_open)| **is_open)
+            .collect();
+        assert!(
+            open.iter().all(|(name, _)| name.starts_with(section)),
+            "{open:?}"
+        );
+}
+
+/// What has no row in the panel is told.
+#[test]
+fn a_setting_that_the_panel_lacks_is_told() {
+    let mut state = state(Show::Panel, false);
+    state.jump = Some(crate::app::jump::Jump::to("gpu.backend".into()));
+    with_run(&mut state, Show::Panel, PANEL, |run| run.texts());
+    let (notice, _) = state.notice.take().unwrap();
+    assert_eq!(notice, "gpu.backend has no control in the panel");
+    assert_eq!(state.jump, None);
 }
 
 /// Screen readers are told a name of every control, and what the picture shows.

@@ -10,7 +10,7 @@ use crate::{
         textures::{Listed, TexelAt, Textures},
     },
     gpu::layout::TextureViewParams,
-    output::numbers::bytes,
+    output::numbers::{bytes, significant},
     render::ShownTexture,
     scene::{Scene, srgb},
 };
@@ -161,8 +161,10 @@ fn one(ui: &mut Ui, textures: &mut Textures, scene: &Scene) {
     painter.rect_filled(rect, 0.0, ui.visuals().extreme_bg_color);
     match &textures.drawn {
         Some((of, Ok(shown))) if *of == textures.chosen => {
-            let is_srgb = texture.format().is_srgb();
-            let params = placed.params(size, textures, is_srgb);
+            let mut params = placed.params(size, textures, is_light(listed));
+            if let Some(scale) = listed.radiance {
+                params.exposure_ev = textures.exposure_ev + scale.log2();
+            }
             let callback = Callback {
                 shown: shown.clone(),
                 params,
@@ -205,6 +207,11 @@ fn one(ui: &mut Ui, textures: &mut Textures, scene: &Scene) {
     line(ui, digits(texel_text(textures, listed)));
 }
 
+/// Whether the values are linear light once they are read, so that displays need them encoded.
+fn is_light(listed: &Listed) -> bool {
+    listed.radiance.is_some() || listed.texture.texture().format().is_srgb()
+}
+
 fn size_of_level(listed: &Listed, level: u32) -> [u32; 2] {
     let size = listed.texture.texture().size();
     let size = size.mip_level_size(level, wgpu::TextureDimension::D2);
@@ -222,6 +229,10 @@ fn texel_text(textures: &Textures, listed: &Listed) -> String {
         _ => return format!("{x}, {y}: reading…"),
     };
     match value {
+        Ok([r, g, b, _]) if let Some(scale) = listed.radiance => {
+            let [r, g, b] = [r, g, b].map(|value| significant(f64::from(value * scale)));
+            format!("{x}, {y}: radiance {r} {g} {b}  (from the GPU)")
+        }
         Ok(value) => {
             let [r, g, b, a] = value.map(f64::from);
             let format = listed.texture.texture().format();
@@ -289,6 +300,14 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
             )
             .on_hover_text("Of the mipmaps: 0 is the finest")
         });
+        if listed.radiance.is_some() {
+            ui.horizontal(|ui| {
+                ui.label("exposure");
+                let stops = DragValue::new(&mut textures.exposure_ev).range(-20.0..=20.0);
+                ui.add(stops.speed(0.05).suffix(" EV"))
+                    .on_hover_text("Stops that the radiance is brightened by")
+            });
+        }
     });
 }
 
@@ -317,14 +336,18 @@ fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
     if let Some(more) = listed.users.len().checked_sub(MOST_USERS + 1) {
         text += &format!(" and {} more", more + 1);
     }
+    if listed.radiance.is_some() {
+        text = "the environment, as its file has it".into();
+    }
     line(ui, RichText::new(text).weak());
     if textures.shows_uv
+        && listed.radiance.is_none()
         && let Some(layout) = textures.layout(scene)
     {
         let [drawn, all] = [layout.drawn, layout.triangles].map(|count| grouped(count as u64));
         let text = match layout.drawn == layout.triangles {
             true => format!("{all} triangles"),
-            false => format!("the first {drawn} of {all} triangles"),
+            false => format!("{drawn} of {all} triangles, evenly chosen"),
         };
         line(ui, RichText::new(text).weak());
     }

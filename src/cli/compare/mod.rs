@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, mut_arg("deviation", |arg| arg.hide(true)))]
 pub struct CompareArgs {
-    /// A picture (.png, .jpg, .exr) or a scene, or - for standard input; none is the built-in scene
+    /// A picture (.png, .jpg, .exr, .hdr) or a scene, or - for standard input; none is the built-in scene
     #[arg(value_name = "A")]
     pub a: Option<PathBuf>,
     /// What it is compared with; without, the scene A with the settings of --with
@@ -46,7 +46,7 @@ pub struct CompareArgs {
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// What is measured; without, flip, or rmse for .exr
+    /// What is measured; without, flip, or rmse for .exr and .hdr
     #[arg(
         long,
         value_name = "flip|rmse",
@@ -94,7 +94,7 @@ pub enum MetricName {
 
 const AFTER_HELP: &str = "\
 FLIP (Andersson et al. 2020) is what a person sees of the difference who looks at both pictures in turn, from \
-0 to 1. RMSE is the root of the mean square difference of sRGB values from 0 to 1; of linear radiance for .exr.
+0 to 1. RMSE is the root of the mean square difference of sRGB values from 0 to 1; of linear radiance for .exr and .hdr.
 
 A scene that is compared with a picture is drawn in the picture's size. Times are those of a frame after the \
 first, so that nothing that is made once counts.
@@ -180,8 +180,7 @@ fn metric(args: &CompareArgs, is_linear: bool) -> Result<Metric> {
     });
     match name {
         MetricName::Flip if is_linear => {
-            let what =
-                "--metric flip: .exr holds linear radiance, which no display shows; use rmse";
+            let what = "--metric flip: .exr and .hdr hold linear radiance, which no display shows; use rmse";
             usage(what.into())
         }
         MetricName::Flip => Ok(Metric::Flip {

@@ -96,7 +96,7 @@ pub(super) fn check_files(
     }
     match pictures[..] {
         [a, b] if picture::is_linear(a) != picture::is_linear(b) => usage(format!(
-            "{} and {}: .exr holds linear radiance and does not compare with what a display shows",
+            "{} and {}: .exr and .hdr hold linear radiance, which does not compare with what a display shows",
             a.display(),
             b.display()
         )),

@@ -121,7 +121,13 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     )?;
     if let Some(video) = video {
         report.line.stage("encoding the video");
-        let (name, bytes) = video.finish()?;
+        let draws = u64::from(sequence.frames) * u64::from(sequence.samples);
+        // A reader that has gone away has cancelled it.
+        let goes_on = || match args.progress {
+            true => tell(draws, draws),
+            false => Ok(()),
+        };
+        let (name, bytes) = video.finish(goes_on)?;
         written.add_video(name, bytes);
     }
     offscreen.gpu.save_pipelines();

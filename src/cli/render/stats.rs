@@ -11,6 +11,7 @@ use crate::{
     },
     gpu::profiler::PassTiming,
     output,
+    profile::memory::Memory,
     render::{FrameStats, recording::FRAME_SCOPE},
 };
 use serde_json::{Value, json};
@@ -123,7 +124,7 @@ fn distribution(times_ms: &[f64]) -> Value {
     json
 }
 
-/// Writes the figures. Counts are those of the last frame, `stats`.
+/// Writes the figures. Counts are those of the last frame, `stats`; memory is that in use when it is done.
 pub(super) fn write(
     path: &Path,
     offscreen: &Offscreen,
@@ -131,6 +132,7 @@ pub(super) fn write(
     times: &Times,
     samples: u32,
 ) -> Result<()> {
+    let memory = Memory::now(&offscreen.gpu);
     let report = json!({
         "adapter": adapter_json(&offscreen.gpu.info),
         "size": offscreen.config.output.size,
@@ -139,6 +141,10 @@ pub(super) fn write(
         "pictures": times.pictures_json(),
         "frames": times.frames_json(),
         "passes": times.passes_json(stats),
+        "memory": {
+            "gpu_bytes": memory.gpu_total().map(|_| memory.kinds_json()),
+            "process_bytes": memory.process_bytes,
+        },
         "cpu_record_ms": stats.cpu_record_ms,
         "triangles": stats.triangles,
         "lines": stats.lines,

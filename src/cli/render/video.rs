@@ -18,6 +18,8 @@ pub(super) const EXTENSIONS: [&str; 2] = ["mp4", "webm"];
 /// Longest time in which ffmpeg has to take a picture, and to end after the last one. Slow machines encode
 /// large pictures in seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Time between two questions whether a video that is being finished is still wanted.
+const ASKS: Duration = Duration::from_millis(200);
 /// Pictures that wait for ffmpeg.
 const QUEUE: usize = 2;
 /// Most bytes of its messages that are kept.
@@ -227,15 +229,16 @@ impl Video {
         }
     }
 
-    /// Waits for the end, and gives the file its name. Returns that.
+    /// Waits for the end, and gives the file its name. Returns that. Meanwhile `goes_on` is asked now and then: its
+    /// error ends the video, which leaves no file.
     ///
     /// # Errors
     ///
-    /// As [`Video::add`].
-    pub(super) fn finish(mut self) -> Result<(String, u64)> {
+    /// As [`Video::add`], and those of `goes_on`.
+    pub(super) fn finish(mut self, goes_on: impl Fn() -> Result<()>) -> Result<(String, u64)> {
         // The end of its input: the writer ends when it has written what waits.
         self.pictures = None;
-        let Some(status) = self.wait()? else {
+        let Some(status) = self.wait(goes_on)? else {
             return Err(self.late());
         };
         let written = self.writer.take().map(JoinHandle::join);
@@ -250,9 +253,14 @@ impl Video {
     }
 
     /// How it ended; `None` where it goes on for too long.
-    fn wait(&mut self) -> Result<Option<ExitStatus>> {
+    fn wait(&mut self, goes_on: impl Fn() -> Result<()>) -> Result<Option<ExitStatus>> {
         let until = Instant::now() + PATIENCE;
+        let mut asks = Instant::now() + ASKS;
         while Instant::now() < until {
+            if Instant::now() > asks {
+                goes_on()?;
+                asks += ASKS;
+            }
             let status = self
                 .child
                 .try_wait()
@@ -274,7 +282,7 @@ impl Video {
     fn failed(&mut self) -> Error {
         self.pictures = None;
         // It has closed its input or ended: its messages end soon, or it is ended.
-        let ended = self.wait();
+        let ended = self.wait(|| Ok(()));
         if !matches!(ended, Ok(Some(_))) {
             self.child.kill().ok();
         }

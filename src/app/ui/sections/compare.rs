@@ -2,18 +2,17 @@
 
 use crate::{
     app::{
-        compare::{Compare, Mode, found, is_own},
+        compare::{Compare, Mode, Other, VARIANT, found, is_own},
         keys::Action,
         state::State,
         ui::{
             compare::{cost, figures},
             facts::Facts,
-            rows::{Digits, Edits, Row, choose, number},
+            rows::{Digits, Edits, Row, choose, list, number},
             style::{digits, line},
         },
     },
     config::Config,
-    scene::edits::SceneEdits,
 };
 use egui::{RichText, TextEdit, Ui};
 
@@ -59,11 +58,8 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             )
             .clicked()
         {
-            let edits = state.stage.as_ref().map(|stage| stage.applied.edits());
-            let nothing = SceneEdits::default();
-            state
-                .compare
-                .freeze(&state.config, edits.unwrap_or(&nothing));
+            let now = state.shown();
+            state.compare.freeze(now);
         }
         let picture = ui.button("picture");
         if picture
@@ -90,6 +86,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             }
         }
     });
+    variant(ui, state, edits);
     let keys: Vec<String> = match state.compare.scene() {
         Some(scene) => scene.with.keys().cloned().collect(),
         None => Vec::new(),
@@ -113,6 +110,40 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             line(ui, digits(format!("{}, {}", costs[0], costs[1])));
         });
     }
+}
+
+/// The variant of B's materials, where the file has some.
+fn variant(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let names = match &state.stage {
+        Some(stage) if !stage.scene.variants.is_empty() => stage.scene.variants.clone(),
+        _ => return,
+    };
+    let scene = state.compare.scene();
+    let with = scene.and_then(|scene| scene.with.get(VARIANT));
+    let now = with.and_then(|value| value.as_str()).map(str::to_owned);
+    let own = now.as_ref().map(|now| {
+        let is_it = |(index, name): &(usize, &String)| *name == now || index.to_string() == *now;
+        names.iter().enumerate().position(|of| is_it(&of))
+    });
+    let tip = "The variant of B's materials";
+    Row::new("  variant", &[], tip).show(ui, edits, |ui| {
+        let name = |(index, name): (usize, &String)| match name.as_str() {
+            "" => format!("variant {index}"),
+            name => name.to_owned(),
+        };
+        let mut choices = vec![(None, "as A".to_owned(), "That of A, whichever it shows")];
+        choices.push((Some(None), "none".into(), "The materials without a variant"));
+        let all = names.iter().enumerate();
+        choices.extend(all.map(|of| (Some(Some(of.0)), name(of), "B has this variant")));
+        match list(ui, "variant of B", 0.0, own, &choices) {
+            Some(None) => state.compare.unset(VARIANT),
+            Some(Some(index)) => {
+                let index = index.map_or_else(String::new, |index: usize| index.to_string());
+                set(state, &format!("{VARIANT}=\"{index}\""));
+            }
+            None => {}
+        }
+    });
 }
 
 fn set(state: &mut State, text: &str) -> bool {
@@ -167,9 +198,12 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
 
 /// The path of a scene or of a picture.
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "Path of a scene or of a picture (.png, .jpg, .exr). A picture can be dropped on the window too";
+    let tip = "Path of a scene or of a picture (.png, .jpg, .exr, .hdr). A picture can be dropped on the window too";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
         let field = TextEdit::singleline(&mut state.compare.file).hint_text("path");
+        if ui.button("…").on_hover_text("Asks for the file").clicked() {
+            state.actions.push(Action::OpenSide);
+        }
         let field = ui.add(field.desired_width(ui.available_width() - 8.0));
         if field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter)) {
             let path = state.compare.file.trim().to_owned();
@@ -186,6 +220,20 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
     Row::new("shown by", &[], "How both sides are shown (Shift+K)").show(ui, edits, |ui| {
         choose(ui, &mut compare.mode, &Mode::ALL);
     });
+    if matches!(compare.other(), Some(Other::Picture(saved)) if saved.picture.is_linear) {
+        let tip = "The radiance of B has the exposure of A, and its tone curve too or none";
+        Row::new("radiance", &[], tip).show(ui, edits, |ui| {
+            let choices = [
+                (false, "toned", "As A is shown: with its tone curve"),
+                (
+                    true,
+                    "linear",
+                    "Without a tone curve: what is past white is cut off",
+                ),
+            ];
+            choose(ui, &mut compare.is_untoned, &choices);
+        });
+    }
     match compare.mode {
         Mode::Wipe => {
             let tip = "Which way the line runs";

@@ -1,6 +1,7 @@
 //! The section `Looks`.
 
 use crate::app::{
+    keys::Action,
     state::State,
     ui::{facts::Facts, rows::Edits},
 };
@@ -35,6 +36,24 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
         ui.horizontal_wrapped(|ui| buttons(ui, state, &name, &mut asked));
     }
     ui.horizontal(|ui| name_field(ui, state));
+    ui.horizontal_wrapped(|ui| {
+        for (text, tip, action) in [
+            (
+                "Import…",
+                "Keeps the look in a file, under the name of that file",
+                Action::ImportLook,
+            ),
+            (
+                "Export…",
+                "Saves settings of light and picture in a file of your choice",
+                Action::ExportLook,
+            ),
+        ] {
+            if ui.button(text).on_hover_text(tip).clicked() {
+                state.actions.push(action);
+            }
+        }
+    });
     match asked {
         Some(Asked::Apply(name)) => state.apply_look(&name),
         Some(Asked::Overwrite(name)) => state.overwrite_look(&name),

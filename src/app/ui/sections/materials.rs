@@ -3,7 +3,7 @@
 use crate::app::{
     keys::Action,
     state::State,
-    textures::slots,
+    textures::{Asked, Slot, slots},
     ui::{
         facts::Facts,
         rows::{Edits, Row},
@@ -109,12 +109,12 @@ fn textures(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         });
     });
     if let Some(texture) = asked {
-        state.open_texture(texture);
+        state.show_texture(texture);
     }
 }
 
 /// The textures of the material that was clicked, or of the first one of the selected mesh, with their slots.
-fn of_selection(state: &State) -> Vec<(&'static str, usize)> {
+fn of_selection(state: &State) -> Vec<(&'static str, Asked)> {
     let of = || {
         let scene = &state.stage.as_ref()?.scene;
         let selected = state.selection.meshes().first()?;
@@ -126,11 +126,14 @@ fn of_selection(state: &State) -> Vec<(&'static str, usize)> {
             }
         };
         let textures = slots(scene.materials.get(material)?);
-        Some(
-            textures
-                .map(|slot| (slot.name, slot.texture.texture))
-                .collect(),
-        )
+        let asked = |slot: Slot| {
+            let asked = Asked {
+                texture: slot.texture.texture,
+                used_as: Some(slot.used_as),
+            };
+            (slot.name, asked)
+        };
+        Some(textures.map(asked).collect())
     };
     of().unwrap_or_default()
 }

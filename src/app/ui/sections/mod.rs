@@ -28,7 +28,11 @@ mod view;
 
 pub(super) use trees::{cost_ends, cost_words, depth_ends};
 
-use super::{facts::Facts, fold::fold, rows::Edits};
+use super::{
+    facts::Facts,
+    fold::{fold, more_of},
+    rows::Edits,
+};
 use crate::app::state::State;
 use egui::{RichText, Ui};
 
@@ -210,10 +214,35 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     ui.add_space(4.0);
 }
 
+/// Looks for the setting that the panel is to show, and opens what it is folded in. What is laid out for that is not
+/// shown.
+pub(super) fn place(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    state.unfolds = true;
+    let found = SECTIONS.iter().find(|section| {
+        ui.scope(|ui| (section.show)(ui, state, facts, edits));
+        edits.found.is_some()
+    });
+    state.unfolds = false;
+    edits.found = None;
+    ui.ctx().request_discard("the panel goes to a setting");
+    let Some(section) = found else {
+        if let Some(jump) = state.jump.take() {
+            state.notify(format!("{} has no control in the panel", jump.key));
+        }
+        return;
+    };
+    for name in [section.title.to_owned(), more_of(section.title)] {
+        state.layout.open.insert(name, true);
+    }
+    if let Some(jump) = &mut state.jump {
+        jump.is_placed = true;
+    }
+}
+
 /// Everything that can be folded.
 #[cfg(test)]
 pub(super) fn names() -> Vec<String> {
     let titles = SECTIONS.iter().map(|section| section.title);
-    let both = titles.flat_map(|title| [title.to_owned(), format!("{title}, more")]);
+    let both = titles.flat_map(|title| [title.to_owned(), more_of(title)]);
     both.collect()
 }
