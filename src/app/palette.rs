@@ -319,6 +319,7 @@ pub(super) fn actions(keymap: &Keymap) -> Vec<Row> {
             "compare with the scene before all edits",
             Action::CompareUnedited,
         ),
+        (
             "open a scene or a picture to compare with side by side",
             Action::OpenSide,
         ),
