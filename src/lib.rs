@@ -51,6 +51,8 @@
 //!     [`render::overlay`] and [`render::tree_boxes`], where asked for: lines of the meshes and boxes of the trees
 //!     over it.
 //!
+//! With `image.mode = "path"`, [`render::paths`] traces paths of light in place of steps 7 to 11.
+//!
 //! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
 //! trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes down every step of
 //! a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a camera may be from what it

@@ -35,3 +35,9 @@ fn ggx_sample(to_eye: vec3f, alpha: vec2f, u: vec2f) -> GgxSample {
     let reach = length(vec3f(alpha * to_eye.xy, to_eye.z));
     return GgxSample(direction, half_vector, 2.0 * (k * to_eye.z + reach));
 }
+
+// The share of facets that are seen from this angle to the normal.
+fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
+    let a2 = alpha * alpha;
+    return 2.0 * cosine / (cosine + sqrt(a2 + (1.0 - a2) * cosine * cosine));
+}

@@ -1,6 +1,6 @@
 // A hit of a reflection ray as a fragment of its triangle.
 #import "common/gbuffer_ids.wgsl"
-#import "common/material.wgsl"
+#import "common/material_surface.wgsl"
 
 struct HitFragment {
     fragment: Fragment,

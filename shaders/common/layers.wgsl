@@ -1,5 +1,7 @@
 // Layers over the metallic-roughness BRDF: KHR_materials_ior, _specular, _clearcoat, _sheen, _anisotropy,
 // _iridescence, _transmission and _volume. Comments give the names that the specifications use.
+//
+// The importer defines `sheen_table_at(row: u32, column: u32) -> f32`.
 #import "common/brdf.wgsl"
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
@@ -32,8 +34,6 @@ struct Layers {
     volume_ior: f32,
 }
 
-@group(3) @binding(27) var<uniform> sheen_table: array<vec4f, 256>;
-
 fn layers_max(v: vec3f) -> f32 {
     return max(v.r, max(v.g, v.b));
 }
@@ -42,11 +42,6 @@ fn layers_grazing(cosine: f32) -> f32 {
     let x = 1.0 - saturate(cosine);
     let x2 = x * x;
     return x2 * x2 * x;
-}
-
-fn sheen_table_at(row: u32, column: u32) -> f32 {
-    let at = row * SHEEN_TABLE + column;
-    return sheen_table[at / 4u][at % 4u];
 }
 
 // E: the share of light from a direction that the sheen scatters in all directions.

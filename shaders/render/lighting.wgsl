@@ -6,12 +6,12 @@
 //      shows the environment, and on the ground the share of the background that its shadows take away
 //      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
 //      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere
+#import "common/background.wgsl"
 #import "common/brdf.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
 #import "common/reflected_at.wgsl"
 #import "common/shadow_start.wgsl"
-#import "common/sky_disc.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -26,18 +26,6 @@
 @group(1) @binding(9) var ids_texture: texture_2d<u32>;
 @group(1) @binding(10) var<storage, read> reflected_words: array<vec2u>;
 
-// Radiance of the background.
-fn background(pixel: vec2u) -> vec3f {
-    let ray = frame_ray(pixel);
-    let angle = max(2.0 * length(frame.view_up) / f32(frame.size.y), 1.0e-6);
-    let disc = sky_sun_disc(ray, frame.to_sun, frame.sun_radius, angle, frame.sun_horizon)
-        * frame.sun_disc
-        * frame.environment_scale;
-    let seen = environment_prefiltered(ray, frame.background_blur)
-        + select(vec3f(0.0), disc, frame.background_blur == 0.0);
-    return select(vec3f(0.0), seen, frame.shows_environment != 0u);
-}
-
 fn write_display(pixel: vec2u, color: vec3f) {
     textureStore(display_out, pixel, half_float_round(vec4f(color, 0.0)));
 }
@@ -51,7 +39,7 @@ struct Backdrop {
 
 fn backdrop(pixel: vec2u) -> Backdrop {
     return Backdrop(
-        min(background(pixel), vec3f(RADIANCE_MAX)),
+        min(background_radiance(frame_ray(pixel)), vec3f(RADIANCE_MAX)),
         select(frame.background, vec3f(0.0), frame.shows_environment != 0u),
     );
 }

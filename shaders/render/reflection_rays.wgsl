@@ -123,11 +123,6 @@ struct Sent {
     density: f32,
 }
 
-fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
-    let a2 = alpha * alpha;
-    return 2.0 * cosine / (cosine + sqrt(a2 + (1.0 - a2) * cosine * cosine));
-}
-
 // `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle that a
 // volume is on.
 fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {

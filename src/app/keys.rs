@@ -77,6 +77,8 @@ pub(super) enum Action {
     Shadows(ShadowMode),
     NextShadows,
     NextOcclusion,
+    /// Paths of light, or the passes of the frame.
+    Paths,
     /// The next way to find what surfaces reflect.
     NextReflections,
     NextGround,
@@ -226,6 +228,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_shadows", &["M"], "next shadow mode", Action::NextShadows),
     bind("next_occlusion", &["O"], "next ambient occlusion mode", Action::NextOcclusion),
     bind("next_reflections", &["L"], "next reflection mode", Action::NextReflections),
+    bind("paths", &["Alt+G"], "paths of light, or the fast frame", Action::Paths),
     bind("next_ground", &["G"], "next ground below the scene", Action::NextGround),
     bind("antialias", &["X"], "next anti-aliasing", Action::Antialias),
     bind("smaller_leaves", &["["], "smaller leaves for rays", Action::Cutoff(-1)),

@@ -5,7 +5,7 @@ use super::screen::Area;
 use crate::{
     config::{Antialias, Config},
     gpu::layout::TEMPORAL_SAMPLES,
-    render::{Channel, FrameSample, View},
+    render::{Channel, FrameSample, View, paths},
     scene::Blend,
 };
 use std::{
@@ -222,6 +222,19 @@ pub(super) struct Schedule {
     next: Option<Instant>,
 }
 
+/// Whether a picture is made of paths, of which every frame adds one for each pixel.
+fn is_of_paths(picture: &PictureKey) -> bool {
+    paths::traces(&picture.config, picture.channel)
+}
+
+/// Samples of the still picture.
+fn wanted(picture: &PictureKey) -> u32 {
+    match is_of_paths(picture) {
+        true => picture.config.paths.samples,
+        false => picture.config.window.still_samples,
+    }
+}
+
 impl Schedule {
     /// A schedule whose first frame is due `now`.
     pub(super) fn new(exit_after: Option<u64>, now: Instant) -> Self {
@@ -275,7 +288,7 @@ impl Schedule {
     /// The samples of the still picture: how many it has so far, and how many it is to have.
     pub(super) fn samples(&self) -> Option<[u32; 2]> {
         let (picture, frame) = self.last.as_ref()?;
-        let wanted = picture.config.window.still_samples;
+        let wanted = wanted(picture);
         frame
             .is_sample()
             .then(|| [wanted - self.samples_left.min(wanted), wanted])
@@ -330,9 +343,9 @@ impl Schedule {
         if !is_drawn || renderer.environment_is_pending {
             self.changed = now;
             self.frames_left = if is_metered { METERED_FRAMES } else { 1 };
-            let smooths = config.image.antialias != Antialias::Off;
+            let smooths = config.image.antialias != Antialias::Off || is_of_paths(picture);
             let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
-            let wanted = config.window.still_samples;
+            let wanted = wanted(picture);
             self.samples_left = if samples && wanted > 1 { wanted } else { 0 };
             // Where no samples follow, what is averaged over frames has to converge by itself.
             let occlusion = &config.occlusion;
@@ -381,7 +394,7 @@ impl Schedule {
         if self.full_frames_left > 0 {
             return Some(single(scales.still, true));
         }
-        let count = config.window.still_samples;
+        let count = wanted(picture);
         Some(NextFrame {
             sample: FrameSample {
                 index: count.saturating_sub(self.samples_left),

@@ -30,8 +30,8 @@ use super::{
 };
 use crate::{
     config::{
-        Antialias, CameraMode, Config, Environment, ExposureMode, GroundMode, OcclusionMode,
-        ReflectionMode, ShadowMode, Sun, Tree, UpAxis,
+        Antialias, CameraMode, Config, Environment, ExposureMode, GroundMode, ImageMode,
+        OcclusionMode, ReflectionMode, ShadowMode, Sun, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     profile::history::{self, History},
@@ -777,6 +777,15 @@ impl State {
                 let name = mode.name();
                 self.notify(format!("ambient occlusion: {name}"));
             }
+            Action::Paths => {
+                let mode = &mut self.config.image.mode;
+                let (next, name) = match mode {
+                    ImageMode::Fast => (ImageMode::Path, "paths of light"),
+                    ImageMode::Path => (ImageMode::Fast, "the fast frame"),
+                };
+                *mode = next;
+                self.notify(format!("picture: {name}"));
+            }
             Action::NextReflections => {
                 let modes = ReflectionMode::ALL;
                 let mode = &mut self.config.reflections.mode;
@@ -1060,6 +1069,7 @@ mod tests {
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,
+            Action::Paths,
             Action::NextReflections,
             Action::NextGround,
             Action::Antialias,

@@ -15,6 +15,7 @@ use crate::{
         compared_tree::ComparedTree,
         environment::most_texels,
         material_textures::texture_support,
+        paths,
         shown::{self, Shown},
     },
     scene::{
@@ -266,6 +267,16 @@ impl Offscreen {
             .needs(&self.gpu, &input, buffers, sample, target);
         needs.meet(&self.gpu)?;
         Ok(stopwatch.ms())
+    }
+
+    /// Whether its pictures are made of paths.
+    pub(super) fn traces_paths(&self) -> bool {
+        paths::traces(&self.config, Channel::Lit)
+    }
+
+    /// The next draws add so many samples of each pixel, if there are no more in one.
+    pub(super) fn set_path_samples(&mut self, samples: u32) {
+        self.renderer.path_samples = samples.min(paths::MOST_ADDED);
     }
 
     /// Draws a sample of `moment` and waits for it.

@@ -137,6 +137,16 @@ impl UpAxis {
 }
 
 choice! {
+    /// How the picture is made.
+    ImageMode {
+        /// By the passes of the frame, for one frame after another.
+        Fast,
+        /// By paths of light, as a reference.
+        Path,
+    }
+}
+
+choice! {
     /// How shadows are made.
     ShadowMode {
         /// No shadows.

@@ -23,8 +23,8 @@ pub use boxes::{BoxDepths, BoxTrees};
 pub use candidates::Told;
 pub use choices::{
     Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
-    HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
-    Tonemap, TreeQuality, UpAxis,
+    HitOrder, ImageMode, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch,
+    Theme, Tonemap, TreeQuality, UpAxis,
 };
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;
@@ -32,8 +32,8 @@ pub use keys::{BoundKeys, Keys};
 pub use of_pictures::is_of_pictures;
 pub use sections::{
     Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lights,
-    Load, Materials, Occlusion, Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes,
-    Window,
+    Load, Materials, Occlusion, Output, Overlay, Paths, Reflections, Scene, Shadows, Sun, Tree,
+    TreeBoxes, Window,
 };
 
 use crate::{Error, Result};
@@ -116,6 +116,7 @@ config! {
         sun: Sun,
         environment: Environment,
         image: Image,
+        paths: Paths,
         depth_of_field: DepthOfField,
         exposure: Exposure,
         ;

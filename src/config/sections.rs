@@ -5,8 +5,8 @@ use super::{
     boxes::{BoxDepths, BoxTrees},
     choices::{
         Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
-        HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
-        Tonemap, TreeQuality, UpAxis,
+        HitOrder, ImageMode, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode,
+        Switch, Theme, Tonemap, TreeQuality, UpAxis,
     },
     cost_count::CostCount,
     describe::Describe,
@@ -312,12 +312,22 @@ section! {
 section! {
     /// `[image]`: from radiance to the screen.
     Image {
+        mode: ImageMode,
         exposure: ExposureMode,
         tonemap: Tonemap,
         antialias: Antialias,
         dither: bool,
         background: [f32; 3] => BACKGROUND: RangeInclusive<f32> = 0.0..=1e6,
         anisotropy: u32 => ANISOTROPY: RangeInclusive<u32> = 1..=16,
+    }
+}
+
+section! {
+    /// `[paths]`: the picture by paths of light.
+    Paths {
+        samples: u32 => SAMPLES: RangeInclusive<u32> = 1..=1_000_000_000,
+        bounces: u32 => BOUNCES: RangeInclusive<u32> = 1..=64,
+        clamp: f32 => CLAMP: RangeInclusive<f32> = 0.0..=1e9,
     }
 }
 

@@ -341,6 +341,36 @@ gpu_structs! {
         /// As [`TonemapParams::dither`].
         dither: u32,
     }
+    /// What a sample of the path tracer knows: common/path_table.wgsl.
+    PathParams {
+        index: u32,
+        bounces: u32,
+        clamp: f32,
+        near: f32,
+        material_word: u32,
+        material_stride: u32,
+        layer_word: u32,
+        layer_stride: u32,
+        header_word: u32,
+        emitter_word: u32,
+        emitter_count: u32,
+        environment_word: u32,
+        environment_face: u32,
+        sheen_word: u32,
+        scan_word: u32,
+        scan_count: u32,
+        count: u32,
+        width: u32,
+    }
+    /// Rows of a texture that are copied for the path tracer.
+    PathTexels {
+        /// First word of the texture in the table.
+        word: u32,
+        level: u32,
+        size: [u32; 2],
+        first_row: u32,
+        srgb: u32,
+    }
     /// What all passes of a bounce of reflections know.
     ReflectionParams {
         bounce: u32,

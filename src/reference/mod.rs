@@ -14,6 +14,7 @@ pub mod lighting;
 pub mod motion;
 pub mod occlusion;
 pub mod overlay;
+pub mod paths;
 pub mod ploc;
 pub mod queries;
 pub mod ray_path;

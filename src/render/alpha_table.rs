@@ -32,8 +32,8 @@ wgsl_constants! {
     const ALPHA_HEIGHT: u32 = 6;
     /// Word of the sampler: how u wraps in two bits, then v in two, and whether it interpolates in one.
     const ALPHA_SAMPLER: u32 = 7;
-    const ALPHA_WRAP_MIRROR: u32 = 1;
-    const ALPHA_WRAP_CLAMP: u32 = 2;
+    pub(super) const ALPHA_WRAP_MIRROR: u32 = 1;
+    pub(super) const ALPHA_WRAP_CLAMP: u32 = 2;
     const ALPHA_LINEAR: u32 = 16;
     /// Word that is 1 where back faces are seen.
     const ALPHA_DOUBLE_SIDED: u32 = 14;

@@ -63,7 +63,7 @@ pub fn texture_support(gpu: &Gpu) -> TextureSupport {
 }
 
 /// What the texels of a texture are: it decides the format and the filter of its mipmaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum TextureUse {
     /// sRGB colours.
     Colors,
@@ -76,11 +76,11 @@ pub(super) enum TextureUse {
 }
 
 impl TextureUse {
-    fn is_srgb(self) -> bool {
+    pub(super) fn is_srgb(self) -> bool {
         matches!(self, Self::Colors | Self::CutColors)
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Colors => "colors",
             Self::CutColors => "colors with alpha",

@@ -152,7 +152,11 @@ impl Materials {
         } else {
             vec![0.0; sheen::TABLE_LEN]
         };
-        let sheen_table = gpu.buffer_with("sheen_table", &table, wgpu::BufferUsages::UNIFORM);
+        let sheen_table = gpu.buffer_with(
+            "sheen_table",
+            &table,
+            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
+        );
         let support = texture_support(gpu);
         let uniforms = scene.materials.iter();
         let uniforms = uniforms.map(|material| gpu_material(scene, &support, material));
@@ -278,6 +282,32 @@ impl Materials {
     /// The uniforms of all of them, for shaders that read them by their number.
     pub fn all_uniforms(&self) -> &wgpu::Buffer {
         self.uniforms.buffer()
+    }
+
+    /// The uniforms of all layers.
+    pub(super) fn all_layer_uniforms(&self) -> &wgpu::Buffer {
+        self.layer_uniforms.buffer()
+    }
+
+    /// Bytes from one uniform to the next: of materials, and of layers.
+    pub(super) fn strides(&self) -> [u32; 2] {
+        [self.uniforms.offset(1), self.layer_uniforms.offset(1)]
+    }
+
+    /// Which of the uniforms of layers a material has.
+    pub(super) fn layer_index(&self, material: usize) -> Option<usize> {
+        self.layer_indices.get(&material).copied()
+    }
+
+    /// The table of E of sheens, zeros where there are none.
+    pub(super) fn sheen_table(&self) -> &wgpu::Buffer {
+        &self.sheen_table
+    }
+
+    /// An image in one of its uses.
+    pub(super) fn texture(&self, image: usize, used: TextureUse) -> Option<&SceneTexture> {
+        let mut textures = self.textures.iter();
+        textures.find(|texture| texture.image == image && texture.used_as == used.name())
     }
 
     /// Binds a material with layers to group 3, for [`Layouts::layers`].

@@ -51,6 +51,8 @@ pub mod occlusion_rays;
 pub(crate) mod options;
 pub mod outline;
 pub mod overlay;
+mod path_table;
+pub mod paths;
 pub mod pick;
 pub mod points_lines;
 pub mod present;
@@ -150,6 +152,7 @@ use motion::MotionPass;
 use occlusion::Occlusion;
 use outline::Outline;
 use overlay::Overlay;
+use paths::Paths;
 use pick::Pick;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
@@ -184,6 +187,7 @@ pub struct Renderer {
     reflections: Reflections,
     lighting: Lighting,
     layers: LayersPass,
+    paths: Paths,
     blend_gbuffer: BlendGBuffer,
     blend: Blend,
     depth_of_field: DepthOfField,
@@ -205,17 +209,30 @@ pub struct Renderer {
     pub budget: FrameBudget,
     /// Occlusion rays of each frame whose times have not come back.
     occlusion_rays: VecDeque<u64>,
+    /// Samples of each pixel that a frame of paths adds.
+    pub path_samples: u32,
     /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they
     /// show the one before.
     pub spreads_environment: bool,
     stats: FrameStats,
     /// What is left to submit of the last frame, in order.
     parts: VecDeque<Part>,
-    /// Group 0 of the last frame and which frame of its picture it was, for reading its channels.
-    last: Option<(wgpu::BindGroup, FrameSample)>,
+    /// The last frame, for reading its channels.
+    last: Option<LastFrame>,
     /// Frames that have been recorded of the same scene with the same settings, and these.
     frames: u32,
     frames_are_of: Option<(u64, [u32; 2], Config)>,
+}
+
+/// What is kept of a frame.
+#[derive(Debug)]
+struct LastFrame {
+    /// Group 0.
+    group: wgpu::BindGroup,
+    /// Which frame of its picture it was.
+    sample: FrameSample,
+    /// Whether it was not made of paths.
+    is_fast: bool,
 }
 
 impl Renderer {
@@ -243,6 +260,7 @@ impl Renderer {
             reflections: Reflections::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
             layers: LayersPass::new(gpu, layouts),
+            paths: Paths::new(gpu, layouts)?,
             blend_gbuffer: BlendGBuffer::new(gpu, layouts),
             blend: Blend::new(gpu, layouts),
             depth_of_field: DepthOfField::new(gpu, layouts),
@@ -260,6 +278,7 @@ impl Renderer {
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
             occlusion_rays: VecDeque::new(),
+            path_samples: 1,
             spreads_environment: false,
             stats: FrameStats::default(),
             parts: VecDeque::new(),
@@ -322,7 +341,14 @@ impl Renderer {
         target: (wgpu::TextureFormat, [u32; 2]),
     ) -> Needs {
         let mut needs = Needs::default();
+        let settings = paths::settings(input.config, input.channel);
+        let input = &FrameInput {
+            config: &settings,
+            ..*input
+        };
         let config = input.config;
+        let is_fast = !paths::traces(config, input.channel);
+        let sample = if is_fast { sample } else { FrameSample::SINGLE };
         self.environment.needs(config, &mut needs);
         self.deform.needs(&mut needs);
         self.trees.needs(gpu, &config.tree, &mut needs);
@@ -339,12 +365,15 @@ impl Renderer {
         self.shadows.needs(input, buffers, &mut needs);
         self.occlusion.needs(gpu, input, &mut needs);
         self.reflections.needs(gpu, input, buffers, &mut needs);
-        self.lighting.needs(&mut needs);
-        self.layers.needs(buffers, see_through, &mut needs);
-        if input.traces_blended(gpu) {
-            self.blend_gbuffer.needs(buffers, &mut needs);
+        if is_fast {
+            self.lighting.needs(&mut needs);
+            self.layers.needs(buffers, see_through, &mut needs);
+            if input.traces_blended(gpu) {
+                self.blend_gbuffer.needs(buffers, &mut needs);
+            }
+            self.blend.needs(buffers, see_through, &mut needs);
         }
-        self.blend.needs(buffers, see_through, &mut needs);
+        self.paths.needs(input, &mut needs);
         self.depth_of_field.needs(input, &mut needs);
         if input.wants(Channel::Deviation) {
             self.deviation.needs(&mut needs);
@@ -387,6 +416,13 @@ impl Renderer {
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let UploadedScene { buffers, state } = scene;
+        let settings = paths::settings(input.config, input.channel);
+        let input = &FrameInput {
+            config: &settings,
+            ..*input
+        };
+        let is_fast = !paths::traces(input.config, input.channel);
+        let sample = if is_fast { sample } else { FrameSample::SINGLE };
         let shape = (target.texture().format(), image::size_of_view(target));
         self.needs(gpu, input, buffers, sample, shape).meet(gpu)?;
         // Until this frame is recorded whole, there is none to read back or to go on from.
@@ -457,20 +493,29 @@ impl Renderer {
             r, &frame, geometry, trees, gbuffer, motion, history, shadows,
         )?;
         let visibility = self.shadows.output();
-        let radiance = self
-            .lighting
-            .record(r, &frame, geometry, gbuffer, visibility, ambient, reflected)?;
-        self.layers.record(
-            r, &frame, geometry, gbuffer, visibility, ambient, reflected, radiance,
-        )?;
-        let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
-        let shadows = &mut self.shadows;
-        let reflected = self
-            .reflections
-            .record_blended(r, &frame, geometry, trees, blended, shadows)?;
-        self.blend.record(
-            r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
-        )?;
+        let radiance = if is_fast {
+            let radiance = self
+                .lighting
+                .record(r, &frame, geometry, gbuffer, visibility, ambient, reflected)?;
+            self.layers.record(
+                r, &frame, geometry, gbuffer, visibility, ambient, reflected, radiance,
+            )?;
+            let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
+            let shadows = &mut self.shadows;
+            let reflected = self
+                .reflections
+                .record_blended(r, &frame, geometry, trees, blended, shadows)?;
+            self.blend.record(
+                r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
+            )?;
+            radiance
+        } else {
+            let (level, face) = environment.level(paths::ENVIRONMENT_TEXELS);
+            let sky = (&level, face, environment.state());
+            let scene = (geometry, trees);
+            self.paths
+                .record(r, &frame, scene, sky, self.path_samples)?
+        };
         let radiance = self.depth_of_field.record(r, &frame, gbuffer, radiance)?;
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
         let is_wanted = input.wants(Channel::Deviation);
@@ -512,6 +557,7 @@ impl Renderer {
         state.last_positions.settle();
         self.motion.settle(&frame);
         self.history.settle();
+        self.paths.settle();
         self.environment.settle();
         self.intersections.settle();
         let traces = self.shadows.output().is_traced();
@@ -550,6 +596,7 @@ impl Renderer {
             tree_boxes: self.tree_boxes.counts(),
             overlay: self.overlay.counts(),
             cost_range: self.present.cost_range.found(),
+            path_samples: (!is_fast).then(|| self.paths.samples()),
         };
         let [width, height] = frame.size.map(u64::from);
         let rays = match frame.samples_occlusion {
@@ -562,7 +609,11 @@ impl Renderer {
         }
         self.occlusion_rays
             .push_back(width * height * u64::from(rays));
-        self.last = Some((frame.group.clone(), sample));
+        self.last = Some(LastFrame {
+            group: frame.group.clone(),
+            sample,
+            is_fast,
+        });
         Ok(())
     }
 
@@ -815,10 +866,10 @@ impl Renderer {
         scene: &UploadedScene,
         (query, of): (&PickQuery, PathOf),
     ) -> Result<Option<RayPathCopy>> {
-        let Some((frame, _)) = self.last.as_ref().filter(|_| self.has_geometry(scene)) else {
+        let Some(last) = self.last.as_ref().filter(|_| self.has_geometry(scene)) else {
             return Ok(None);
         };
-        let seen = (frame, self.gbuffer.output());
+        let seen = (&last.group, self.gbuffer.output());
         self.ray_path
             .record(gpu, encoder, scene, seen, (query, of))
             .map(Some)

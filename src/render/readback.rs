@@ -47,7 +47,7 @@ impl Renderer {
         channel: Channel,
         buffers: &SceneBuffers,
     ) -> Result<FloatImage> {
-        let Some((group, sample)) = &self.last else {
+        let Some(last) = &self.last else {
             return Err(Error::NotFound("no frame has been drawn yet".into()));
         };
         if channel == Channel::Motion && !self.motion.is_known() {
@@ -67,11 +67,17 @@ impl Renderer {
             let why = "the frame was drawn without counting what rays visit";
             return Err(Error::NotFound(why.into()));
         }
-        let lit = self.lighting.output();
+        let group = &last.group;
+        let lit = match last.is_fast {
+            true => self.lighting.output(),
+            false => self.paths.output(),
+        };
         let radiance = self.depth_of_field.output().unwrap_or(lit);
         let [width, height] = radiance.size();
-        let texels = if channel == Channel::Lit && sample.count > 1 {
-            self.present.accumulate.read(gpu, sample.index + 1)?
+        let texels = if channel == Channel::Lit && !last.is_fast {
+            self.paths.read(gpu)?
+        } else if channel == Channel::Lit && last.sample.count > 1 {
+            self.present.accumulate.read(gpu, last.sample.index + 1)?
         } else {
             let mut encoder = gpu.encoder("channel");
             let budget = FrameBudget {

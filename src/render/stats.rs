@@ -58,6 +58,8 @@ pub struct FrameStats {
     /// What the colours of the channel `cost` stand for, in the last frame of which that has come back; `None` where it
     /// is not shown.
     pub cost_range: Option<CostRange>,
+    /// Samples of each pixel so far, of a frame that is made of paths.
+    pub path_samples: Option<u32>,
 }
 
 /// Counts of the first bounce of reflections; zeros where none is traced.

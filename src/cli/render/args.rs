@@ -72,6 +72,18 @@ pub struct RenderArgs {
     /// What the picture of `--from` tells of edits and hidden meshes.
     #[arg(skip)]
     kept: Box<Kept>,
+    /// Trace paths of light instead, N of them a pixel, as a reference
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000_000),
+        conflicts_with = "samples",
+        help_heading = "Picture"
+    )]
+    pub paths: Option<u32>,
+    /// Stop tracing paths after this time for a picture, and write what there is
+    #[arg(long, value_name = "SECONDS", value_parser = time_limit, help_heading = "Picture")]
+    pub time_limit: Option<f64>,
     /// Settings of the picture.
     #[command(flatten)]
     pub look: LookArgs,
@@ -211,11 +223,20 @@ impl RenderArgs {
         if let Some(fps) = self.fps {
             config.set("--fps", "output.fps", fps)?;
         }
+        if let Some(paths) = self.paths {
+            config.set("--paths", "image.mode", "path")?;
+            config.set("--paths", "paths.samples", i64::from(paths))?;
+        }
         if self.transparent {
             config.set("--transparent", "environment.background", "transparent")?;
         }
         Ok(())
     }
+}
+
+fn time_limit(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|n| (0.001..=1e9).contains(n));
+    seconds.ok_or_else(|| "expected seconds, such as 60".into())
 }
 
 fn turn(text: &str) -> Result<f32, String> {

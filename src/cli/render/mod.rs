@@ -105,6 +105,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         frames: frames.unwrap_or_else(|| frames_of_clip(&offscreen)),
         route: route(&mut offscreen, args, path),
         samples: args.samples.unwrap_or(1),
+        time_limit: args.time_limit,
         tells: args.progress,
         made_of,
     };
@@ -146,6 +147,8 @@ struct Sequence {
     frames: u32,
     route: Route,
     samples: u32,
+    /// Seconds after which no more paths are traced for a picture.
+    time_limit: Option<f64>,
     /// Whether every draw is told on standard output.
     tells: bool,
     /// What its pictures keep.
@@ -233,7 +236,26 @@ fn draw(
         times.begin(frame, time);
         let seconds = frame as f32 / offscreen.config.output.fps;
         let moment = offscreen.moment_from(time, sequence.route.view(seconds));
-        for index in 0..count {
+        if offscreen.traces_paths() {
+            let of = [frame, frames];
+            stats = draw_paths(
+                offscreen,
+                sequence,
+                (&moment, of),
+                outputs,
+                times,
+                &mut stages,
+                report,
+            )?;
+            let writing = Stopwatch::new();
+            for output in outputs {
+                let shown = sequence.made_of.shown(offscreen, &moment, 1);
+                output.write(offscreen, frame, shown, &mut written)?;
+            }
+            stages.write_ms += writing.ms();
+        }
+        let draws = if offscreen.traces_paths() { 0 } else { count };
+        for index in 0..draws {
             let sample = FrameSample::of(index, count);
             stages.compile_ms += offscreen.compile(&moment, sample)?;
             let done = u64::from(frame) * u64::from(count) + u64::from(index);
@@ -271,6 +293,64 @@ fn draw(
     }
     stages.log(frames, count);
     Ok((stats, written))
+}
+
+/// Traces the paths of a picture. Returns the figures of its last draw.
+fn draw_paths(
+    offscreen: &mut Offscreen,
+    sequence: &Sequence,
+    (moment, [frame, frames]): (&Moment, [u32; 2]),
+    outputs: &[Output],
+    times: &mut Times,
+    stages: &mut Stages,
+    report: &Report,
+) -> Result<FrameStats> {
+    let wanted = offscreen.config.paths.samples;
+    let began = Stopwatch::new();
+    let mut stats = FrameStats::default();
+    let mut done = 0;
+    offscreen.set_path_samples(1);
+    while done < wanted {
+        stages.compile_ms += offscreen.compile(moment, FrameSample::SINGLE)?;
+        let so_far = u64::from(frame) * u64::from(wanted) + u64::from(done);
+        let total = u64::from(frames) * u64::from(wanted);
+        let text = step_text([frame, frames], [done, wanted]);
+        report.line.step(so_far, total, text);
+        let drawing = Stopwatch::new();
+        let drawn = offscreen.draw(moment, FrameSample::SINGLE)?;
+        stats = offscreen.stats().clone();
+        let before = std::mem::replace(&mut done, stats.path_samples.unwrap_or(wanted));
+        times.add(&drawn, &stats.passes);
+        stages.draw_ms += drawing.ms();
+        if before == 0 && frame == 0 {
+            check_lights(outputs, stats.lights)?;
+        }
+        if sequence.tells {
+            tell(
+                u64::from(frame) * u64::from(wanted) + u64::from(done),
+                total,
+            )?;
+        }
+        if sequence
+            .time_limit
+            .is_some_and(|limit| began.ms() >= 1e3 * limit)
+        {
+            break;
+        }
+        offscreen.set_path_samples(added(done - before, drawn.wall_ms));
+    }
+    if done < wanted {
+        log::info!("{done} of {wanted} paths a pixel were traced within the time limit");
+    }
+    Ok(stats)
+}
+
+/// How many samples the next draw adds, where the last one added so many within this time: a draw that ends soon leaves
+/// the adapter idle in between, and one that is long tells nothing of how far it is.
+fn added(last: u32, wall_ms: f64) -> u32 {
+    const DRAW_MS: f64 = 250.0;
+    let fitting = f64::from(last.max(1)) * DRAW_MS / wall_ms.max(1e-3);
+    (fitting as u32).clamp(1, 4 * last.max(1))
 }
 
 /// Tells a program how many draws are done. Where it reads no more, nobody wants the others.
@@ -365,6 +445,14 @@ fn time_of(offscreen: &Offscreen, start: f32, seconds: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn draws_of_paths_take_a_quarter_of_a_second() {
+        assert_eq!(added(1, 10.0), 4);
+        assert_eq!(added(8, 500.0), 4);
+        assert_eq!(added(1, 9000.0), 1);
+        assert_eq!(added(0, 0.0), 4);
+    }
 
     #[test]
     fn steps_name_what_there_are_several_of() {

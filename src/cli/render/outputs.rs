@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Error, Result,
     cli::{console::print_bytes, offscreen::Offscreen},
-    config::{self, Config, ShadowMode},
+    config::{self, Config, ImageMode, ShadowMode},
     output::{self, embedded, numbers, picture},
     provenance::{Provenance, SOFTWARE, Shown},
     render::Channel,
@@ -142,7 +142,18 @@ fn picture_output(args: &RenderArgs, frames: u32) -> Result<Output> {
 /// Fails for a channel that these settings do not compute.
 fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     let shadows = config.shadows.mode;
+    let is_of_paths = config.image.mode == ImageMode::Path;
     let missing = match channel {
+        Channel::Ambient
+        | Channel::Reflection
+        | Channel::ReflectionDistance
+        | Channel::ReflectionTiles
+        | Channel::Shadow
+        | Channel::Cost
+            if is_of_paths =>
+        {
+            Some("paths have no such channel; leave --paths and image.mode = \"path\" out")
+        }
         Channel::Ambient if !config.occlusion.sends_rays(true) => {
             Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
         }

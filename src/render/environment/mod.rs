@@ -307,6 +307,20 @@ impl Environment {
         .next_power_of_two()
     }
 
+    /// Changes with the file and when all that was pending is done.
+    pub fn state(&self) -> (u64, bool) {
+        (self.files, self.is_pending())
+    }
+
+    /// The finest level of its cube whose faces have no more than `most` texels along an edge, and how many they have.
+    pub fn level(&self, most: u32) -> (wgpu::TextureView, u32) {
+        let levels = self.radiance.texture.mip_level_count();
+        let face = |level: u32| (self.radiance.face >> level).max(1);
+        let level = (0..levels).find(|level| face(*level) <= most);
+        let level = level.unwrap_or(levels - 1);
+        (self.radiance.level(level), face(level))
+    }
+
     /// What [`Environment::record`] compiles where the environment is not yet that of `config`.
     pub fn needs(&self, config: &Config, needs: &mut Needs) {
         self.brdf_table.needs(needs);

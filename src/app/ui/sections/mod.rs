@@ -17,6 +17,7 @@ mod materials;
 mod notes;
 mod occlusion;
 mod overlay;
+mod paths;
 mod reflections;
 mod scene;
 mod settings;
@@ -46,7 +47,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 24] = [
+const SECTIONS: [Section; 25] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -178,6 +179,12 @@ const SECTIONS: [Section; 24] = [
         tip: "Edges, vertices, normals and tangents of the meshes over the picture",
         open: false,
         show: overlay::show,
+    },
+    Section {
+        title: "Paths",
+        tip: "The picture by paths of light, as a reference",
+        open: false,
+        show: paths::show,
     },
     Section {
         title: "Extensions and warnings",

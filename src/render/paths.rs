@@ -1,0 +1,306 @@
+//! `path`: the reference. Paths of light from the eye on, a sample a pixel at a time, and their mean, which becomes the
+//! frame's radiance.
+
+use super::{
+    bindings::Layouts,
+    edges::{Geometry, HDR_FORMAT, Radiance, Trees, fitted},
+    frame::{Frame, FrameInput},
+    path_table::{ENVIRONMENT_FACE, PathTable},
+    recording::Recording,
+};
+use crate::{
+    Result,
+    config::{self, Config, ImageMode, OcclusionMode, ReflectionMode, ShadowMode},
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        layout::{Light, PathParams},
+        library::wgsl_constants,
+        pass::Binding::{Float, Store, Uniform, Write},
+    },
+    render::aov::Channel,
+    scene::Pose,
+};
+use std::borrow::Cow;
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
+
+wgsl_constants! {
+    /// First dimension of the sampling sequence for paths, and how many each surface of a path has.
+    const SAMPLE_PATHS: u32 = 1 << 16;
+    const PATH_DIMENSIONS: u32 = 8;
+    const PATH_DIRECTION: u32 = 0;
+    /// The lobe by which a path goes on, and whether it does.
+    const PATH_CHOICE: u32 = 1;
+    const PATH_LIGHT: u32 = 2;
+    const PATH_LIGHT_POINT: u32 = 3;
+    const PATH_ENVIRONMENT: u32 = 4;
+    const PATH_EMITTER: u32 = 5;
+    const PATH_EMITTER_POINT: u32 = 6;
+    /// The point of the pixel: of the first surface alone.
+    const PATH_EYE: u32 = 7;
+    /// Numbers that are added up in f32 before their sum is added to another sum.
+    const PATH_SUMMED: u32 = 1024;
+}
+
+/// Most samples that a frame adds.
+pub const MOST_ADDED: u32 = 64;
+
+const LABEL: &str = "path";
+
+/// The pass, with its sums.
+#[derive(Debug)]
+pub struct Paths {
+    path: Kernel,
+    accumulate: Kernel,
+    resolve: Kernel,
+    table: PathTable,
+    params: UniformArray<PathParams>,
+    sample: GpuImage,
+    sums: wgpu::Buffer,
+    output: Radiance,
+    /// What the samples are of, and how many there are.
+    of: Option<PathsOf>,
+    done: u32,
+    /// The same while the last frame is not known to have been recorded whole.
+    coming: Option<(PathsOf, u32)>,
+}
+
+/// All that radiance depends on: where nothing of it changes, samples are added to those before.
+#[derive(Debug, Clone, PartialEq)]
+struct PathsOf {
+    version: u64,
+    environment: (u64, bool),
+    size: [u32; 2],
+    clip_from_offset: [[f32; 4]; 4],
+    eye: [f32; 3],
+    near: f32,
+    lights: Vec<Light>,
+    pose: Pose,
+    config: Config,
+    unlit: f32,
+}
+
+/// The settings of a frame that shows `channel`: with paths, of the fast frame only what other passes need.
+pub fn settings(config: &Config, channel: Channel) -> Cow<'_, Config> {
+    if !traces(config, channel) {
+        return Cow::Borrowed(config);
+    }
+    let mut config = config.clone();
+    config.shadows.mode = ShadowMode::Off;
+    config.occlusion.mode = OcclusionMode::Off;
+    config.reflections.mode = ReflectionMode::Off;
+    config.image.antialias = config::Antialias::Off;
+    config.depth_of_field.enabled = false;
+    Cow::Owned(config)
+}
+
+/// Whether a frame that shows `channel` is made of paths.
+pub fn traces(config: &Config, channel: Channel) -> bool {
+    config.image.mode == ImageMode::Path && channel == Channel::Lit
+}
+
+impl Paths {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let sample = Store(Format::Rgba32Float);
+        let own = [Uniform, Uniform, PathTable::BINDING, sample];
+        let out = Store(HDR_FORMAT);
+        let of_sums = [Uniform, Uniform, Write, Float, out, out];
+        let summing = "render/path_accumulate.wgsl";
+        let sums = |entry| Kernel::new(gpu, summing, entry, &[(0, &layouts.frame)], &of_sums);
+        Ok(Self {
+            path: Kernel::new(gpu, "render/path.wgsl", "path", &shared, &own),
+            accumulate: sums("path_accumulate"),
+            resolve: sums("path_resolve"),
+            table: PathTable::new(gpu, layouts)?,
+            params: UniformArray::new(gpu, LABEL, std::iter::empty())?,
+            sample: sample_image(gpu, [1, 1]),
+            sums: gpu.buffer("path.sums", 48, Buffer::STORAGE | Buffer::COPY_SRC),
+            output: Radiance::new(gpu, [1, 1]),
+            of: None,
+            done: 0,
+            coming: None,
+        })
+    }
+
+    /// What a frame of `input` compiles.
+    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
+        if traces(input.config, input.channel) {
+            self.table.needs(needs);
+            for kernel in [&self.path, &self.accumulate, &self.resolve] {
+                kernel.needs(needs);
+            }
+        }
+    }
+
+    /// Adds up to `added` samples of each pixel, until there are as many as the settings ask for, and returns their
+    /// mean. The sky is a level of the environment's cube, the texels
+    /// along an edge, and what changes with it.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        (geometry, trees): (Geometry<'_>, Trees<'_>),
+        (level, face, state): (&wgpu::TextureView, u32, (u64, bool)),
+        added: u32,
+    ) -> Result<&Radiance> {
+        let gpu = recording.gpu;
+        self.fit(gpu, frame.size)?;
+        let of = PathsOf::new(frame, state);
+        if self.of.as_ref() != Some(&of) {
+            self.done = 0;
+        }
+        self.of = None;
+        let target = frame.config.paths.samples;
+        let added = added
+            .clamp(1, MOST_ADDED)
+            .min(target.saturating_sub(self.done));
+        if self.done == 0 {
+            self.table
+                .record(recording, frame, geometry, (level, face))?;
+        }
+        let params = PathParams {
+            bounces: frame.config.paths.bounces,
+            clamp: frame.config.paths.clamp,
+            near: frame.view.near,
+            count: (self.done + added).max(1),
+            width: frame.size[0],
+            ..self.table.parts
+        };
+        let samples: Vec<_> = (self.done..self.done + added.max(1))
+            .map(|index| PathParams { index, ..params })
+            .collect();
+        self.params.write_all(gpu, LABEL, &samples)?;
+        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        // A pixel sends some rays for each surface that a path meets.
+        let most = recording.budget.pixels() / (2 * params.bounces.max(1));
+        for number in 0..added as usize {
+            let params = self.params.at(number);
+            let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
+            recording.dispatch_pixels(LABEL, &self.path, &shared, own, frame.size, most)?;
+            self.sum(recording, frame, &self.accumulate, number)?;
+        }
+        self.sum(recording, frame, &self.resolve, 0)?;
+        self.coming = Some((of, self.done + added));
+        Ok(&self.output)
+    }
+
+    fn sum(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        kernel: &Kernel,
+        number: usize,
+    ) -> Result<()> {
+        let params = self.params.at(number);
+        let output = &self.output;
+        let own: &[&dyn Bind] = &[
+            &params,
+            &self.sums,
+            &self.sample,
+            &output.hdr,
+            &output.display,
+        ];
+        let pixels = recording.budget.pixels();
+        let shared = [(0, &frame.group)];
+        recording.dispatch_pixels("path_accumulate", kernel, &shared, own, frame.size, pixels)
+    }
+
+    /// The samples of the last frame count: it was recorded whole.
+    pub fn settle(&mut self) {
+        if let Some((of, done)) = self.coming.take() {
+            (self.of, self.done) = (Some(of), done);
+        }
+    }
+
+    /// Samples of each pixel so far.
+    pub fn samples(&self) -> u32 {
+        self.done
+    }
+
+    /// Forgets all samples.
+    pub fn restart(&mut self) {
+        (self.of, self.coming, self.done) = (None, None, 0);
+    }
+
+    /// Radiance of the last frame that was made of paths.
+    pub fn output(&self) -> &Radiance {
+        &self.output
+    }
+
+    /// Their mean in f64 of f32 sums, waiting for it: four floats a pixel.
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<[f32; 4]>> {
+        let bytes = gpu.read(&self.sums)?;
+        let [width, height] = self.output.size().map(|side| side as usize);
+        let sums: Vec<[[f32; 4]; 3]> = bytemuck::pod_collect_to_vec(&bytes[..48 * width * height]);
+        let count = f64::from(self.done.max(1));
+        let mean = |sums: &[[f32; 4]; 3]| {
+            std::array::from_fn(|channel| {
+                let sum: f64 = sums.iter().map(|sum| f64::from(sum[channel])).sum();
+                (sum / count) as f32
+            })
+        };
+        Ok(sums.iter().map(mean).collect())
+    }
+
+    fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+        if self.output.size() == size {
+            return Ok(());
+        }
+        let [width, height] = size;
+        let bytes = 48 * u64::from(width) * u64::from(height);
+        gpu.check_binding(
+            &format!("the sums of {width} × {height} pixels' paths"),
+            bytes,
+        )?;
+        self.restart();
+        let usage = Buffer::STORAGE | Buffer::COPY_SRC;
+        (self.sums, self.sample, self.output) = fitted(gpu, size, || {
+            (
+                gpu.buffer("path.sums", bytes, usage),
+                sample_image(gpu, size),
+                Radiance::new(gpu, size),
+            )
+        })?;
+        Ok(())
+    }
+}
+
+impl PathsOf {
+    fn new(frame: &Frame<'_>, environment: (u64, bool)) -> Self {
+        let view = &frame.view;
+        // What is not of the light changes nothing of it, and the target may grow.
+        let mut config = Config::default();
+        config.image.background = frame.config.image.background;
+        config.environment = frame.config.environment.clone();
+        config.sun = frame.config.sun.clone();
+        config.materials = frame.config.materials.clone();
+        config.paths = config::Paths {
+            samples: 1,
+            ..frame.config.paths.clone()
+        };
+        Self {
+            version: frame.buffers.version,
+            environment,
+            size: frame.size,
+            clip_from_offset: view.clip_from_offset(frame.aspect()).to_cols_array_2d(),
+            eye: view.eye().to_array(),
+            near: view.near,
+            lights: frame.lights.clone(),
+            pose: frame.pose.clone().into_owned(),
+            config,
+            unlit: match frame.scene.materials.iter().any(|material| material.unlit) {
+                true => frame.exposure_ev,
+                false => 0.0,
+            },
+        }
+    }
+}
+
+fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    GpuImage::new(gpu, "path.sample", size, Format::Rgba32Float, usage)
+}
+
+/// Texels along an edge of the level of the environment that paths choose directions by.
+pub const ENVIRONMENT_TEXELS: u32 = ENVIRONMENT_FACE;

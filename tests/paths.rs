@@ -1,0 +1,395 @@
+//! The path tracer against closed forms and integrals in f64, and against the fast frame where both are exact.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Background, ImageMode},
+    reference::paths,
+    render::{Channel, View, paths::MOST_ADDED},
+    scene::{AlphaMode, Layers, LightKind, Material, Pose, Scene},
+};
+use common::{
+    gpu,
+    scenes::{Stage, add_light, glowing, look_at, matte, primitive, quad, scene, sphere},
+};
+use glam::{DVec3, Vec3};
+
+/// The six sides of a cube of ±1, which face inwards, of these materials: right, left, top, bottom, front, back.
+fn room(materials: [usize; 6]) -> Vec<canopy::scene::Primitive> {
+    let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| 2.0 * axis);
+    let [right, left, top, bottom, front, back] = materials;
+    vec![
+        quad(Vec3::new(1.0, -1.0, -1.0), z, y, right),
+        quad(Vec3::new(-1.0, -1.0, -1.0), y, z, left),
+        quad(Vec3::new(-1.0, 1.0, -1.0), x, z, top),
+        quad(Vec3::new(-1.0, -1.0, -1.0), z, x, bottom),
+        quad(Vec3::new(-1.0, -1.0, 1.0), y, x, front),
+        quad(Vec3::new(-1.0, -1.0, -1.0), x, y, back),
+    ]
+}
+
+/// A picture of paths, whose settings are those of the stage.
+fn traced(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> Vec<[f32; 4]> {
+    stage.config.image.mode = ImageMode::Path;
+    stage.config.paths.samples = samples;
+    stage.renderer.path_samples = MOST_ADDED;
+    let pose = Pose::new(scene, None, 0.0);
+    for _ in 0..samples.div_ceil(MOST_ADDED) {
+        stage.draw(&pose, view);
+    }
+    assert_eq!(stage.renderer.stats().path_samples, Some(samples));
+    stage.channel(Channel::Lit).texels
+}
+
+fn mean(texels: &[[f32; 4]]) -> DVec3 {
+    let sum: DVec3 = texels.iter().map(|t| Vec3::from_slice(t).as_dvec3()).sum();
+    sum / texels.len() as f64
+}
+
+#[track_caller]
+fn close(what: &str, found: f64, expected: f64, share: f64) {
+    println!(
+        "{what}: {found:.5}, expected {expected:.5} ({:+.3} %)",
+        100.0 * (found / expected - 1.0)
+    );
+    assert!(
+        (found / expected - 1.0).abs() <= share,
+        "{what}: {found}, not {expected}"
+    );
+}
+
+/// Another scene on the same stage.
+fn enter<'a>(stage: &mut Stage<'a>, scene: &'a Scene) {
+    let upload = stage
+        .renderer
+        .uploader()
+        .upload(stage.gpu, scene, &stage.config);
+    (stage.scene, stage.uploaded) = (scene, upload.unwrap());
+}
+
+fn white(stage: &mut Stage<'_>) {
+    stage.config.environment.intensity = 1.0;
+    stage.config.environment.color = [1.0; 3];
+    stage.config.environment.background = Background::Environment;
+}
+
+/// A square in the plane z = 0 that fills the view from `cosine` off its normal.
+fn plate(material: Material) -> Scene {
+    let corner = Vec3::new(-500.0, -500.0, 0.0);
+    let plate = quad(corner, 1000.0 * Vec3::X, 1000.0 * Vec3::Y, 0);
+    scene([plate], vec![material])
+}
+
+fn at_cosine(cosine: f32) -> View {
+    let eye = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
+    let mut view = look_at(eye, Vec3::ZERO, 100.0);
+    view.projection = canopy::scene::Projection::Orthographic { half_height: 0.01 };
+    view
+}
+
+fn layered(base: Material, change: impl Fn(&mut Layers)) -> Material {
+    let mut layers = Layers::default();
+    change(&mut layers);
+    Material {
+        layers: Some(Box::new(layers)),
+        ..base
+    }
+}
+
+/// One test, because compiling the path tracer is what takes long.
+#[test]
+fn paths_find_what_integrals_do() {
+    let gpu = gpu();
+    let grey = |albedo: f32| Material {
+        metallic: 1.0,
+        ..matte(Vec3::splat(albedo))
+    };
+    let rough = |roughness: f32, metallic: f32, albedo: f32| Material {
+        roughness,
+        metallic,
+        ..grey(albedo)
+    };
+
+    // A plate under even light, against sums in f64.
+    let specimens = [
+        (1.0, 1.0, 0.9, 0.8),
+        (0.5, 1.0, 1.0, 0.3),
+        (0.15, 1.0, 0.5, 0.7),
+        (0.6, 0.0, 0.8, 0.9),
+        (0.3, 0.0, 0.5, 0.35),
+    ];
+    let plates =
+        specimens.map(|(roughness, metallic, albedo, _)| plate(rough(roughness, metallic, albedo)));
+    let mut stage = Stage::new(&gpu, &plates[0], [16, 16]);
+    stage.darken();
+    white(&mut stage);
+    stage.config.paths.bounces = 2;
+    for (scene, (roughness, metallic, albedo, cosine)) in plates.iter().zip(specimens) {
+        enter(&mut stage, scene);
+        let found = mean(&traced(&mut stage, scene, at_cosine(cosine), 256)).x;
+        let [cosine, roughness] = [cosine, roughness].map(f64::from);
+        let [metallic, albedo] = [metallic, albedo].map(f64::from);
+        let expected = paths::reflected(cosine, roughness, metallic, albedo, 1024);
+        let what = format!("plate of roughness {roughness}, metallic {metallic}");
+        close(&what, found, expected, 0.005);
+    }
+
+    // Layers give back no more than they get, and what lets all through gives back all. Facets whose light meets
+    // others lose it: that BRDF knows one bounce.
+    let through = |change: &dyn Fn(&mut Layers)| {
+        let clear = Material {
+            roughness: 0.0,
+            ..matte(Vec3::ONE)
+        };
+        layered(clear, |layers| {
+            layers.transmission = 1.0;
+            change(layers);
+        })
+    };
+    let of_layers = [
+        (
+            "coat",
+            layered(rough(0.4, 1.0, 1.0), |l| {
+                (l.clearcoat, l.clearcoat_roughness) = (1.0, 0.2)
+            }),
+            0.85,
+            1.0,
+        ),
+        (
+            "sheen",
+            layered(matte(Vec3::ONE), |l| {
+                (l.sheen_color, l.sheen_roughness) = (Vec3::ONE, 0.5)
+            }),
+            0.8,
+            1.0,
+        ),
+        (
+            "anisotropy",
+            layered(rough(0.3, 1.0, 1.0), |l| l.anisotropy = 0.8),
+            0.65,
+            1.0,
+        ),
+        (
+            "film",
+            layered(rough(0.3, 1.0, 1.0), |l| {
+                (l.iridescence, l.iridescence_ior) = (1.0, 1.4);
+                (l.iridescence_thickness_min, l.iridescence_thickness_max) = (300.0, 300.0);
+            }),
+            0.5,
+            1.1,
+        ),
+        (
+            "specular",
+            layered(matte(Vec3::ONE), |l| l.specular = 0.3),
+            0.85,
+            1.0,
+        ),
+        ("pane", through(&|_| ()), 0.99, 1.0),
+    ];
+    for (what, material, least, most) in of_layers {
+        let plate = Box::leak(Box::new(plate(Material {
+            double_sided: true,
+            ..material
+        })));
+        enter(&mut stage, plate);
+        let found = mean(&traced(&mut stage, plate, at_cosine(0.8), 64)).x;
+        println!("{what}: {found:.4}");
+        assert!((least..=most + 0.01).contains(&found), "{what}: {found}");
+    }
+
+    // A ball of clear glass is not seen in even light.
+    let glass = through(&|layers| (layers.thickness, layers.ior) = (1.0, 1.5));
+    let ball = scene([sphere(Vec3::ZERO, 1.0, 24, 0)], vec![glass]);
+    enter(&mut stage, &ball);
+    stage.config.paths.bounces = 32;
+    let front = look_at(Vec3::new(0.0, 0.0, 1.8), Vec3::ZERO, 100.0);
+    close(
+        "glass",
+        mean(&traced(&mut stage, &ball, front, 64)).x,
+        1.0,
+        0.01,
+    );
+
+    // A blended plate covers a share.
+    let veil = Material {
+        base_color: Vec3::ZERO.extend(0.25),
+        roughness: 1.0,
+        alpha_mode: AlphaMode::Blend,
+        ..layered(matte(Vec3::ZERO), |layers| layers.specular = 0.0)
+    };
+    let veil = plate(veil);
+    enter(&mut stage, &veil);
+    close(
+        "veil",
+        mean(&traced(&mut stage, &veil, at_cosine(0.8), 256)).x,
+        0.75,
+        0.005,
+    );
+
+    // A closed room whose walls all glow and reflect: E / (1 − ρ), of walls without a highlight.
+    stage.darken();
+    let dull = |albedo: f32, glow: f32| Material {
+        emissive: Vec3::splat(glow),
+        ..layered(matte(Vec3::splat(albedo)), |layers| layers.specular = 0.0)
+    };
+    let furnace = scene(room([0; 6]), vec![dull(0.6, 0.4)]);
+    enter(&mut stage, &furnace);
+    stage.config.paths.bounces = 64;
+    let inside = look_at(Vec3::new(0.3, 0.2, 0.8), Vec3::new(-0.2, -0.1, -1.0), 10.0);
+    let texels = traced(&mut stage, &furnace, inside, 256);
+    close("furnace", mean(&texels).y, 1.0, 0.005);
+
+    // A room with a ceiling that glows, against radiosity.
+    let albedos = [0.8, 0.3, 0.0, 0.5, 0.5, 0.5];
+    let cornell = scene(
+        room([0, 1, 2, 3, 3, 3]),
+        vec![
+            dull(0.8, 0.0),
+            dull(0.3, 0.0),
+            dull(0.0, 1.0),
+            dull(0.5, 0.0),
+        ],
+    );
+    enter(&mut stage, &cornell);
+    let floor = {
+        let mut view = look_at(Vec3::new(0.0, 0.9, 1e-4), Vec3::new(0.0, -1.0, 0.0), 10.0);
+        view.projection = canopy::scene::Projection::Orthographic { half_height: 0.01 };
+        view
+    };
+    let found = mean(&traced(&mut stage, &cornell, floor, 1024)).x;
+    close("room", found, floor_by_radiosity(albedos), 0.005);
+
+    // Direct light of a rectangle.
+    stage.config.paths.bounces = 1;
+    let found = mean(&traced(&mut stage, &cornell, floor, 256)).x;
+    let [point, up] = [DVec3::NEG_Y, DVec3::Y];
+    let ceiling = [DVec3::new(-1.0, 1.0, -1.0), 2.0 * DVec3::X, 2.0 * DVec3::Z];
+    let expected = 0.5 * paths::rectangle_light((point, up), ceiling, 256);
+    close("rectangle", found, expected, 0.005);
+
+    // Lamps on a floor with a ball and a wall, as the fast frame draws them.
+    let mut lit = scene(
+        [
+            quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(-0.8, 0.5, 0.2), 0.5, 16, 1),
+            primitive(
+                &[[[0.4, 1.3, -0.5], [1.4, 1.3, -0.5], [0.9, 1.6, 0.6]].map(Vec3::from)],
+                0,
+            ),
+        ],
+        vec![
+            Material {
+                double_sided: true,
+                ..matte(Vec3::ONE)
+            },
+            layered(rough(0.4, 0.0, 0.5), |layers| {
+                (layers.clearcoat, layers.clearcoat_roughness) = (0.7, 0.3)
+            }),
+        ],
+    );
+    add_light(
+        &mut lit,
+        LightKind::Point,
+        12.0,
+        Vec3::new(0.8, 3.0, 1.0),
+        Vec3::ZERO,
+    );
+    add_light(
+        &mut lit,
+        LightKind::Point,
+        5.0,
+        Vec3::new(-2.0, 2.0, -1.0),
+        Vec3::ZERO,
+    );
+    enter(&mut stage, &lit);
+    let above = look_at(Vec3::new(0.5, 2.6, 3.6), Vec3::new(0.0, 0.2, 0.0), 20.0);
+    let texels = traced(&mut stage, &lit, above, 256);
+    stage.config.image.mode = ImageMode::Fast;
+    stage.supersampled(&Pose::new(&lit, None, 0.0), above, 64);
+    let fast = stage.channel(Channel::Lit).texels;
+    close("lamps", mean(&texels).x, mean(&fast).x, 0.005);
+    let average = mean(&fast).x;
+    let error = |(a, b): (&[f32; 4], &[f32; 4])| f64::from((a[0] - b[0]).abs()) / average;
+    let errors: Vec<f64> = texels.iter().zip(&fast).map(error).collect();
+    let apart = errors.iter().filter(|error| **error > 0.06).count();
+    println!("lamps: {apart} of {} pixels apart", errors.len());
+    assert!(apart * 50 < errors.len(), "{apart}");
+
+    // The same samples again, and none that a changed picture has left.
+    enter(&mut stage, &lit);
+    let again = traced(&mut stage, &lit, above, 256);
+    assert_eq!(again, texels);
+
+    // Sums over two thousand samples of the same number are exact to f32.
+    let glow = plate(glowing(Vec3::splat(0.1)));
+    enter(&mut stage, &glow);
+    for texel in traced(&mut stage, &glow, at_cosine(1.0), 2100) {
+        assert!((texel[0] - 0.1).abs() < 2e-8, "{texel:?}");
+    }
+}
+
+/// Radiance of the middle of the floor in a room of ±1 whose ceiling glows with 1: walls in parts, each even.
+fn floor_by_radiosity(albedos: [f64; 6]) -> f64 {
+    const SIDE: u32 = 12;
+    let sides = [
+        [DVec3::new(1.0, -1.0, -1.0), DVec3::Z, DVec3::Y],
+        [DVec3::new(-1.0, -1.0, -1.0), DVec3::Y, DVec3::Z],
+        [DVec3::new(-1.0, 1.0, -1.0), DVec3::X, DVec3::Z],
+        [DVec3::new(-1.0, -1.0, -1.0), DVec3::Z, DVec3::X],
+        [DVec3::new(-1.0, -1.0, 1.0), DVec3::Y, DVec3::X],
+        [DVec3::new(-1.0, -1.0, -1.0), DVec3::X, DVec3::Y],
+    ];
+    let step = 2.0 / f64::from(SIDE);
+    let parts: Vec<(usize, [DVec3; 3])> = (0..6)
+        .flat_map(|side| {
+            (0..SIDE * SIDE).map(move |i| {
+                let [corner, u, v] = sides[side];
+                let at = corner + f64::from(i % SIDE) * step * u + f64::from(i / SIDE) * step * v;
+                (side, [at, step * u, step * v])
+            })
+        })
+        .collect();
+    let middle = |[corner, u, v]: [DVec3; 3]| (corner + 0.5 * (u + v), u.cross(v).normalize());
+    let seen_from = |at: (DVec3, DVec3), steps| -> Vec<f64> {
+        let shares = parts.iter();
+        let shares = shares.map(|(_, part)| paths::rectangle_light(at, *part, steps));
+        shares.collect()
+    };
+    // Nothing leaves a closed room: what a part sees of all others adds up to 1.
+    let closed = |shares: Vec<f64>| -> Vec<f64> {
+        let sum: f64 = shares.iter().sum();
+        shares.iter().map(|share| share / sum).collect()
+    };
+    let factors: Vec<_> = parts
+        .iter()
+        .map(|(_, part)| closed(seen_from(middle(*part), 4)))
+        .collect();
+    let emitted: Vec<f64> = parts
+        .iter()
+        .map(|(side, _)| f64::from(u8::from(*side == 2)))
+        .collect();
+    let albedo: Vec<f64> = parts.iter().map(|(side, _)| albedos[*side]).collect();
+    let sent = paths::radiosity(&emitted, &albedo, &factors);
+    let floor = seen_from((DVec3::NEG_Y, DVec3::Y), 16);
+    albedos[3] * floor.iter().zip(&sent).map(|(f, b)| f * b).sum::<f64>()
+}
+
+/// Without the second sum a day of samples is lost in the first.
+#[test]
+fn sums_keep_a_day_of_samples() {
+    let mut random = common::Random(1);
+    let (mut sums, mut exact, mut plain) = ([0.0; 3], 0.0, 0.0_f32);
+    const COUNT: u32 = 6_000_000;
+    for index in 0..COUNT {
+        let sample = random.unit() + 0.37;
+        exact += f64::from(sample);
+        plain += sample;
+        paths::add(&mut sums, index, sample, 1024);
+    }
+    let exact = exact / f64::from(COUNT);
+    assert!((paths::mean(sums, COUNT) / exact - 1.0).abs() < 2e-6);
+    let plain = f64::from(plain) / f64::from(COUNT);
+    assert!((plain / exact - 1.0).abs() > 1e-5, "{plain}, {exact}");
+}
