@@ -68,13 +68,6 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         {
             state.actions.push(Action::ComparePicture);
         }
-        let unedited = ui.button("no edits");
-        if unedited
-            .on_hover_text("B has materials and lights as the file has them, and the settings of A")
-            .clicked()
-        {
-            state.actions.push(Action::CompareUnedited);
-        }
     });
     let tip = "Shadows of B";
     Row::new("  shadows", &[], tip).show(ui, edits, |ui| {
