@@ -1015,48 +1015,48 @@ fn the_profiler_s_buttons_work() {
 /// From the palette the panel goes to a setting: its section opens, its row is in sight, and a key changes it.
 #[test]
 fn the_panel_goes_to_a_setting() {
-        let (key, section) = ("occlusion.rays", "Ambient occlusion");
-        let mut state = state(Show::Panel, false);
-        state.panel = false;
-        state.config.occlusion.mode = crate::config::OcclusionMode::Rays;
-        let before = state.config.value(key).unwrap();
-        state.open_palette(&Recent::default());
-        with_run(&mut state, Show::Panel, PANEL, |run| {
-            run.write(key);
-            run.press(egui::Key::Enter);
-            // The last of the rows.
-            for _ in 0..5 {
-                run.press(egui::Key::PageDown);
-            }
-            run.press(egui::Key::Enter);
-            for _ in 0..6 {
-                run.hover(egui::pos2(10.0, 10.0));
-            }
-            run.press(egui::Key::ArrowRight);
-        });
-        assert_eq!(state.jump, None, "{key}");
-        assert!(
-            state.panel && state.layout.open.get(section) == Some(&true),
-            "{key}"
-        );
-        let after = state.config.value(key).unwrap();
-        assert_ne!(
-            after, before,
-            "{key} has not changed: the keyboard is elsewhere"
-        );
-        let others = state.config.not_default();
-        assert!(others.len() <= 2, "{others:?}");
-        // No other section was opened.
-        let open: Vec<_> = state
-            .layout
-            .open
-            .iter()
-            .filter(|(_, is_open)| **is_open)
-            .collect();
-        assert!(
-            open.iter().all(|(name, _)| name.starts_with(section)),
-            "{open:?}"
-        );
+    let (key, section) = ("occlusion.rays", "Ambient occlusion");
+    let mut state = state(Show::Panel, false);
+    state.panel = false;
+    state.config.occlusion.mode = crate::config::OcclusionMode::Rays;
+    let before = state.config.value(key).unwrap();
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Panel, PANEL, |run| {
+        run.write(key);
+        run.press(egui::Key::Enter);
+        // The last of the rows.
+        for _ in 0..5 {
+            run.press(egui::Key::PageDown);
+        }
+        run.press(egui::Key::Enter);
+        for _ in 0..6 {
+            run.hover(egui::pos2(10.0, 10.0));
+        }
+        run.press(egui::Key::ArrowRight);
+    });
+    assert_eq!(state.jump, None, "{key}");
+    assert!(
+        state.panel && state.layout.open.get(section) == Some(&true),
+        "{key}"
+    );
+    let after = state.config.value(key).unwrap();
+    assert_ne!(
+        after, before,
+        "{key} has not changed: the keyboard is elsewhere"
+    );
+    let others = state.config.not_default();
+    assert!(others.len() <= 2, "{others:?}");
+    // No other section was opened.
+    let open: Vec<_> = state
+        .layout
+        .open
+        .iter()
+        .filter(|(_, is_open)| **is_open)
+        .collect();
+    assert!(
+        open.iter().all(|(name, _)| name.starts_with(section)),
+        "{open:?}"
+    );
 }
 
 /// What has no row in the panel is told.
