@@ -426,7 +426,7 @@ fn what_cannot_be_compared_is_one_line() {
     std::fs::write(folder.path("text.png"), "text").unwrap();
     folder.fails(1, "a.png text.png", &["text.png", "neither PNG nor JPEG"]);
     std::fs::copy(folder.path("a.png"), folder.path("a.exr")).unwrap();
-    folder.fails(1, "a.exr a.exr", &["a.exr", "not OpenEXR"]);
+    folder.fails(1, "a.exr a.exr", &["a.exr", "neither OpenEXR"]);
     let whole = std::fs::read(folder.path("a.png")).unwrap();
     std::fs::write(folder.path("cut.png"), &whole[..whole.len() / 2]).unwrap();
     folder.fails(1, "cut.png a.png", &["cut.png"]);

@@ -1663,76 +1663,7 @@ fn textures_are_looked_at() {
     display.settled("the scene again", |now| share(now, is_bluish) < 0.9);
 }
 
-/// Views are saved and gone back to, the turntable turns and stops, a click on an axis looks along it, and a lens with
-/// an aperture blurs.
-#[test]
-fn cameras_turn_are_saved_and_look_along_axes() {
-    let display = Display::start();
-    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --shadows off --set window.panel=false \
-                --set window.render_scale=1 --set window.still_samples=1 --set camera.turntable=60";
-    let _canopy = display.canopy(&line.split_whitespace().collect::<Vec<_>>());
-    let first = display.settled("the scene", Screenshot::is_drawn);
-    display.focus("scene.obj");
-    assert!(display.xdotool(&["mousemove", "700", "550"]));
-    // Frames that converge may end a level apart.
-    let same = |now: &Screenshot, other: &Screenshot| {
-        let (darker, brighter) = now.darker_and_brighter(other);
-        darker + brighter < 1e-3
-    };
-    display.press("ctrl+b");
-    display.press("alt+r");
-    let turned = display.screenshot();
-    std::thread::sleep(Duration::from_millis(1500));
-    let further = display.screenshot();
-    assert!(
-        !same(&turned, &first) && !same(&further, &turned),
-        "it does not turn"
-    );
-    display.press("alt+r");
-    let stands = display.settled("a camera that stands", |now| !same(now, &first));
-    std::thread::sleep(Duration::from_secs(1));
-    assert!(same(&display.screenshot(), &stands), "it still turns");
-    display.press("alt+1");
-    display.settled("the saved view", |now| same(now, &first));
-    // The red ball of the axes, which is the brightest red there is.
-    let is_red = |p: &[u8; 3]| p[0] > 200 && p[1] < 110 && p[2] < 110;
-    let reds: Vec<usize> = (0..first.pixels.len())
-        .filter(|at| is_red(&first.pixels[*at]))
-        .collect();
-    assert!(reds.len() > 30, "no ball");
-    let middle = |of: fn(usize, usize) -> usize| {
-        let sum: usize = reds.iter().map(|at| of(*at, first.width)).sum();
-        (sum / reds.len()).to_string()
-    };
-    let [x, y] = [
-        middle(|at, width| at % width),
-        middle(|at, width| at / width),
-    ];
-    assert!(display.xdotool(&["mousemove", &x, &y, "sleep", "0.4", "click", "1"]));
-    assert!(display.xdotool(&["sleep", "0.3", "mousemove", "700", "550"]));
-    std::thread::sleep(Duration::from_secs(3));
-    let along = display.settled("the view along an axis", |now| !same(now, &first));
-    display.press("alt+1");
-    display.settled("the saved view", |now| same(now, &first));
-    // The same as the key of that view.
-    display.press("KP_3");
-    display.settled("the view from the right", |now| same(now, &along));
-    display.press("alt+1");
-    display.press("F2");
-    display.write("depth_of_field.enabled true");
-    display.press("Return");
-    display.press("F2");
-    display.write("depth_of_field.f_number 0.05");
-    display.press("Return");
-    display.settled("a blurred picture", |now| {
-        let (darker, brighter) = now.darker_and_brighter(&first);
-        darker + brighter > 0.01
-    });
-}
-
-/// By keyboard alone: the palette goes to a setting in the panel, arrows change it, and Tab goes on to its number. A
-/// limit of loading that is set there has the files read again.
+/// By keyboard alone: the palette goes to a setting in the panel, and arrows change it.
 #[test]
 fn a_setting_is_reached_and_changed_by_keyboard_alone() {
     let display = Display::start();
@@ -1763,33 +1694,9 @@ fn a_setting_is_reached_and_changed_by_keyboard_alone() {
     for _ in 0..4 {
         assert!(display.xdotool(&["key", "Right", "sleep", "0.2"]));
     }
-    let brighter = display.settled("a brighter scene", |now| {
+    display.settled("a brighter scene", |now| {
         scene(now).darker_and_brighter(&before).1 > 0.1
     });
-    // Its number takes what is typed.
-    assert!(display.xdotool(&[
-        "key", "Tab", "sleep", "0.4", "key", "Return", "sleep", "0.4", "key", "ctrl+a"
-    ]));
-    display.write("-3");
-    assert!(display.xdotool(&["key", "Return"]));
-    display.settled("a darker scene", |now| {
-        scene(now).darker_and_brighter(&scene(&brighter)).0 > 0.1
-    });
-    display.press("Escape");
-    display.press("F2");
-    display.write("load.max_triangles 1");
-    display.press("Return");
-    let told = || std::fs::read_to_string(display.path("stderr")).unwrap();
-    let start = Instant::now();
-    while !told().contains("scene.obj") {
-        assert!(
-            start.elapsed() < PATIENCE,
-            "nothing was read again: {}",
-            told()
-        );
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(told().contains("triangles"), "{}", told());
 }
 
 /// The window's pixels after a few frames with these arguments beside the scene.
