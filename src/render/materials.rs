@@ -307,7 +307,7 @@ impl Materials {
     /// An image in one of its uses.
     pub(super) fn texture(&self, image: usize, used: TextureUse) -> Option<&SceneTexture> {
         let mut textures = self.textures.iter();
-        textures.find(|texture| texture.image == image && texture.used_as == used.name())
+        textures.find(|texture| texture.image == Some(image) && texture.used_as == used.name())
     }
 
     /// Binds a material with layers to group 3, for [`Layouts::layers`].
