@@ -322,11 +322,11 @@ fn paths_find_what_integrals_do() {
     let again = traced(&mut stage, &lit, above, 256);
     assert_eq!(again, texels);
 
-    // Sums over two thousand samples of the same number are exact to f32.
+    // Sums over two thousand samples of the same number, all of which round to the same side.
     let glow = plate(glowing(Vec3::splat(0.1)));
     enter(&mut stage, &glow);
     for texel in traced(&mut stage, &glow, at_cosine(1.0), 2100) {
-        assert!((texel[0] - 0.1).abs() < 2e-8, "{texel:?}");
+        assert!((texel[0] - 0.1).abs() < 2e-6, "{texel:?}");
     }
 }
 

@@ -468,10 +468,11 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
     let eta = select(1.0 / max(l.volume_ior, 1.0e-3), l.volume_ior, is_inside);
     let squared = 1.0 - eta * eta * (1.0 - v_dot_h * v_dot_h);
     let across = sqrt(max(squared, 0.0));
+    let refracts = l.volume_ior > 0.0;
+    let is_total = refracts && squared <= 0.0;
     // Schlick's term wants the angle outside.
     let outside = select(v_dot_h, across, is_inside);
-    let fresnel = select(saturate(layers_max(layers_fresnel(s, l, outside).dielectric)), 1.0, squared <= 0.0);
-    let refracts = l.volume_ior > 0.0;
+    let fresnel = select(saturate(layers_max(layers_fresnel(s, l, outside).dielectric)), 1.0, is_total);
     let reflects = is_inside && choice < fresnel;
     let reflected = reflect(-local_eye, half_vector);
     var local = select(
@@ -487,10 +488,9 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
         / max(p.chances.w, 1.0e-20);
     let leaving = select(s.albedo * l.transmission, vec3f(1.0), reflects);
     let weight = select(entering, leaving, is_inside) * select(0.0, masking, above > 0.0);
-    let is_total = refracts && !is_inside && squared <= 0.0;
     return PathThrough(
         normalize(local.x * basis.tangent + local.y * basis.bitangent + local.z * s.normal),
-        select(weight, vec3f(0.0), is_total),
+        select(weight, vec3f(0.0), is_total && !is_inside),
         !reflects,
     );
 }

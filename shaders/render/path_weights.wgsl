@@ -8,6 +8,7 @@
 #import "common/dispatch.wgsl"
 #import "common/path_table.wgsl"
 #import "common/scene.wgsl"
+#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> params: PathParams;
 @group(1) @binding(1) var<storage, read_write> table: array<u32>;
@@ -61,9 +62,13 @@ var<workgroup> sums: array<f32, 256>;
 
 @compute @workgroup_size(256)
 fn path_scan(@builtin(local_invocation_index) thread: u32) {
-    let run = (params.scan_count + 255u) / 256u;
-    let first = params.scan_word + min(run * thread, params.scan_count);
-    let end = params.scan_word + min(run * (thread + 1u), params.scan_count);
+    // Limits of loops (common/unseen.wgsl).
+    let zero = unseen_zero(f32(thread));
+    let word = zero + params.scan_word;
+    let count = zero + params.scan_count;
+    let run = (count + 255u) / 256u;
+    let first = word + min(run * thread, count);
+    let end = word + min(run * (thread + 1u), count);
     var own = 0.0;
     for (var i = first; i < end; i++) {
         own += bitcast<f32>(table[i]);
@@ -83,7 +88,7 @@ fn path_scan(@builtin(local_invocation_index) thread: u32) {
         sum = min(sum + bitcast<f32>(table[i]), most);
         table[i] = bitcast<u32>(select(0.0, sum / all, all > 0.0));
     }
-    if end > first && end == params.scan_word + params.scan_count {
+    if end > first && end == word + count {
         table[end - 1u] = bitcast<u32>(select(0.0, 1.0, all > 0.0));
     }
 }

@@ -2,13 +2,13 @@
 //! Texels are copied from the textures, so that every format that the adapter samples is one here.
 
 use super::{
+    bindings::Layouts,
     edges::Geometry,
     frame::Frame,
     material_textures::{
         Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs,
     },
     recording::Recording,
-    sheen,
 };
 use crate::{
     Error, Result,
@@ -26,8 +26,6 @@ use std::{
     mem::offset_of,
 };
 use wgpu::BufferUsages as Buffer;
-
-use super::bindings::Layouts;
 
 wgsl_constants! {
     /// Textures of a material: those of its base, then those of its layers.
@@ -73,6 +71,9 @@ struct Placed {
     level: u32,
     size: [u32; 2],
 }
+
+/// The textures of the table, each image in each use.
+type Places = BTreeMap<(usize, TextureUse), Placed>;
 
 impl PathTable {
     /// Ready to be compiled.
@@ -327,7 +328,7 @@ fn place(
     materials: &super::materials::Materials,
     used: BTreeSet<(usize, TextureUse)>,
     first: u32,
-) -> Result<(BTreeMap<(usize, TextureUse), Placed>, u32)> {
+) -> Result<(Places, u32)> {
     let most = (gpu.binding_limit() / 4).min(u64::from(u32::MAX));
     for level in 0..16 {
         let mut end = u64::from(first);
@@ -367,7 +368,7 @@ fn header(
     scene: &Scene,
     material: &Material,
     layers: Option<usize>,
-    placed: &BTreeMap<(usize, TextureUse), Placed>,
+    placed: &Places,
 ) -> [u32; PATH_HEADER as usize] {
     let mut header = [0; PATH_HEADER as usize];
     header[0] = layers.map_or(u32::MAX, |layers| layers as u32);
@@ -405,4 +406,3 @@ fn sampler_flags(sampler: &Sampler) -> u32 {
 }
 
 const _: () = assert!(PATH_TEXTURES as usize == 5 + LayerSlot::ALL.len());
-const _: usize = sheen::TABLE_LEN;
