@@ -1,5 +1,5 @@
-//! The laboratory: every triangle test against its twin, every combination against every triangle in f64, and columns
-//! of wrong hits that are not always 0.
+//! The laboratory: every triangle test against its twin, every combination against every triangle in f64, and
+//! columns of wrong hits that are not always 0.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -79,7 +79,8 @@ fn trace(
         .unwrap()
 }
 
-/// A row of triangles that share edges, seen along −z, far from the origin; and rays exactly at points of those edges.
+/// A row of triangles that share edges, seen along −z, far from the origin; and rays exactly at points of
+/// those edges.
 fn strip(far: f32) -> (Vec<Triangle>, Vec<Ray>) {
     let corner = |i: usize, random: &mut Random| {
         let x = i as f32 * 0.37 + 0.1 * random.unit();
@@ -201,7 +202,8 @@ fn operations_are_counted() {
         let rows = test.rows(&triangle);
         Counted::operations(|| assert!(twin_of::<Counted>(test)(&rows, &ray).is_some()))
     };
-    // Two crosses (9 each), four dots (5 each), three differences (3 each), a division, three products and a sum.
+    // Two crosses (9 each), four dots (5 each), three differences (3 each), a division, three products and a
+    // sum.
     assert_eq!(count(TriangleTest::MollerTrumbore), 18 + 20 + 9 + 1 + 3 + 1);
     let counts = TriangleTest::ALL.map(count);
     assert!(

@@ -1,5 +1,5 @@
-// Nodes of two children, four rows each: the boxes' lower corners in the first and third, their upper corners in the
-// others; in the last components of the first two the children's references.
+// Nodes of two children, four rows each: the boxes' lower corners in the first and third, their upper corners
+// in the others; in the last components of the first two the children's references.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 

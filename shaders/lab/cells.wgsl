@@ -1,5 +1,5 @@
-// A ray's way through the cells of a grid (Amanatides and Woo 1987). Distances are made from the cell's number each
-// time, so that no error adds up.
+// A ray's way through the cells of a grid (Amanatides and Woo 1987). Distances are made from the cell's
+// number each time, so that no error adds up.
 #import "lab/data.wgsl"
 
 struct LabCells {

@@ -1,5 +1,5 @@
-// What every part of the laboratory reads and writes: group 0 of lab/trace.wgsl. What `nodes` and `links` hold is the
-// walk's; `triangles` holds three rows for each triangle, as the test wants them.
+// What every part of the laboratory reads and writes: group 0 of lab/trace.wgsl. What `nodes` and `links`
+// hold is the walk's; `triangles` holds three rows for each triangle, as the test wants them.
 #import "common/ray.wgsl"
 
 struct LabQuery {

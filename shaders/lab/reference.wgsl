@@ -1,5 +1,5 @@
-// References: what a walk goes on to. A node's number; or, with the highest bit, up to LAB_LEAF triangles: three bits
-// of their number less one, then the first of them; or BVH_MISS.
+// References: what a walk goes on to. A node's number; or, with the highest bit, up to eight triangles:
+// three bits of their number less one, then the first of them; or BVH_MISS.
 
 fn lab_is_leaf(reference: u32) -> bool {
     return (reference >> 31u) == 1u;

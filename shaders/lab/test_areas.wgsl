@@ -1,6 +1,6 @@
-// Plane and areas, as lectures begin: where the ray meets the plane, the three triangles from there to the edges
-// together are as large as the whole one, within LAB_AREAS_SLACK. Rows: the corners, with the unit normal in their
-// last components.
+// Plane and areas, as lectures begin: where the ray meets the plane, the three triangles from there to the
+// edges together are as large as the whole one, within LAB_AREAS_SLACK. Rows: the corners, with the unit
+// normal in their last components.
 #import "lab/data.wgsl"
 
 struct LabRay {

@@ -1,7 +1,7 @@
-// Baldwin and Weber 2016, "Fast Ray-Triangle Intersections by Coordinate Transformation": as the unit-triangle
-// transform, but the third axis is that of space along which the normal is longest, so that one column of the map is
-// (0, 0, 1) and need not be stored. Rows: the other two columns and the offset of u, of v and of the distance from the
-// plane; in the first row's last component that axis.
+// Baldwin and Weber 2016, "Fast Ray-Triangle Intersections by Coordinate Transformation": as the
+// unit-triangle transform, but the third axis is that of space along which the normal is longest, so that one
+// column of the map is (0, 0, 1) and need not be stored. Rows: the other two columns and the offset of u, of
+// v and of the distance from the plane; in the first row's last component that axis.
 #import "lab/data.wgsl"
 
 struct LabRay {

@@ -1,6 +1,6 @@
-// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection": corners are projected along the ray, each by
-// itself, and edges are judged across it. Where a product difference is 0, what its products lost by rounding decides
-// (Dekker 1971), instead of the doubles that WGSL does not have. Rows: the three corners.
+// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection": corners are projected along the ray,
+// each by itself, and edges are judged across it. Where a product difference is 0, what its products lost by
+// rounding decides (Dekker 1971), instead of the doubles that WGSL does not have. Rows: the three corners.
 #import "lab/data.wgsl"
 
 struct LabRay {
@@ -32,7 +32,8 @@ fn lab_ray(ray: Ray) -> LabRay {
 fn lab_project(corner: vec3f, ray: LabRay) -> vec3f {
     let v = corner - ray.ray.origin;
     let along = v[ray.axes.z];
-    return vec3f(v[ray.axes.x] - ray.shear.x * along, v[ray.axes.y] - ray.shear.y * along, ray.shear.z * along);
+    let across = vec2f(v[ray.axes.x], v[ray.axes.y]) - ray.shear.xy * along;
+    return vec3f(across, ray.shear.z * along);
 }
 
 // What a product of two floats loses by rounding.

@@ -1,5 +1,6 @@
-// From cell to cell of a uniform grid. `links` holds, for each cell and one more, where its triangles begin in
-// `links`, and then their numbers. Cells count as nodes; a triangle that lies in several is tested in each.
+// From cell to cell of a uniform grid. `links` holds, for each cell and one more, where its triangles begin
+// in `links`, and then their numbers. Cells count as nodes; a triangle that lies in several is tested in
+// each.
 #import "lab/cells.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

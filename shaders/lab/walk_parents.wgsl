@@ -1,6 +1,6 @@
 // No stack: back up by links to parents, with a bit for each level whose other child is still to be visited
-// (Barringer and Akenine-Möller 2013; Áfra and Szirmay-Kalos 2014). `links` holds the parent of each node. The way
-// down is judged by the whole ray, as in lab/walk_restart.wgsl; steps up are not counted as nodes.
+// (Barringer and Akenine-Möller 2013; Áfra and Szirmay-Kalos 2014). `links` holds the parent of each node.
+// The way down is judged by the whole ray, as in lab/walk_restart.wgsl; steps up are not counted as nodes.
 #import "lab/binary.wgsl"
 #import "lab/trail.wgsl"
 

@@ -1,7 +1,8 @@
-// A short stack of four entries in registers; where it has run dry, the walk starts at the root again and follows a
-// trail (Laine 2010, "Restart Trail for Stackless BVH Traversal"). A bit of the trail is 0 while the nearer of two
-// children is being visited, and 1 from then on, or where only one is hit. Which children are hit is judged by the
-// whole ray, so that the way down is the same each time; what lies behind the hit is left at once.
+// A short stack of four entries in registers; where it has run dry, the walk starts at the root again and
+// follows a trail (Laine 2010, "Restart Trail for Stackless BVH Traversal"). A bit of the trail is 0 while
+// the nearer of two children is being visited, and 1 from then on, or where only one is hit. Which children
+// are hit is judged by the whole ray, so that the way down is the same each time; what lies behind the hit is
+// left at once.
 #import "lab/binary.wgsl"
 #import "lab/trail.wgsl"
 

@@ -1,6 +1,6 @@
-// No stack: nodes lie in the order of a walk from left to right, and each knows where that goes on behind it (Smits
-// 1998; Torres et al. 2009). Two rows each: the lower corner and that number; the upper corner and the reference of a
-// leaf, or BVH_MISS. The order is the same for all rays.
+// No stack: nodes lie in the order of a walk from left to right, and each knows where that goes on behind it
+// (Smits 1998; Torres et al. 2009). Two rows each: the lower corner and that number; the upper corner and the
+// reference of a leaf, or BVH_MISS. The order is the same for all rays.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 

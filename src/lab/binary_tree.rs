@@ -42,11 +42,11 @@ pub struct BinaryNode {
 /// A tree's expected price of a ray, both by the surface area heuristic and by what else overlaps its nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
-    /// Nodes and triangles that a ray through the root's box visits, if boxes are hit by their areas (MacDonald and
-    /// Booth 1990).
+    /// Nodes and triangles that a ray through the root's box visits, if boxes are hit by their areas
+    /// (MacDonald and Booth 1990).
     pub sah: f64,
-    /// Nodes and triangles that a ray visits beside those that hold what it hits: end-point overlap (Aila, Karras and
-    /// Laine 2013), the area of triangles within nodes that they do not belong to.
+    /// Nodes and triangles that a ray visits beside those that hold what it hits: end-point overlap (Aila,
+    /// Karras and Laine 2013), the area of triangles within nodes that they do not belong to.
     pub epo: f64,
 }
 
@@ -298,8 +298,8 @@ impl BinaryTree {
         Ok(built)
     }
 
-    /// Nodes of four children (`lab/walk_wide.wgsl`): of the children of a binary node, those of the largest area are
-    /// opened until there are four.
+    /// Nodes of four children (`lab/walk_wide.wgsl`): of the children of a binary node, those of the largest
+    /// area are opened until there are four.
     ///
     /// # Errors
     ///

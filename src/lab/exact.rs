@@ -43,8 +43,8 @@ impl Wrong {
     }
 }
 
-/// The nearest hit of a ray, from either side, strictly between its `t_min` and `t_max`. Edges belong to both of their
-/// triangles, whose edge functions are exactly opposite, so that no ray passes between them.
+/// The nearest hit of a ray, from either side, strictly between its `t_min` and `t_max`. Edges belong to both
+/// of their triangles, whose edge functions are exactly opposite, so that no ray passes between them.
 pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     let origin = Vec3::from(ray.origin).as_dvec3();
     let direction = Vec3::from(ray.direction).as_dvec3();
@@ -77,7 +77,8 @@ pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     nearest
 }
 
-/// Counts the hits that differ from the `exact` ones. Distances may differ by a ten-thousandth, and by `slack` more.
+/// Counts the hits that differ from the `exact` ones. Distances may differ by a ten-thousandth, and by
+/// `slack` more.
 pub fn compare(
     hits: impl IntoIterator<Item = LabHit>,
     exact: &[Option<Exact>],

@@ -1,5 +1,5 @@
-//! A kd-tree by the surface area heuristic, with bins, on the CPU (MacDonald and Booth 1990; Wald and Havran 2006,
-//! whose exact planes are left to bins here).
+//! A kd-tree by the surface area heuristic, with bins, on the CPU (MacDonald and Booth 1990; Wald and Havran
+//! 2006, whose exact planes are left to bins here).
 
 use super::{
     Triangle,
@@ -13,8 +13,8 @@ use crate::{Result, scene::bounds::Aabb};
 const PLANES: usize = 31;
 /// What a node costs, in tests of triangles.
 const NODE_COST: f64 = 1.0;
-/// What the tests count where a split leaves one side empty. The node itself counts in full: else a single triangle
-/// would be cut out of its box again and again.
+/// What the tests count where a split leaves one side empty. The node itself counts in full: else a single
+/// triangle would be cut out of its box again and again.
 const EMPTY_SHARE: f64 = 0.8;
 /// Share of the box's longest edge by which triangles reach across a plane, for what rounding does to rays.
 const SLACK: f32 = 1e-5;

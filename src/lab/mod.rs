@@ -1,9 +1,9 @@
-//! The laboratory of ray tracing: triangle tests, walks and structures over the same triangles and rays, in all
-//! combinations that make sense, with hits that are compared with f64.
+//! The laboratory of ray tracing: triangle tests, walks and structures over the same triangles and rays, in
+//! all combinations that make sense, with hits that are compared with f64.
 //!
-//! A [`TriangleTest`] says how triangles are stored and hit, a [`Structure`] what is built over them, and a [`Walk`]
-//! how rays go through that. [`Kernels`] joins one test and one walk into shaders: each is one file of
-//! `shaders/lab`, and any two fit together. [`exact`] finds what rays hit in f64, by every triangle.
+//! A [`TriangleTest`] says how triangles are stored and hit, a [`Structure`] what is built over them, and a
+//! [`Walk`] how rays go through that. [`Kernels`] joins one test and one walk into shaders: each is one file
+//! of `shaders/lab`, and any two fit together. [`exact`] finds what rays hit in f64, by every triangle.
 
 pub mod binary_tree;
 pub mod exact;

@@ -10,8 +10,8 @@ pub enum RayOrder {
     Given,
     /// Without the gaps.
     Compacted,
-    /// Without the gaps, by the octant of the direction and then by the Morton code of the origin (Moon et al. 2010,
-    /// simplified).
+    /// Without the gaps, by the octant of the direction and then by the Morton code of the origin (Moon et
+    /// al. 2010, simplified).
     Sorted,
     /// Without the gaps, in a random order.
     Shuffled,
@@ -94,8 +94,8 @@ mod tests {
         let ray = |i: usize| Ray {
             origin: [(i * 7 % 40) as f32, 1.0, 0.0],
             t_min: 0.0,
-            direction: [1.0, if i % 2 == 0 { 1.0 } else { -1.0 }, 0.5],
-            t_max: if i % 5 == 0 { -1.0 } else { 9.0 },
+            direction: [1.0, if i.is_multiple_of(2) { 1.0 } else { -1.0 }, 0.5],
+            t_max: if i.is_multiple_of(5) { -1.0 } else { 9.0 },
         };
         let rays: Vec<Ray> = (0..40).map(ray).collect();
         assert_eq!(RayOrder::Given.of(&rays), rays);

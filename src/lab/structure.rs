@@ -71,8 +71,8 @@ impl Structure {
         }
     }
 
-    /// The binary tree that the CPU builds, down to leaves of one triangle; `None` where the GPU does, or where it is
-    /// no binary tree.
+    /// The binary tree that the CPU builds, down to leaves of one triangle; `None` where the GPU does, or
+    /// where it is no binary tree.
     pub fn tree(self, triangles: &[Triangle]) -> Option<BinaryTree> {
         (self == Self::Sah).then(|| sah_tree::build(triangles))
     }

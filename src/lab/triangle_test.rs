@@ -64,8 +64,8 @@ impl TriangleTest {
         }
     }
 
-    /// The three rows of a triangle. What is computed is computed in f64 and rounded once. A triangle without an area
-    /// gets rows that nothing hits.
+    /// The three rows of a triangle. What is computed is computed in f64 and rounded once. A triangle without
+    /// an area gets rows that nothing hits.
     pub fn rows(self, triangle: &Triangle) -> [[f32; 4]; 3] {
         match self {
             Self::MollerTrumbore | Self::Plucker | Self::Watertight => {
@@ -109,7 +109,8 @@ fn baldwin_weber(triangle: &Triangle) -> [[f32; 4]; 3] {
         _ => 2,
     };
     if normal[axis] == 0.0 {
-        // A plane that is never approached from anywhere in floats would need zeros that the map has not: far away.
+        // A plane that is never approached from anywhere in floats would need zeros that the map has not: far
+        // away.
         return [[0.0, 0.0, -1.0, 2.0], [0.0, 0.0, -1.0, 0.0], [0.0; 4]];
     }
     let turned = |v: DVec3| DVec3::new(v[(axis + 1) % 3], v[(axis + 2) % 3], v[axis]);

@@ -15,7 +15,7 @@ pub struct LabArgs {
     /// Scene files, which make one scene; without any the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Sets of rays: primary, mirror, occlusion, shadow-hard, shadow-soft, diffuse-1, diffuse-2, diffuse-3
+    /// Sets of rays (listed below)
     #[arg(
         long,
         value_name = "SET[,SET…]",
@@ -26,7 +26,7 @@ pub struct LabArgs {
     /// Rays from a file, instead of those of the scene's pixels; repeatable
     #[arg(long, value_name = "FILE.rays", help_heading = "Rays")]
     pub rays: Vec<PathBuf>,
-    /// Write the sets into a folder as SET.rays and SET-shuffled.rays, and measure nothing
+    /// Write the sets into a folder, as they are and shuffled; measure nothing
     #[arg(
         long,
         value_name = "DIR",
@@ -85,7 +85,7 @@ pub struct LabArgs {
         help_heading = "Combinations"
     )]
     pub order: Vec<RayOrder>,
-    /// Every combination of what is not named, instead of all that differ from the usual in one part
+    /// Every combination of what is not named, not only single changes
     #[arg(long, help_heading = "Combinations")]
     pub all: bool,
     /// Triangles of a tree's leaf, at most
@@ -130,6 +130,7 @@ pub struct LabArgs {
 }
 
 const AFTER_HELP: &str = "\
+Sets:        primary, mirror, occlusion, shadow-hard, shadow-soft, diffuse-1, diffuse-2, diffuse-3
 Tests:       areas, moller-trumbore, baldwin-weber, unit-triangle, plucker, watertight
 Walks:       private-stack, workgroup-stack, short-stack, parent-links, skip-links, four-wide (trees);
              cells (grid); cells-of-cells (two-level-grid); kd-short-stack (kd-tree)
@@ -137,8 +138,8 @@ Structures:  radix, ploc (built on the GPU); sah, grid, two-level-grid, kd-tree 
 Threads:     per-ray, persistent
 Orders:      given (with gaps for pixels that send no ray), compacted, sorted, shuffled
 
-Without any of them, all rows are measured that differ from plucker, private-stack, sah, per-ray, compacted in one
-part, for primary, shadow-soft and diffuse-1. docs/lab.md explains each, and the columns.
+Without any of them, all rows are measured that differ in one part from plucker, private-stack, sah, per-ray,
+compacted; without --sets, on primary, shadow-soft and diffuse-1. docs/lab.md explains each, and the columns.
 
 Examples:
   canopy lab

@@ -109,11 +109,13 @@ pub(super) fn all(
     }
     let checked = args.check;
     report.notes.push(format!(
-        "Mrays/s are of rays that are sent; nodes (or cells) and triangles those that a ray visits; steps those of the \
-         slowest of {GROUP}\nneighbours, in the mean. wrong: of up to {checked} rays of a set, spread evenly, those that hit \
-         otherwise than by every triangle in f64;\ncracks those of them that passed through an edge. build: on the GPU of \
-         radix and ploc, without laying out nodes for the walk; on one\nthread of the CPU of the others. picture: a build \
-         and 1 or 1,000 times the rays. docs/lab.md has the sources."
+        "Mrays/s are of rays that are sent; nodes (or cells) and triangles those that a ray visits; \
+         steps those of the slowest\nof {GROUP} neighbours, for each {GROUP} rays that are sent. \
+         wrong: of up to {checked} rays of a set, spread evenly, those that\nhit otherwise than by every \
+         triangle in f64; cracks those of them that passed through an edge. build: on the GPU of radix\n\
+         and ploc, without laying out nodes for the walk; on one thread of the CPU of the others. \
+         picture: a build and the rays once;\n1,000: a build and the rays a thousand times. docs/lab.md \
+         has the sources."
     ));
     Ok(())
 }

@@ -49,8 +49,8 @@ const SETS: [&str; 3] = ["primary", "shadow-soft", "diffuse-1"];
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a set that there is not, [`Error::NotFound`] for a scene without triangles; those of loading,
-/// of drawing and of reading rays.
+/// [`Error::Usage`] for a set that there is not, [`Error::NotFound`] for a scene without triangles; those of
+/// loading, of drawing and of reading rays.
 pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     if let Some(path) = &args.html {
         output::extension(path, &["html"])?;

@@ -7,7 +7,8 @@ const STYLE: &str = "\
 body{font:14px/1.45 system-ui,sans-serif;margin:2em;color:#222;background:#fff}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}
 table{border-collapse:collapse;margin:.5em 0}
-th,td{padding:.15em .6em;text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums;white-space:nowrap}
+th,td{padding:.15em .6em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}
+td{font-variant-numeric:tabular-nums}
 th{cursor:pointer;position:sticky;top:0;background:#fff}
 td.text,th.text{text-align:left}
 td.bad{background:#fdd}
@@ -109,7 +110,8 @@ fn bars(page: &mut String, plot: &Plot) {
     let height = LINE * plot.bars.len() as f64 + 8.0;
     writeln!(
         page,
-        "<h2>{}</h2>\n<svg width=\"900\" height=\"{height}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\">",
+        "<h2>{}</h2>\n<svg width=\"900\" height=\"{height}\" role=\"img\" \
+         xmlns=\"http://www.w3.org/2000/svg\">",
         escaped(&plot.title)
     )
     .ok();

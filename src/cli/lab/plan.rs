@@ -33,8 +33,8 @@ const BASE: Combination = Combination {
     order: RayOrder::Compacted,
 };
 
-/// The combinations that make sense: each of what is named with each, and the base for what is not; with nothing
-/// named, all that differ from the base in one part.
+/// The combinations that make sense: each of what is named with each, and the base for what is not; with
+/// nothing named, all that differ from the base in one part.
 pub(super) fn plan(named: &Named) -> Vec<Combination> {
     let product = |named: &Named| -> Vec<Combination> {
         let mut found = Vec::new();

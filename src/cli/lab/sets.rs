@@ -15,7 +15,8 @@ use glam::Vec3;
 
 /// Length of occlusion rays as a share of the scene's diagonal.
 const OCCLUSION: f32 = 0.1;
-/// Radius of the disc, one metre away, that soft shadow rays go to: half a degree is the sun's, this is a lamp's.
+/// Radius of the disc, one metre away, that soft shadow rays go to: half a degree is the sun's, this is a
+/// lamp's.
 const SOFT: f32 = 0.1;
 /// The light of scenes without one that reaches anything: from above, a little from the side.
 const ABOVE: Vec3 = Vec3::new(0.4, 1.0, 0.3);
