@@ -25,13 +25,12 @@ fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
 }
 
 fn parsed(composed: &shader::Composed) -> naga::Module {
-    let module = naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
+    naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
         let line = e
             .location(&composed.text)
             .map_or(0, |at| at.line_number as usize);
         panic!("{}: {}", composed.origin(line), e.message())
-    });
-    module
+    })
 }
 
 /// Any triangle test fits any walk.
