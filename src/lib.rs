@@ -68,7 +68,8 @@
 //! app, cli ─► output ─► render, scene       files and text that leave the program
 //! app, cli ─► profile ─► gpu, output        what frames took
 //! app, cli ─► provenance ─► output, scene   how a picture was made
-//! cli::bench, cli::selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
+//! cli ─► lab ─► accel, gpu, scene           rays in other ways, to compare with
+//! cli::bench, lab, selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
 //! [`error`], [`atomic_file`] and [`config`] are below all of them. Nothing names [`app`], which alone knows
@@ -100,6 +101,8 @@ pub mod cli;
 pub mod config;
 pub mod error;
 pub mod gpu;
+#[cfg(feature = "render")]
+pub mod lab;
 #[cfg(feature = "render")]
 pub mod output;
 #[cfg(feature = "render")]

@@ -73,6 +73,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             cli::render::run(args, config, quiet)?;
         }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
+        Command::Lab(args) => cli::lab::run(&args, config()?, quiet)?,
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
         Command::Query(args) => cli::query::run(&args, config()?, quiet)?,
         Command::Deviation(args) => cli::deviation::run(&args, config()?, quiet)?,

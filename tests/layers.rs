@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("scene", &["config", "error"]),
     ("gpu", &["error"]),
     ("accel", &["error", "gpu"]),
+    ("lab", &["accel", "error", "gpu", "scene"]),
     ("render", &["accel", "config", "error", "gpu", "scene"]),
     ("reference", &["accel", "error", "gpu", "scene"]),
     ("output", &["atomic_file", "error", "render", "scene"]),
@@ -26,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "config",
             "error",
             "gpu",
+            "lab",
             "output",
             "profile",
             "provenance",
@@ -49,8 +51,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("main", &["app", "cli", "config", "error", "provenance"]),
 ];
 
-/// The only parts of the program that may name the CPU twins: one measures them, one compares with them.
-const NAMES_TWINS: [[&str; 2]; 2] = [["cli", "bench"], ["cli", "selftest"]];
+/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, to compare
+/// with them.
+const NAMES_TWINS: [[&str; 2]; 3] = [["cli", "bench"], ["cli", "lab"], ["cli", "selftest"]];
 
 /// Crates that only some modules may name.
 const CRATES: &[(&str, &[&str])] = &[
@@ -63,7 +66,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("jiff", &["app"]),
     ("nucleo_matcher", &["app"]),
     ("rfd", &["app"]),
-    ("wgpu", &["accel", "app", "cli", "gpu", "render"]),
+    ("wgpu", &["accel", "app", "cli", "gpu", "lab", "render"]),
     ("wgpu_profiler", &["gpu"]),
     ("winit", &["app"]),
 ];

@@ -3,6 +3,7 @@
 use canopy::{
     accel,
     gpu::{Arrays, layout, shader, structs::StructLayout},
+    lab::{TriangleTest, Walk, kernels},
     render::SHADERS,
 };
 use naga::{
@@ -11,23 +12,43 @@ use naga::{
 };
 use std::collections::BTreeSet;
 
-/// Shaders with entry points: all but those in `common/`.
+/// Shaders with entry points: all but those in `common/` and the parts of the laboratory.
 fn entry_shaders() -> impl Iterator<Item = &'static str> {
-    SHADERS
-        .files()
-        .map(|(path, _)| path)
-        .filter(|path| !path.starts_with("common/"))
+    let paths = SHADERS.files().map(|(path, _)| path);
+    paths.filter(|path| !path.starts_with("common/") && !kernels::is_part(path))
 }
 
 fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
     let composed = shader::compose(&SHADERS, path, arrays).unwrap_or_else(|e| panic!("{e}"));
-    let module = naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
+    let module = parsed(&composed);
+    (composed, module)
+}
+
+fn parsed(composed: &shader::Composed) -> naga::Module {
+    naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
         let line = e
             .location(&composed.text)
             .map_or(0, |at| at.line_number as usize);
         panic!("{}: {}", composed.origin(line), e.message())
-    });
-    (composed, module)
+    })
+}
+
+/// Any triangle test fits any walk.
+#[test]
+fn every_pair_of_the_laboratory_validates() {
+    for test in TriangleTest::ALL {
+        for walk in Walk::ALL {
+            let composed = kernels::composed(&SHADERS, test, walk).unwrap();
+            let module = parsed(&composed);
+            assert_eq!(module.entry_points.len(), 6);
+            let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+            let valid = validator.validate(&module);
+            if let Err(error) = valid {
+                let text = error.emit_to_string(&composed.text);
+                panic!("{} with {}: {text:.2000}", test.name(), walk.name());
+            }
+        }
+    }
 }
 
 #[test]
@@ -58,7 +79,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * (171 + 10 + 3 + 4 + 3 + 2 + 2 + 7),
+        2 * (171 + 10 + 3 + 4 + 3 + 2 + 2 + 7 + 6),
         "entry points were added or lost: count them here too"
     );
 }

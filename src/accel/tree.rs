@@ -135,6 +135,20 @@ pub struct TreeData {
     pub triangles: Vec<LeafTriangle>,
 }
 
+impl TreeData {
+    /// The leaf behind the left child of a binary node of the leaves from `first` to before `end`: that of the largest
+    /// of the ranges which begin where the node does and are nodes themselves. A left child has the number of its last
+    /// leaf. Of trees that were built with a leaf cutoff of 1.
+    pub fn middle(&self, number: u32, first: u32, end: u32) -> u32 {
+        let ends = self.nodes[number as usize].ends;
+        let is_left = |middle: &u32| {
+            let left = &self.nodes[*middle as usize - 1];
+            *middle < end && left.first == first && left.ends[3] == *middle
+        };
+        ends.into_iter().rev().find(is_left).unwrap_or(ends[0])
+    }
+}
+
 impl Tree {
     /// From now on builds only the trees of those meshes (and the TLAS), or of all again with `None`. The
     /// others stay as they were built last. Cheap where nothing changes. It takes effect through the queue:

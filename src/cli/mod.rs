@@ -10,6 +10,7 @@ pub mod deviation;
 mod every_adapter;
 pub mod export;
 pub mod info;
+pub mod lab;
 mod lettering;
 mod logger;
 pub mod man;
@@ -84,6 +85,8 @@ pub enum Command {
     BakeEnv(bake_env::BakeArgs),
     /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders
     Bench(bench::BenchArgs),
+    /// Compare triangle tests, walks and structures on the same rays, with their wrong hits
+    Lab(lab::LabArgs),
     /// List the graphics adapters, and why one is or is not usable
     Adapters(adapters::AdaptersArgs),
     /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute

@@ -10,6 +10,14 @@ wgsl_constants! {
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
     /// Entries of the stack of the traversal that `canopy bench trace` measures by.
     pub const BASELINE_STACK: u32 = 96;
+    /// Entries of the stacks of the laboratory's walks in private memory.
+    pub const LAB_STACK: u32 = 96;
+    /// Entries of a thread's stack in workgroup memory, of which 16 KiB are there everywhere.
+    pub const LAB_WORKGROUP_STACK: u32 = 60;
+    /// Words of the stacks of a workgroup.
+    pub const LAB_WORKGROUP_WORDS: u32 = 3840;
+    /// How much larger than the whole three areas may be where a ray hits.
+    pub const LAB_AREAS_SLACK: f64 = 1.00001;
     /// Slots of a batch of shadow rays.
     pub const RAY_BATCH_SLOTS: u32 = 16;
     /// Threads of a workgroup that traces a list of rays.
@@ -677,6 +685,28 @@ gpu_structs! {
         upper: [f32; 3],
         /// The right child; 0 for a leaf.
         right: u32,
+    }
+    /// What the kernels of the laboratory trace, and where they begin.
+    LabQuery {
+        /// Lower corner of the box of all triangles.
+        lower: [f32; 3],
+        ray_count: u32,
+        upper: [f32; 3],
+        /// A reference: see `lab/reference.wgsl`.
+        root: u32,
+        /// Cells of a grid along each axis.
+        cells: [u32; 3],
+        _pad: u32,
+    }
+    /// A hit of the laboratory.
+    LabHit {
+        /// Distance in units of the direction's length; the ray's `t_max` for a miss.
+        t: f32,
+        /// Weights of the second and the third corner.
+        u: f32,
+        v: f32,
+        /// Number of the triangle in the order of the structure; `BVH_MISS` for a miss.
+        leaf: u32,
     }
     /// A hit of `canopy bench textures`.
     TextureHit {

@@ -38,13 +38,28 @@ pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -
     Ok(composer.finish())
 }
 
+/// As [`compose`], with text of the caller's in place of a file.
+pub fn compose_with(
+    library: &Library,
+    path: &str,
+    replaced: &Replaced,
+    arrays: Arrays,
+) -> Result<Composed> {
+    let mut composer = Composer::new(library, arrays);
+    composer.replaced = Some(replaced);
+    composer.import(path, "the host")?;
+    Ok(composer.finish())
+}
+
 /// Text of the caller's that stands in place of a file of the library.
 #[derive(Debug, Clone)]
-pub(crate) struct Replaced {
-    pub(crate) path: &'static str,
-    pub(crate) text: Arc<str>,
+pub struct Replaced {
+    /// The file.
+    pub path: &'static str,
+    /// What stands there instead.
+    pub text: Arc<str>,
     /// Its name in errors.
-    pub(crate) name: Arc<str>,
+    pub name: Arc<str>,
 }
 
 /// Text, file, line.
@@ -204,10 +219,8 @@ pub(crate) fn module_with(
     path: &str,
     replaced: &Replaced,
 ) -> Result<wgpu::ShaderModule> {
-    let mut composer = Composer::new(gpu.shaders(), gpu.capabilities.arrays);
-    composer.replaced = Some(replaced);
-    composer.import(path, "the host")?;
-    create_module(gpu, path, &composer.finish(), false)
+    let composed = compose_with(gpu.shaders(), path, replaced, gpu.capabilities.arrays)?;
+    create_module(gpu, path, &composed, false)
 }
 
 /// Parses and validates a composed shader; one that is `proven` goes without checks where the device does

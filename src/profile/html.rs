@@ -325,7 +325,7 @@ fn plot(page: &mut String, chart: &Chart, stack: &Stack, most_ms: f64, presents:
 }
 
 /// Text that is no markup.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {

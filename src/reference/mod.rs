@@ -7,6 +7,7 @@ pub mod depth_of_field;
 pub mod environment;
 pub mod exposure;
 pub mod ground;
+pub mod lab_tests;
 pub mod lbvh;
 pub mod light_area;
 pub mod light_choice;

@@ -140,7 +140,7 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
                 continue;
             }
             Part::Inner(number, first, end) => {
-                let middle = middle(tree, number, first, end);
+                let middle = tree.middle(number, first, end);
                 [
                     part_of(middle - 1, first, middle),
                     part_of(middle, middle, end),
@@ -186,17 +186,6 @@ fn part_of(number: u32, first: u32, end: u32) -> Part {
     } else {
         Part::Inner(number, first, end)
     }
-}
-
-/// The leaf behind the left child of a binary node: that of the largest of the ranges which begin where the node
-/// does and are nodes themselves. A left child has the number of its last leaf.
-pub(super) fn middle(tree: &TreeData, number: u32, first: u32, end: u32) -> u32 {
-    let ends = tree.nodes[number as usize].ends;
-    let is_left = |middle: &u32| {
-        let left = &tree.nodes[*middle as usize - 1];
-        *middle < end && left.first == first && left.ends[3] == *middle
-    };
-    ends.into_iter().rev().find(is_left).unwrap_or(ends[0])
 }
 
 fn leaf_node(triangle: u32, input: &Input) -> BaselineNode {

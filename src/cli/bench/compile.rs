@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{Gpu, GpuImage, pass, profiler::Stopwatch, shader},
+    lab::kernels::is_part,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ const SIDE: u32 = 8;
 /// Measures all entry points and lists the slowest first.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let gpu = &session.meter.gpu;
-    let entries = |(path, _): &(&'static str, &str)| !path.starts_with("common/");
+    let entries = |(path, _): &(&'static str, &str)| !path.starts_with("common/") && !is_part(path);
     let shaders: Vec<_> = gpu.shaders().files().filter(entries).collect();
     let mut progress = session.progress(shaders.len());
     let mut runs = Vec::new();

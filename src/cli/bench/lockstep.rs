@@ -1,7 +1,6 @@
 //! Rays in lockstep, as GPUs run them, counted on the CPU: the rays of a group of 32 wait for each other at the end
 //! of every phase of `bvh_traverse`, be it nodes or triangles.
 
-use super::baseline::middle;
 use crate::accel::{
     Query, Ray,
     layout::{BOX_FAR, LeafTriangle},
@@ -115,7 +114,7 @@ impl<'a> Replay<'a> {
         let node = &data.nodes[number as usize];
         let parts: Vec<(u32, Range<u32>)> = match width {
             Width::Two => {
-                let middle = middle(data, number, leaves.start, leaves.end);
+                let middle = data.middle(number, leaves.start, leaves.end);
                 vec![
                     (middle - 1, leaves.start..middle),
                     (middle, middle..leaves.end),

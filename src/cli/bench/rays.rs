@@ -41,51 +41,12 @@ impl Surfaces {
         }
     }
 
-    /// Every pixel in tiles of 8 × 8, row by row of tiles.
-    fn pixels(&self) -> impl Iterator<Item = [u32; 2]> {
-        let [width, height] = self.size;
-        let [columns, rows] = [width.div_ceil(TILE), height.div_ceil(TILE)];
-        (0..columns * rows).flat_map(move |tile| {
-            let (x, y) = (tile % columns * TILE, tile / columns * TILE);
-            (0..TILE * TILE)
-                .map(move |i| [x + i % TILE, y + i / TILE])
-                .filter(move |[x, y]| *x < width && *y < height)
-        })
-    }
-
     /// Pixel, point and normal of every pixel that sees something.
     fn surfaces(&self) -> impl Iterator<Item = ([u32; 2], Vec3, Vec3)> {
-        self.pixels().filter_map(|[x, y]| {
+        pixels(self.size).filter_map(|[x, y]| {
             let (point, normal) = (*self.points.get((y * self.size[0] + x) as usize)?)?;
             Some(([x, y], point, normal))
         })
-    }
-
-    /// A ray through the middle of every pixel.
-    pub(super) fn primary(&self, view: &View) -> Vec<Ray> {
-        let [width, height] = self.size.map(|side| side as f32);
-        let ray = |[x, y]: [u32; 2]| {
-            let across = (2.0 * (x as f32 + 0.5) / width - 1.0) * width / height;
-            let up = 1.0 - 2.0 * (y as f32 + 0.5) / height;
-            let (origin, direction) = match view.projection {
-                Projection::Perspective { fov_y } => {
-                    let slope = (0.5 * fov_y).tan();
-                    (Vec3::ZERO, Vec3::new(across * slope, up * slope, -1.0))
-                }
-                Projection::Orthographic { half_height } => (
-                    Vec3::new(across * half_height, up * half_height, 0.0),
-                    Vec3::NEG_Z,
-                ),
-            };
-            let direction = view.world_from_view.transform_vector3(direction);
-            Ray {
-                origin: view.world_from_view.transform_point3(origin).to_array(),
-                t_min: 0.0,
-                direction: direction.normalize_or(Vec3::NEG_Z).to_array(),
-                t_max: view.far,
-            }
-        };
-        self.pixels().map(ray).collect()
     }
 
     /// Rays to the first of `lights` that reaches a surface facing it, one from each such surface.
@@ -129,8 +90,46 @@ impl Surfaces {
     }
 }
 
+/// Every pixel in tiles of 8 × 8, row by row of tiles.
+fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
+    let [columns, rows] = [width.div_ceil(TILE), height.div_ceil(TILE)];
+    (0..columns * rows).flat_map(move |tile| {
+        let (x, y) = (tile % columns * TILE, tile / columns * TILE);
+        (0..TILE * TILE)
+            .map(move |i| [x + i % TILE, y + i / TILE])
+            .filter(move |[x, y]| *x < width && *y < height)
+    })
+}
+
+/// A ray through the middle of every pixel.
+pub(in crate::cli) fn primary(size: [u32; 2], view: &View) -> Vec<Ray> {
+    let [width, height] = size.map(|side| side as f32);
+    let ray = |[x, y]: [u32; 2]| {
+        let across = (2.0 * (x as f32 + 0.5) / width - 1.0) * width / height;
+        let up = 1.0 - 2.0 * (y as f32 + 0.5) / height;
+        let (origin, direction) = match view.projection {
+            Projection::Perspective { fov_y } => {
+                let slope = (0.5 * fov_y).tan();
+                (Vec3::ZERO, Vec3::new(across * slope, up * slope, -1.0))
+            }
+            Projection::Orthographic { half_height } => (
+                Vec3::new(across * half_height, up * half_height, 0.0),
+                Vec3::NEG_Z,
+            ),
+        };
+        let direction = view.world_from_view.transform_vector3(direction);
+        Ray {
+            origin: view.world_from_view.transform_point3(origin).to_array(),
+            t_min: 0.0,
+            direction: direction.normalize_or(Vec3::NEG_Z).to_array(),
+            t_max: view.far,
+        }
+    };
+    pixels(size).map(ray).collect()
+}
+
 /// Unit vector and distance to a light, if it reaches the point; as in common/light.wgsl.
-fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
+pub(in crate::cli) fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
     let along = Vec3::from(light.direction);
     if light.kind == lights::LIGHT_DIRECTIONAL {
         return Some((-along, 1e30));
@@ -166,7 +165,7 @@ mod tests {
 
     #[test]
     fn pixels_come_in_tiles_and_each_once() {
-        let pixels: Vec<_> = floor([20, 10]).pixels().collect();
+        let pixels: Vec<_> = pixels([20, 10]).collect();
         assert_eq!(pixels.len(), 200);
         assert_eq!(
             pixels[..9],
@@ -226,7 +225,7 @@ mod tests {
             near: 0.1,
             far: 10.0,
         };
-        let rays = floor([4, 2]).primary(&view);
+        let rays = primary([4, 2], &view);
         assert_eq!(rays.len(), 8);
         let corner = Vec3::new(-1.5, 0.5, -1.0).normalize();
         assert!(Vec3::from(rays[0].direction).abs_diff_eq(corner, 1e-6));

@@ -6,27 +6,27 @@ use serde_json::{Map, Value, json};
 
 /// One line of the table.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Run {
+pub(in crate::cli) struct Run {
     /// The fields in JSON, without the stages.
-    pub(super) fields: Map<String, Value>,
+    pub(in crate::cli) fields: Map<String, Value>,
     /// Stages in the order in which they run.
-    pub(super) stages: Vec<Stage>,
+    pub(in crate::cli) stages: Vec<Stage>,
 }
 
 /// A stage of a run.
 #[derive(Debug, Clone)]
-pub(super) struct Stage {
+pub(in crate::cli) struct Stage {
     /// Name of the stage's scope.
-    pub(super) name: String,
+    pub(in crate::cli) name: String,
     /// Median time in milliseconds.
-    pub(super) ms: f64,
+    pub(in crate::cli) ms: f64,
     /// Bandwidth as a share of that of a copy.
-    pub(super) share: Option<f64>,
+    pub(in crate::cli) share: Option<f64>,
 }
 
 impl Run {
     /// A run with the fields of a JSON object.
-    pub(super) fn new(fields: Value) -> Self {
+    pub(in crate::cli) fn new(fields: Value) -> Self {
         let fields = match fields {
             Value::Object(fields) => fields,
             _ => Map::new(),
@@ -38,7 +38,11 @@ impl Run {
     }
 
     /// Adds timings. `share` computes a stage's share of the bandwidth from its name and its milliseconds.
-    pub(super) fn time(&mut self, timings: &Timings, share: impl Fn(&str, f64) -> Option<f64>) {
+    pub(in crate::cli) fn time(
+        &mut self,
+        timings: &Timings,
+        share: impl Fn(&str, f64) -> Option<f64>,
+    ) {
         self.set("gpu_ms", Summary::of(&timings.gpu_ms).json());
         self.set("wall_ms", Summary::of(&timings.wall_ms).json());
         self.set("samples", timings.gpu_ms.len());
@@ -51,7 +55,7 @@ impl Run {
     }
 
     /// Adds or replaces a field.
-    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
+    pub(in crate::cli) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.fields.insert(key.into(), value.into());
     }
 
@@ -60,7 +64,7 @@ impl Run {
     }
 
     /// Median time on the GPU in milliseconds.
-    pub(super) fn median_ms(&self) -> Option<f64> {
+    pub(in crate::cli) fn median_ms(&self) -> Option<f64> {
         self.get("gpu_ms")?.get("median")?.as_f64()
     }
 
@@ -82,7 +86,7 @@ impl Run {
 
 /// Format of a column.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Format {
+pub(in crate::cli) enum Format {
     /// Plain text.
     Text,
     /// A number with K, M or G for thousands, millions or billions.
@@ -100,28 +104,28 @@ pub(super) enum Format {
 }
 
 /// A column: title, field of a run (or field/member), format. A column that no run has is left out.
-pub(super) type Column = (&'static str, &'static str, Format);
+pub(in crate::cli) type Column = (&'static str, &'static str, Format);
 
 /// The report of a suite.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(in crate::cli) struct Report {
     /// Name of the suite.
-    pub(super) suite: &'static str,
+    pub(in crate::cli) suite: &'static str,
     /// The adapter in JSON.
-    pub(super) adapter: Value,
+    pub(in crate::cli) adapter: Value,
     /// Measured bandwidth of a copy in gigabytes per second, reads and writes counted.
-    pub(super) copy_gb_per_s: Option<f64>,
+    pub(in crate::cli) copy_gb_per_s: Option<f64>,
     /// Runs that were measured.
-    pub(super) runs: Vec<Run>,
+    pub(in crate::cli) runs: Vec<Run>,
     /// Runs that were skipped, each with its reason.
-    pub(super) skipped: Vec<Run>,
+    pub(in crate::cli) skipped: Vec<Run>,
     /// Lines under the table.
-    pub(super) notes: Vec<String>,
+    pub(in crate::cli) notes: Vec<String>,
 }
 
 impl Report {
     /// An empty report.
-    pub(super) fn new(suite: &'static str, adapter: Value) -> Self {
+    pub(in crate::cli) fn new(suite: &'static str, adapter: Value) -> Self {
         Self {
             suite,
             adapter,
@@ -133,14 +137,14 @@ impl Report {
     }
 
     /// Adds a run that is skipped, with its reason.
-    pub(super) fn skip(&mut self, mut what: Run, why: &Error) {
+    pub(in crate::cli) fn skip(&mut self, mut what: Run, why: &Error) {
         what.set("reason", why.to_string());
         self.skipped.push(what);
     }
 
     /// Gives each run the ratio of its time to that of the run of half its `size`, if one has the same name
     /// and number of meshes.
-    pub(super) fn scaling(&mut self, size: &str) {
+    pub(in crate::cli) fn scaling(&mut self, size: &str) {
         let key = |run: &Run, factor: u64| {
             let number = |name: &str| run.get(name).and_then(Value::as_u64);
             let same = (run.get("name").cloned(), run.get("meshes").cloned());
@@ -159,7 +163,7 @@ impl Report {
     }
 
     /// The report as JSON.
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::cli) fn json(&self) -> Value {
         let all = |runs: &[Run]| runs.iter().map(Run::json).collect::<Vec<_>>();
         let mut report = json!({
             "suite": self.suite,
@@ -174,7 +178,7 @@ impl Report {
     }
 
     /// The report as text.
-    pub(super) fn text(&self, columns: &[Column]) -> String {
+    pub(in crate::cli) fn text(&self, columns: &[Column]) -> String {
         let word = |key: &str| self.adapter[key].as_str().unwrap_or_default();
         let mut text = format!("{} ({}, {})", word("name"), word("backend"), word("driver"));
         if let Some(rate) = self.copy_gb_per_s {
@@ -199,6 +203,9 @@ impl Report {
                 "triangles",
                 "pairs",
                 "face",
+                "structure",
+                "walk",
+                "test",
                 "order",
                 "rays",
                 "query",

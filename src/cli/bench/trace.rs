@@ -4,7 +4,7 @@ use super::{
     baseline::{self, Baseline, Textbook},
     inputs::{Input, TriangleKind},
     lockstep::{Replay, Width},
-    rays::Surfaces,
+    rays::{self, Surfaces},
     report::{Column, Format, Run},
     session::Session,
     trees,
@@ -180,7 +180,7 @@ fn frame(session: &Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<(
     let surfaces = Surfaces::new(&position, &normal, view.eye(), radius);
     let lights = lights::gather(&offscreen.scene, &moment.pose, session.config, 1.0);
     let rays = [
-        ("primary", surfaces.primary(&view)),
+        ("primary", rays::primary(size, &view)),
         ("shadow", surfaces.shadow(&lights)),
         (
             "ambient_occlusion",

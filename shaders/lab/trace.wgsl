@@ -1,0 +1,89 @@
+// trace (laboratory): rays from a list through one structure, by one walk and one triangle test
+// (lab/parts.wgsl).
+//
+// in   rays, nodes, links, triangles
+// out  hits, one per ray; lab_count_…: visits, one per ray, and no hits
+// One thread per ray; lab_persistent_…: threads that take rays one by one from a counter, which is 0 at
+// first, and wait for nobody. A ray whose t_max is not above its t_min is the gap of a pixel that sends none.
+#import "common/dispatch.wgsl"
+#import "lab/data.wgsl"
+#import "lab/parts.wgsl"
+
+fn lab_trace(i: u32, any: bool) -> LabHit {
+    let ray = rays[i];
+    var hit = lab_miss(ray);
+    if ray.t_max > ray.t_min {
+        hit = lab_walk(ray, any);
+    }
+    return hit;
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn lab_closest(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    lab_thread = thread;
+    if i < query.ray_count {
+        hits[i] = lab_trace(i, false);
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn lab_any(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    lab_thread = thread;
+    if i < query.ray_count {
+        hits[i] = lab_trace(i, true);
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn lab_persistent_closest(@builtin(local_invocation_index) thread: u32) {
+    lab_thread = thread;
+    for (var i = atomicAdd(&next_ray, 1u); i < query.ray_count; i = atomicAdd(&next_ray, 1u)) {
+        hits[i] = lab_trace(i, false);
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn lab_persistent_any(@builtin(local_invocation_index) thread: u32) {
+    lab_thread = thread;
+    for (var i = atomicAdd(&next_ray, 1u); i < query.ray_count; i = atomicAdd(&next_ray, 1u)) {
+        hits[i] = lab_trace(i, true);
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn lab_count_closest(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    lab_thread = thread;
+    if i < query.ray_count {
+        let hit = lab_trace(i, false);
+        visits[i] = Visits(lab_nodes_visited, lab_triangles_visited);
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn lab_count_any(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    lab_thread = thread;
+    if i < query.ray_count {
+        let hit = lab_trace(i, true);
+        visits[i] = Visits(lab_nodes_visited, lab_triangles_visited);
+    }
+}

@@ -1,0 +1,37 @@
+// No stack: nodes lie in the order of a walk from left to right, and each knows where that goes on behind it
+// (Smits 1998; Torres et al. 2009). Two rows each: the lower corner and that number; the upper corner and the
+// reference of a leaf, or BVH_MISS. The order is the same for all rays.
+#import "lab/data.wgsl"
+#import "lab/reference.wgsl"
+
+fn lab_walk(ray: Ray, any: bool) -> LabHit {
+    let prepared = lab_ray(ray);
+    let inverse = lab_inverse(ray.direction);
+    var hit = lab_miss(ray);
+    var next = query.root;
+    var leaf = vec2u(0u);
+    loop {
+        if leaf.x != leaf.y {
+            lab_triangles_visited++;
+            let is_hit = lab_intersect(leaf.x, prepared, &hit);
+            leaf.x++;
+            if is_hit && any {
+                break;
+            }
+        } else {
+            if next == BVH_MISS {
+                break;
+            }
+            lab_nodes_visited++;
+            let lower = nodes[2u * next];
+            let upper = nodes[2u * next + 1u];
+            let enter = lab_enter(bitcast<vec3f>(lower.xyz), bitcast<vec3f>(upper.xyz), ray, inverse, hit.t);
+            let is_entered = enter < BOX_FAR;
+            if is_entered && upper.w != BVH_MISS {
+                leaf = lab_leaf(upper.w);
+            }
+            next = select(lower.w, next + 1u, is_entered && upper.w == BVH_MISS);
+        }
+    }
+    return hit;
+}

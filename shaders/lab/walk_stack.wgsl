@@ -1,0 +1,48 @@
+// Down a binary tree, the nearer child first, the other on a stack (lab_push and lab_pop are the includer's).
+// A round is a node or a triangle. The host takes no tree that is deeper than the stack.
+#import "lab/binary.wgsl"
+
+fn lab_walk(ray: Ray, any: bool) -> LabHit {
+    let prepared = lab_ray(ray);
+    let inverse = lab_inverse(ray.direction);
+    var hit = lab_miss(ray);
+    var next = query.root;
+    var leaf = vec2u(0u);
+    var depth = 0u;
+    loop {
+        if leaf.x == leaf.y && next != BVH_MISS && lab_is_leaf(next) {
+            leaf = lab_leaf(next);
+            next = BVH_MISS;
+            if depth > 0u {
+                depth--;
+                next = lab_pop(depth);
+            }
+        }
+        if leaf.x != leaf.y {
+            lab_triangles_visited++;
+            let is_hit = lab_intersect(leaf.x, prepared, &hit);
+            leaf.x++;
+            if is_hit && any {
+                break;
+            }
+        } else {
+            if next == BVH_MISS {
+                break;
+            }
+            lab_nodes_visited++;
+            let children = lab_children(next, ray, inverse, hit.t);
+            next = BVH_MISS;
+            if children.enter.y < BOX_FAR {
+                lab_push(depth, children.references.y);
+                depth++;
+            }
+            if children.enter.x < BOX_FAR {
+                next = children.references.x;
+            } else if depth > 0u {
+                depth--;
+                next = lab_pop(depth);
+            }
+        }
+    }
+    return hit;
+}

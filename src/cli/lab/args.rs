@@ -1,0 +1,160 @@
+//! The arguments of `canopy lab`.
+
+use crate::{
+    Result,
+    cli::options::{size, within},
+    lab::{Structure, TriangleTest, Walk, binary_tree, kernels::Threads, ray_order::RayOrder},
+};
+use clap::Args;
+use std::path::PathBuf;
+
+/// `canopy lab`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct LabArgs {
+    /// Scene files, which make one scene; without any the built-in scene
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Sets of rays (listed below)
+    #[arg(
+        long,
+        value_name = "SET[,SET…]",
+        value_delimiter = ',',
+        help_heading = "Rays"
+    )]
+    pub sets: Vec<String>,
+    /// Rays from a file, instead of those of the scene's pixels; repeatable
+    #[arg(long, value_name = "FILE.rays", help_heading = "Rays")]
+    pub rays: Vec<PathBuf>,
+    /// Write the sets into a folder, as they are and shuffled; measure nothing
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "rays",
+        help_heading = "Rays"
+    )]
+    pub write_rays: Option<PathBuf>,
+    /// Size of the picture whose pixels send rays
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Rays")]
+    pub size: Option<[u32; 2]>,
+    /// Seed of random rays
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rays")]
+    pub seed: u64,
+    /// Triangle tests (listed below)
+    #[arg(
+        long,
+        value_name = "TEST[,…]",
+        value_delimiter = ',',
+        value_parser = of_names(&TriangleTest::ALL, TriangleTest::name),
+        help_heading = "Combinations"
+    )]
+    pub test: Vec<TriangleTest>,
+    /// Walks
+    #[arg(
+        long,
+        value_name = "WALK[,…]",
+        value_delimiter = ',',
+        value_parser = of_names(&Walk::ALL, Walk::name),
+        help_heading = "Combinations"
+    )]
+    pub walk: Vec<Walk>,
+    /// Structures
+    #[arg(
+        long,
+        value_name = "NAME[,…]",
+        value_delimiter = ',',
+        value_parser = of_names(&Structure::ALL, Structure::name),
+        help_heading = "Combinations"
+    )]
+    pub structure: Vec<Structure>,
+    /// Kernels
+    #[arg(
+        long,
+        value_name = "NAME[,…]",
+        value_delimiter = ',',
+        value_parser = of_names(&Threads::ALL, Threads::name),
+        help_heading = "Combinations"
+    )]
+    pub threads: Vec<Threads>,
+    /// Orders of rays
+    #[arg(
+        long,
+        value_name = "NAME[,…]",
+        value_delimiter = ',',
+        value_parser = of_names(&RayOrder::ALL, RayOrder::name),
+        help_heading = "Combinations"
+    )]
+    pub order: Vec<RayOrder>,
+    /// Every combination of what is not named, not only single changes
+    #[arg(long, help_heading = "Combinations")]
+    pub all: bool,
+    /// Triangles of a tree's leaf, at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 4,
+        value_parser = within(1..=binary_tree::LEAF_MOST),
+        help_heading = "Combinations"
+    )]
+    pub leaf: u32,
+    /// Rays of each set that are compared with every triangle in f64
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 500,
+        value_parser = within(0..=1_000_000),
+        help_heading = "Measurement"
+    )]
+    pub check: u32,
+    /// Samples of each row, instead of as many as its time allows (5 to 50)
+    #[arg(long, value_name = "N", value_parser = within(1..=10_000), help_heading = "Measurement")]
+    pub samples: Option<u32>,
+    /// Repetitions before them that are not measured
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        value_parser = within(0..=10_000),
+        help_heading = "Measurement"
+    )]
+    pub warm_up: u32,
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
+    pub json: bool,
+    /// Print CSV
+    #[arg(long, help_heading = "Output")]
+    pub csv: bool,
+    /// Also write a page whose table sorts
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Sets:        primary, mirror, occlusion, shadow-hard, shadow-soft, diffuse-1, diffuse-2, diffuse-3
+Tests:       areas, moller-trumbore, baldwin-weber, unit-triangle, plucker, watertight
+Walks:       private-stack, workgroup-stack, short-stack, parent-links, skip-links, four-wide (trees);
+             cells (grid); cells-of-cells (two-level-grid); kd-short-stack (kd-tree)
+Structures:  radix, ploc (built on the GPU); sah, grid, two-level-grid, kd-tree (built on the CPU)
+Threads:     per-ray, persistent
+Orders:      given (with gaps for pixels that send no ray), compacted, sorted, shuffled
+
+Without any of them, all rows are measured that differ in one part from plucker, private-stack, sah, per-ray,
+compacted; without --sets, on primary, shadow-soft and diffuse-1. docs/lab.md explains each, and the columns.
+
+Examples:
+  canopy lab
+  canopy lab cave.glb --walk private-stack,skip-links --structure radix,sah --html cave.html
+  canopy lab cave.glb --write-rays rays
+  canopy lab cave.glb --rays rays/diffuse-2.rays --test watertight,moller-trumbore --csv";
+
+/// A parser of names.
+fn of_names<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
+    move |text: &str| {
+        let found = all.iter().copied().find(|one| name(*one) == text);
+        let names: Vec<_> = all.iter().map(|one| name(*one)).collect();
+        found.ok_or_else(|| format!("expected one of {}", names.join(", ")))
+    }
+}

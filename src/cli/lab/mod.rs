@@ -1,0 +1,240 @@
+//! `canopy lab`: triangle tests, walks, structures, kernels and orders of rays beside each other.
+
+mod args;
+mod measure;
+mod page;
+mod plan;
+mod scene;
+mod sets;
+mod show;
+
+pub use args::LabArgs;
+
+use super::{
+    bench::{
+        inputs::Input,
+        report::Report,
+        timing::{Meter, Sampling},
+        trees,
+    },
+    console::{json_text, print},
+    offscreen,
+    report::Report as Work,
+};
+use crate::{
+    Error, Result,
+    accel::{Lbvh, MeshRange, Work as Build},
+    config::Config,
+    gpu::Gpu,
+    lab::{
+        Triangle,
+        ray_file::{self, RaySet},
+        ray_order::RayOrder,
+    },
+    output,
+    render::{lights, material_textures::texture_support},
+    scene::{
+        framing::Look,
+        opened::{OpenedScene, Span},
+    },
+};
+use plan::Named;
+use scene::Bench;
+use std::path::Path;
+
+/// Sets that are measured if none is named.
+const SETS: [&str; 3] = ["primary", "shadow-soft", "diffuse-1"];
+
+/// Measures, and prints the table.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for a set that there is not, [`Error::NotFound`] for a scene without triangles; those of
+/// loading, of drawing and of reading rays.
+pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
+    if let Some(path) = &args.html {
+        output::extension(path, &["html"])?;
+        output::check_writable(path)?;
+    }
+    let named = Named {
+        tests: args.test.clone(),
+        walks: args.walk.clone(),
+        structures: args.structure.clone(),
+        threads: args.threads.clone(),
+        orders: args.order.clone(),
+        all: args.all,
+    };
+    let combinations = plan::plan(&named);
+    if combinations.is_empty() {
+        return Err(Error::Usage(
+            "none of these walks goes through any of these structures".into(),
+        ));
+    }
+    let work = Work::new(quiet);
+    let read: Vec<RaySet> = args
+        .rays
+        .iter()
+        .map(|path| read_rays(path))
+        .collect::<Result<_>>()?;
+    let gpu = crate::render::options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+    let software = !gpu.capabilities.has_gpu;
+    let sampling = Sampling {
+        samples: args.samples,
+        warm_up: args.warm_up,
+        budget_ms: if software { 300.0 } else { 2e3 },
+    };
+    let adapter = super::adapters::adapter_json(&gpu.info);
+    let mut meter = Meter::new(gpu, sampling)?;
+    let bench = open(args, &config, &mut meter, &work, read)?;
+    if let Some(folder) = &args.write_rays {
+        return write_rays(folder, &bench.sets, work);
+    }
+    let mut report = Report::new("lab", adapter);
+    measure::all(args, &mut meter, &bench, &combinations, &mut report, quiet)?;
+    let facts = show::facts(&meter.gpu, &bench);
+    drop(work);
+    if let Some(path) = &args.html {
+        output::write(path, show::html(&report, &facts).as_bytes())?;
+    }
+    print(&match (args.json, args.csv) {
+        (true, _) => json_text(&show::json(&report, &facts)),
+        (_, true) => show::csv(&report),
+        _ => show::table(&report),
+    })
+}
+
+/// Loads the scene and makes its rays, or takes those that were read.
+fn open(
+    args: &LabArgs,
+    config: &Config,
+    meter: &mut Meter,
+    work: &Work,
+    read: Vec<RaySet>,
+) -> Result<Bench> {
+    let software = !meter.gpu.capabilities.has_gpu;
+    let size = args
+        .size
+        .unwrap_or(if software { [128, 72] } else { [1920, 1080] });
+    let mut config = offscreen::geometry_alone(config.clone());
+    config.output.size = size;
+    let gpu = offscreen::adapter(work, &config)?;
+    let support = texture_support(&gpu);
+    let opened = offscreen::load(work, &args.files, |files, progress| {
+        OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+    })?;
+    let (offscreen, moment) = offscreen::deform(
+        work,
+        gpu,
+        opened.checked()?,
+        &Look::default(),
+        config.clone(),
+    )?;
+    let merged = offscreen.merged()?;
+    let corners = |triangle: &[u32; 3]| triangle.map(|vertex| merged.positions[vertex as usize]);
+    // Trees leave out what has no place.
+    let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
+    let triangles: Vec<Triangle> = merged
+        .indices
+        .iter()
+        .map(corners)
+        .filter(is_finite)
+        .collect();
+    let name = show::name_of(&args.files);
+    if triangles.is_empty() {
+        return Err(Error::NotFound(format!(
+            "{name}: has no triangles, so that no ray hits anything"
+        )));
+    }
+    let count = triangles.len() as u32;
+    let input = Input {
+        positions: triangles
+            .iter()
+            .flatten()
+            .map(|corner| corner.to_array())
+            .collect(),
+        indices: (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
+        triangle_info: vec![[0, 0]; triangles.len()],
+        meshes: vec![MeshRange {
+            first_triangle: 0,
+            triangle_count: count,
+            first_vertex: 0,
+        }],
+    };
+    let scene = ray_file::hash(bytemuck::cast_slice(&input.positions));
+    let mut sets = read;
+    for set in &sets {
+        if set.scene != scene {
+            log::warn!(
+                "the rays {} were made for other triangles than those of {name}",
+                set.name
+            );
+        }
+    }
+    if sets.is_empty() {
+        work.line.stage("making rays");
+        let lbvh = Lbvh::new(&meter.gpu);
+        let mut tree = trees::allocate(&meter.gpu, &lbvh, &input, 30)?;
+        meter.once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Build::Rebuild))?;
+        let lights = lights::gather(&offscreen.scene, &moment.pose, &config, 1.0);
+        sets = sets::all(&sets::Source {
+            gpu: &meter.gpu,
+            tree: &tree,
+            triangles: &triangles,
+            view: &moment.view,
+            size,
+            lights: &lights,
+            radius: moment.bounds.radius(),
+            seed: args.seed,
+            scene,
+        })?;
+        choose(&mut sets, args)?;
+    }
+    Ok(Bench {
+        name,
+        triangles,
+        input,
+        sets,
+    })
+}
+
+/// Leaves the sets that are named.
+fn choose(sets: &mut Vec<RaySet>, args: &LabArgs) -> Result<()> {
+    let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+    if let Some(unknown) = args.sets.iter().find(|set| !names.contains(&set.as_str())) {
+        let names = names.join(", ");
+        return Err(Error::Usage(format!(
+            "there is no set \"{unknown}\"; there are {names}"
+        )));
+    }
+    let is_named = |name: &String| match args.sets.as_slice() {
+        [] => args.write_rays.is_some() || SETS.contains(&name.as_str()),
+        named => named.contains(name),
+    };
+    sets.retain(|set| is_named(&set.name));
+    Ok(())
+}
+
+fn read_rays(path: &Path) -> Result<RaySet> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    RaySet::from_bytes(path, &bytes)
+}
+
+fn write_rays(folder: &Path, sets: &[RaySet], work: Work) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    for set in sets {
+        let shuffled = RaySet {
+            name: format!("{}-shuffled", set.name),
+            rays: RayOrder::Shuffled.of(&set.rays),
+            ..set.clone()
+        };
+        for set in [set, &shuffled] {
+            output::write(&folder.join(format!("{}.rays", set.name)), &set.to_bytes()?)?;
+        }
+    }
+    work.wrote(&format!(
+        "{} sets of rays to {}",
+        2 * sets.len(),
+        folder.display()
+    ));
+    Ok(())
+}

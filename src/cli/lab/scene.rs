@@ -1,0 +1,14 @@
+//! What is measured.
+
+use crate::{
+    cli::bench::inputs::Input,
+    lab::{Triangle, ray_file::RaySet},
+};
+
+/// A scene as the laboratory sees it: triangles, and rays.
+pub(super) struct Bench {
+    pub(super) name: String,
+    pub(super) triangles: Vec<Triangle>,
+    pub(super) input: Input,
+    pub(super) sets: Vec<RaySet>,
+}
