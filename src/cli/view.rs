@@ -21,7 +21,7 @@ pub struct ViewArgs {
     /// Time and variant.
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Edits of materials and lights, and hidden meshes, as JSON: see docs/usage.md
+    /// Edits of materials and lights, and hidden meshes, as JSON
     #[arg(long, value_name = "FILE.json")]
     pub edits: Option<PathBuf>,
     /// Reload when the files of the scene or of the environment change

@@ -66,7 +66,7 @@ pub struct RenderArgs {
         help_heading = "Picture"
     )]
     pub samples: Option<u32>,
-    /// Edits of materials and lights, and hidden meshes, as JSON: see docs/usage.md
+    /// Edits of materials and lights, and hidden meshes, as JSON
     #[arg(long, value_name = "FILE.json", help_heading = "Picture")]
     pub edits: Option<PathBuf>,
     /// What the picture of `--from` tells of edits and hidden meshes.
@@ -81,7 +81,7 @@ pub struct RenderArgs {
         help_heading = "Picture"
     )]
     pub paths: Option<u32>,
-    /// Stop tracing paths after this time for a picture, and write what there is
+    /// Stop tracing paths after this time for each picture
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, help_heading = "Picture")]
     pub time_limit: Option<f64>,
     /// Settings of the picture.
