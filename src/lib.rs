@@ -30,14 +30,14 @@
 //!    [`render::shadow_map`] draws the depth that each light sees.
 //! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
 //!    [`render::occlusion_filter`] averages it.
-//! 9. [`render::reflections`], where asked for: [`render::lobes`] draws what layered surfaces reflect and transmit by.
-//!    Then, bounce after bounce: [`render::reflection_classify`] lists the pixels that send rays,
-//!    [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by material,
-//!    [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_lobes`] adds the lobes of layers,
-//!    [`render::reflection_light`] and, of layered materials, [`render::reflection_layers`] light that; then
-//!    [`render::reflection_filter`] averages.
-//! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
-//!     surfaces with layers (clear coat, sheen, …), which that leaves out.
+//! 9. [`render::reflections`], where asked for: [`render::lobes`] draws what layered surfaces reflect and
+//!    transmit by. Then, bounce after bounce: [`render::reflection_classify`] lists the pixels that send
+//!    rays, [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by
+//!    material, [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_lobes`] adds the
+//!    lobes of layers, [`render::reflection_light`] and, of layered materials, [`render::reflection_layers`]
+//!    light that; then [`render::reflection_filter`] averages.
+//! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
+//!     [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.
 //! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
 //!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
@@ -48,15 +48,15 @@
 //! 13. [`render::present`]: [`render::exposure`], or of the channel `cost` [`render::cost_range`], then
 //!     [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
-//!     [`render::overlay`] and [`render::tree_boxes`], where asked for: lines of the meshes and boxes of the trees
-//!     over it.
+//!     [`render::overlay`] and [`render::tree_boxes`], where asked for: lines of the meshes and boxes of the
+//!     trees over it.
 //!
 //! With `image.mode = "path"`, [`render::paths`] traces paths of light in place of steps 7 to 11.
 //!
-//! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
-//! trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes down every step of
-//! a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a camera may be from what it
-//! orbits. [`scene::edits`] lie over what the files say, and
+//! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits
+//! in the trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes
+//! down every step of a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a
+//! camera may be from what it orbits. [`scene::edits`] lie over what the files say, and
 //! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::compare`] shows
 //! the pictures of two renderers in one.
 //!

@@ -1496,7 +1496,8 @@ fn cube_obj(half: f32, middle: [f32; 3]) -> String {
 fn query_lists_pairs_that_pass_through_each_other() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
-    // A spike through the first half of a floor, another one that stands on the second half, and a third one beside.
+    // A spike through the first half of a floor, another one that stands on the second half, and a third one
+    // beside.
     write(
         "scene.obj",
         "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 1 4 3\nf 1 3 2\n\
@@ -1748,7 +1749,8 @@ fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
     assert!((sum - 1.0).abs() < 1e-9 && shares.len() == 40, "{text}");
     let picture = picture(&folder.path("d.png")).into_rgb8();
     assert_eq!(picture.dimensions(), (800, 480));
-    // Left of the view's middle the plane, whose distance is 0, and right of it what lies above the tolerance.
+    // Left of the view's middle the plane, whose distance is 0, and right of it what lies above the
+    // tolerance.
     let count = |is: &dyn Fn([u8; 3]) -> bool| picture.pixels().filter(|p| is(p.0)).count();
     let grey = count(&|[r, g, b]| (210..=222).contains(&r) && r == g && g == b);
     let yellow = count(&|[r, g, b]| r > 230 && g > 190 && b < 20);

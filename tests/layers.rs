@@ -51,8 +51,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("main", &["app", "cli", "config", "error", "provenance"]),
 ];
 
-/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, to compare
-/// with them.
+/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, to
+/// compare with them.
 const NAMES_TWINS: [[&str; 2]; 3] = [["cli", "bench"], ["cli", "lab"], ["cli", "selftest"]];
 
 /// Crates that only some modules may name.

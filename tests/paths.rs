@@ -1,4 +1,5 @@
-//! The path tracer against closed forms and integrals in f64, and against the fast frame where both are exact.
+//! The path tracer against closed forms and integrals in f64, and against the fast frame where both are
+//! exact.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +17,8 @@ use common::{
 };
 use glam::{DVec3, Vec3};
 
-/// The six sides of a cube of ±1, which face inwards, of these materials: right, left, top, bottom, front, back.
+/// The six sides of a cube of ±1, which face inwards, of these materials: right, left, top, bottom, front,
+/// back.
 fn room(materials: [usize; 6]) -> Vec<canopy::scene::Primitive> {
     let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| 2.0 * axis);
     let [right, left, top, bottom, front, back] = materials;
@@ -136,8 +138,8 @@ fn paths_find_what_integrals_do() {
         close(&what, found, expected, 0.005);
     }
 
-    // Layers give back no more than they get, and what lets all through gives back all. Facets whose light meets
-    // others lose it: that BRDF knows one bounce.
+    // Layers give back no more than they get, and what lets all through gives back all. Facets whose light
+    // meets others lose it: that BRDF knows one bounce.
     let through = |change: &dyn Fn(&mut Layers)| {
         let clear = Material {
             roughness: 0.0,

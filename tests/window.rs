@@ -57,8 +57,8 @@ impl Display {
     fn start_with(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut server = Command::new("Xvfb")
-            // Without `-noreset` the server starts anew when its last client leaves, such as an `xdotool` that
-            // is faster than canopy, and refuses connections meanwhile.
+            // Without `-noreset` the server starts anew when its last client leaves, such as an `xdotool`
+            // that is faster than canopy, and refuses connections meanwhile.
             .args([
                 "-noreset",
                 "-displayfd",
@@ -327,7 +327,8 @@ fn a_still_picture_is_the_mean_of_samples_and_then_nothing_is_drawn() {
     );
 }
 
-/// A click outlines the mesh and brings up its card, and Escape takes both away. A hidden mesh takes its shadow along.
+/// A click outlines the mesh and brings up its card, and Escape takes both away. A hidden mesh takes its
+/// shadow along.
 #[test]
 fn a_click_selects_a_mesh_that_can_be_hidden() {
     let display = Display::start();
@@ -505,8 +506,8 @@ fn a_scene_is_looked_into_and_edited() {
     );
 }
 
-/// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a click on
-/// them selects both.
+/// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a
+/// click on them selects both.
 #[test]
 fn what_passes_through_is_shown_counted_and_selected() {
     let display = Display::start();
@@ -639,7 +640,8 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
 
-/// A person walks ahead through the built-in scene while W is held, and the camera stays at the height of their eyes.
+/// A person walks ahead through the built-in scene while W is held, and the camera stays at the height of
+/// their eyes.
 #[test]
 fn a_person_walks_through_the_built_in_scene() {
     let display = Display::start();
@@ -884,8 +886,8 @@ fn files_are_found_without_a_file_dialog() {
     }
 }
 
-/// A setting is typed in the palette and taken back; a picture is opened again as it was made; the picture fills the
-/// window alone.
+/// A setting is typed in the palette and taken back; a picture is opened again as it was made; the picture
+/// fills the window alone.
 #[test]
 fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     let display = Display::start();
@@ -1073,7 +1075,8 @@ fn drag(display: &Display, from: [i32; 2], to: [i32; 2], steps: i32) {
     assert!(display.xdotool(&arguments));
 }
 
-/// Frames that take long lose no part of a drag. They are coarse until the mouse rests, and say that they take long.
+/// Frames that take long lose no part of a drag. They are coarse until the mouse rests, and say that they
+/// take long.
 #[test]
 fn a_drag_ends_where_the_mouse_ends_and_at_full_resolution() {
     let line = "scene.obj --size 640x360 --eye 2.5,3,3.5 --target 0,0.2,0 --occlusion rays --shadows rays \
@@ -1313,7 +1316,8 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     display.settled("no preview beside", |now| marks(now) == none);
 }
 
-/// Y draws boxes of the trees, the section counts them, and Shift+R and a click trace a ray whose steps are gone through.
+/// Y draws boxes of the trees, the section counts them, and Shift+R and a click trace a ray whose steps are
+/// gone through.
 #[test]
 fn trees_are_looked_at() {
     let display = Display::start();
@@ -1405,8 +1409,8 @@ fn sliding_square() -> gltf_builder::Builder {
     builder
 }
 
-/// The timeline scrubs, steps and repeats a part; a switch of the panel sets a morph weight; keys of a camera path and
-/// an export of three pictures follow.
+/// The timeline scrubs, steps and repeats a part; a switch of the panel sets a morph weight; keys of a camera
+/// path and an export of three pictures follow.
 #[test]
 fn a_clip_is_scrubbed_stepped_and_exported() {
     let display = Display::start();
@@ -1508,8 +1512,8 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     );
 }
 
-/// The profiler is opened by a key, shows bars in the colours of passes, and freezes; what is saved from it and
-/// what `--profile` writes at the end are traces of the frames that were shown, paced by the display.
+/// The profiler is opened by a key, shows bars in the colours of passes, and freezes; what is saved from it
+/// and what `--profile` writes at the end are traces of the frames that were shown, paced by the display.
 #[test]
 fn the_profiler_is_shown_and_a_trace_is_written() {
     let display = Display::start();
@@ -1600,8 +1604,8 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     assert!(count("memory", "process, bytes") > 0);
 }
 
-/// Alt+T opens the texture viewer; one channel is grey, the last level is one colour, and edges of triangles lie over
-/// the texture.
+/// Alt+T opens the texture viewer; one channel is grey, the last level is one colour, and edges of triangles
+/// lie over the texture.
 #[test]
 fn textures_are_looked_at() {
     let display = Display::start();

@@ -1,6 +1,6 @@
-// Sampling what a GGX surface reflects: bounded visible normals (Eto and Tokuyoshi 2023, "Bounded VNDF Sampling
-// for Smith–GGX Reflections", listing 1), which send fewer directions below the surface than all visible
-// normals do.
+// Sampling what a GGX surface reflects: bounded visible normals (Eto and Tokuyoshi 2023, "Bounded VNDF
+// Sampling for Smith–GGX Reflections", listing 1), which send fewer directions below the surface than all
+// visible normals do.
 
 struct GgxSample {
     // In the basis whose third axis is the normal.

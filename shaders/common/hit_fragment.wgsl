@@ -5,8 +5,9 @@
 struct HitFragment {
     fragment: Fragment,
     front: bool,
-    // For each UV set, half the binary logarithm of the texels that its width covers, in a texture of one texel
-    // (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones", section 2).
+    // For each UV set, half the binary logarithm of the texels that its width covers, in a texture of one
+    // texel (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones",
+    // section 2).
     levels: vec2f,
 }
 

@@ -1,5 +1,5 @@
-// Sampling textures of a material at hits: the level comes from the ray's width, where common/material_sample.wgsl
-// asks the neighbouring fragments.
+// Sampling textures of a material at hits: the level comes from the ray's width, where
+// common/material_sample.wgsl asks the neighbouring fragments.
 #import "common/listed_hit.wgsl"
 #import "common/material.wgsl"
 

@@ -1,7 +1,8 @@
 // The layers of a material at a point of a triangle, wherever their numbers and texels come from.
 //
-// The importer defines `layered: MaterialLayers`, `layer_slot(layer: u32) -> u32`, 0 where the layer has no texture, and
-// `layer_sample(layer: u32, uv: vec4f) -> vec4f`, white there; common/material_layers.wgsl does for bound materials.
+// The importer defines `layered: MaterialLayers`, `layer_slot(layer: u32) -> u32`, 0 where the layer has no
+// texture, and `layer_sample(layer: u32, uv: vec4f) -> vec4f`, white there; common/material_layers.wgsl does
+// for bound materials.
 #import "common/layers.wgsl"
 #import "common/material_surface.wgsl"
 

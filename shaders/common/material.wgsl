@@ -1,11 +1,11 @@
-// Materials that are bound (group 3), and the vertex shader that the G-buffer, the layered and the blended surfaces
-// share.
+// Materials that are bound (group 3), and the vertex shader that the G-buffer, the layered and the blended
+// surfaces share.
 //
 // Vertices are pulled from the merged buffers, three per triangle: each fragment knows its triangle on every
 // adapter. render/gbuffer_indexed.wgsl draws indexed where primitives have numbers.
 //
-// The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f`,
-// where `number` is that of the texture's transform, and of those of layers MATERIAL_TEXTURES more;
+// The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) ->
+// vec4f`, where `number` is that of the texture's transform, and of those of layers MATERIAL_TEXTURES more;
 // common/material_sample.wgsl does for fragments.
 #import "common/material_surface.wgsl"
 

@@ -1,8 +1,8 @@
 // A material and its surface at a point of a triangle, wherever its numbers and texels come from.
 //
-// The importer defines `material: Material` and the texels at a pair of UV coordinates, white where the material has no
-// such texture: `base_color_texel(uv: vec4f) -> vec4f`, `metallic_roughness_texel`, `normal_texel`, `occlusion_texel`
-// and `emissive_texel`; common/material.wgsl does for bound materials.
+// The importer defines `material: Material` and the texels at a pair of UV coordinates, white where the
+// material has no such texture: `base_color_texel(uv: vec4f) -> vec4f`, `metallic_roughness_texel`,
+// `normal_texel`, `occlusion_texel` and `emissive_texel`; common/material.wgsl does for bound materials.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/scene.wgsl"
@@ -66,7 +66,8 @@ fn material_is_without(part: u32) -> bool {
     return (frame.materials_without & part) != 0u;
 }
 
-// The base colour from the factor, the vertex colour and the texel. Whatever the settings leave out, alpha stays.
+// The base colour from the factor, the vertex colour and the texel. Whatever the settings leave out, alpha
+// stays.
 fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
     let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_is_without(MATERIALS_VERTEX_COLORS));
     let tinted = factor * own * texel;

@@ -1,11 +1,13 @@
-// The table of the path tracer: all that a path may meet, in one buffer, because adapters without binding arrays cannot
-// choose a texture by its number. The uniform says where its parts begin, in words:
+// The table of the path tracer: all that a path may meet, in one buffer, because adapters without binding
+// arrays cannot choose a texture by its number. The uniform says where its parts begin, in words:
 //
-// materials     uniforms of materials, `material_stride` words each, as Material; layers alike, as MaterialLayers
-// headers       PATH_HEADER words a material: which of the layers it has (all ones for none), a bit for each texture that
-//               it has, then four words a texture: first word of its texels, width, height, flags PATH_TEXEL_…
-// emitters      triangles that glow, in rising order; then, for each, the share of light of it and those before; then their
-//               materials
+// materials     uniforms of materials, `material_stride` words each, as Material; layers alike, as
+//               MaterialLayers
+// headers       PATH_HEADER words a material: which of the layers it has (all ones for none), a bit for each
+//               texture that it has, then four words a texture: first word of its texels, width, height,
+//               flags PATH_TEXEL_…
+// emitters      triangles that glow, in rising order; then, for each, the share of light of it and those
+//               before; then their materials
 // environment   for each texel of a cube of `environment_face`, alike
 // sheen         the table of common/material_layers.wgsl
 

@@ -1,13 +1,15 @@
-// path: a path of light a pixel, from the eye on (Kajiya 1986, "The Rendering Equation"; Veach 1997, chapters 9 and 10).
+// path: a path of light a pixel, from the eye on (Kajiya 1986, "The Rendering Equation"; Veach 1997, chapters
+// 9 and 10).
 //
-// in   the merged scene (group 2), the trees (group 1), lights and the environment's cube (group 0), the table of
-//      common/path_table.wgsl
+// in   the merged scene (group 2), the trees (group 1), lights and the environment's cube (group 0), the
+//      table of common/path_table.wgsl
 // out  sample_out: radiance of one path; alpha 1 where it meets a surface
-// One thread per pixel of a band. At each surface the path asks for direct light: of one of the lights, which are chosen
-// by what they would give without shadows; of one point of a triangle that glows; of one direction of the environment.
-// Then it goes on along a direction that is chosen by the lobes of the material, and what it meets there of the last two
-// is weighed with what asking for it has found (balance heuristic). After three surfaces paths end by chance (Russian
-// roulette). Surfaces are those of the fast frame: the same functions, of texels at the finest level.
+// One thread per pixel of a band. At each surface the path asks for direct light: of one of the lights, which
+// are chosen by what they would give without shadows; of one point of a triangle that glows; of one direction
+// of the environment. Then it goes on along a direction that is chosen by the lobes of the material, and what
+// it meets there of the last two is weighed with what asking for it has found (balance heuristic). After
+// three surfaces paths end by chance (Russian roulette). Surfaces are those of the fast frame: the same
+// functions, of texels at the finest level.
 //
 // All rays of a surface are traced in turn by one loop: software adapters inline the traversal at each place.
 #import "common/alpha.wgsl"
@@ -223,7 +225,8 @@ fn path_load(index: u32, uv: vec4f) {
     }
 }
 
-// What a point of a triangle of a material glows with. Emission that a coat lies over is found by paths alone.
+// What a point of a triangle of a material glows with. Emission that a coat lies over is found by paths
+// alone.
 fn path_emission(index: u32, uv: vec4f) -> vec3f {
     let at = params.material_word + params.material_stride * index;
     let header = params.header_word + PATH_HEADER * index;
@@ -288,7 +291,8 @@ fn path_emitter_chance(triangle: u32) -> f32 {
     return select(0.0, chance, table[params.emitter_word + low] == triangle);
 }
 
-// Solid angle's density of directions of the environment, of which a texel has this chance, at a point of its face.
+// Solid angle's density of directions of the environment, of which a texel has this chance, at a point of its
+// face.
 fn path_texel_density(chance: f32, coords: vec2f) -> f32 {
     let length2 = 1.0 + dot(coords, coords);
     let face = f32(params.environment_face);
@@ -378,7 +382,8 @@ fn path_surface(s: Surface, l: Layers, to_eye: vec3f) -> PathSurface {
     let coat = layers_coat(l, to_eye);
     let dielectric = saturate(layers_max(fresnel.dielectric));
     let below = (1.0 - s.metallic) * (1.0 - dielectric) * layers_max(s.albedo);
-    // The chance of a lobe does not depend on where it may send the path, so that its density is the mean of all.
+    // The chance of a lobe does not depend on where it may send the path, so that its density is the mean of
+    // all.
     let weights = vec4f(
         coat,
         (1.0 - coat) * max(mix(dielectric, layers_max(fresnel.metal), s.metallic), 0.02),
@@ -454,8 +459,8 @@ struct PathThrough {
     enters: bool,
 }
 
-// Where light comes from that a surface lets through. Volumes refract it, thin surfaces let it straight on, as wide as
-// they would reflect it. From within a volume (`is_inside`) all goes this way, back too.
+// Where light comes from that a surface lets through. Volumes refract it, thin surfaces let it straight on,
+// as wide as they would reflect it. From within a volume (`is_inside`) all goes this way, back too.
 fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathThrough {
     let s = p.s;
     let l = p.l;

@@ -1,9 +1,10 @@
 // path_accumulate: adds a sample of each pixel to its sums; path_resolve: their mean.
 //
 // in   a sample of `path`
-// out  sums: three a pixel: of the last samples up to PATH_SUMMED, of as many of those sums, and of all of these. No f32
-//      is added to a sum of more than PATH_SUMMED others, so that days of samples lose nothing
-//      hdr_out: the mean; alpha is the share of samples that meet a surface; display_out: the plain background behind them
+// out  sums: three a pixel: of the last samples up to PATH_SUMMED, of as many of those sums, and of all of
+//      these. No f32 is added to a sum of more than PATH_SUMMED others, so that days of samples lose nothing
+//      hdr_out: the mean; alpha is the share of samples that meet a surface; display_out: the plain
+//      background behind them
 // One thread per pixel.
 #import "common/frame.wgsl"
 #import "common/half_float.wgsl"

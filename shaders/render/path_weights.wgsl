@@ -1,9 +1,10 @@
 // path_emitters, path_environment, path_scan: by what the path tracer chooses light.
 //
 // path_emitters     one thread per triangle that glows: its area times the luminance of its material
-// path_environment  one thread per texel of a level of the environment's cube: its luminance times its solid angle
-// path_scan         one workgroup: turns these weights into sums of the weights so far over the sum of all; zeros if that
-//                   is 0
+// path_environment  one thread per texel of a level of the environment's cube: its luminance times its solid
+//                   angle
+// path_scan         one workgroup: turns these weights into sums of the weights so far over the sum of all;
+//                   zeros if that is 0
 #import "common/cube_map.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/path_table.wgsl"

@@ -1,18 +1,20 @@
 // reflection_rays: traces what surfaces reflect, through the trees.
 //
-// in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the hits before, and the rays that
-//      came there; the list that reflection_classify writes; the merged scene (group 2), the trees (group 1)
-// out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is seen;
-//      0 where nothing is hit
+// in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the hits before, and the rays
+//      that came there; the list that reflection_classify writes; the merged scene (group 2), the trees
+//      (group 1)
+// out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is
+//      seen; 0 where nothing is hit
 //      hits_out: the hit and its ray (common/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
 //      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where
 //      nobody asks
-// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them, chosen by
-// what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point of
-// the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of
-// the triangle is mirrored at it. What is transmitted is refracted by volumes, or reflected within; thin surfaces
-// let it straight on. Rays of the last bounce pass what is clear, so that they show what is behind.
+// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them,
+// chosen by what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl),
+// with one point of the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A
+// direction on the wrong side of the triangle is mirrored at it. What is transmitted is refracted by volumes,
+// or reflected within; thin surfaces let it straight on. Rays of the last bounce pass what is clear, so that
+// they show what is behind.
 #import "common/alpha.wgsl"
 #import "common/basis.wgsl"
 #import "common/brdf.wgsl"
@@ -82,8 +84,8 @@ struct SeenHit {
     inside: f32,
 }
 
-// The nearest surface that is seen from where the ray comes from: single-sided materials have no back. Rays that are
-// `inside` of a volume see where they leave it, even if they pass it.
+// The nearest surface that is seen from where the ray comes from: single-sided materials have no back. Rays
+// that are `inside` of a volume see where they leave it, even if they pass it.
 fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
     var ray = ray_in;
     var found: SeenHit;
@@ -123,8 +125,8 @@ struct Sent {
     density: f32,
 }
 
-// `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle that a
-// volume is on.
+// `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle
+// that a volume is on.
 fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
     let most = vec3f(
         w.coat,
@@ -158,8 +160,8 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     }
     let v_dot_h = saturate(dot(local_eye, half_vector));
     let eta = select(1.0 / max(l.ior, 1.0e-3), l.ior, is_back);
-    // Snell's law. Seen from within a volume, Schlick's term wants the angle outside; all is reflected where there is
-    // none.
+    // Snell's law. Seen from within a volume, Schlick's term wants the angle outside; all is reflected where
+    // there is none.
     let squared = 1.0 - eta * eta * (1.0 - v_dot_h * v_dot_h);
     let is_total = squared <= 0.0;
     let outside = sqrt(max(squared, 0.0));

@@ -66,8 +66,8 @@ pub enum Quality {
     /// Radix trees over Morton codes (Karras 2012).
     #[default]
     Fast,
-    /// Of neighbours in Morton order those are joined whose common box is smallest (Meister and Bittner 2018):
-    /// rays visit fewer nodes. Builds move more bytes, and need 56 bytes of memory more a triangle.
+    /// Of neighbours in Morton order those are joined whose common box is smallest (Meister and Bittner
+    /// 2018): rays visit fewer nodes. Builds move more bytes, and need 56 bytes of memory more a triangle.
     High,
 }
 
@@ -136,9 +136,9 @@ pub struct TreeData {
 }
 
 impl TreeData {
-    /// The leaf behind the left child of a binary node of the leaves from `first` to before `end`: that of the largest
-    /// of the ranges which begin where the node does and are nodes themselves. A left child has the number of its last
-    /// leaf. Of trees that were built with a leaf cutoff of 1.
+    /// The leaf behind the left child of a binary node of the leaves from `first` to before `end`: that of
+    /// the largest of the ranges which begin where the node does and are nodes themselves. A left child has
+    /// the number of its last leaf. Of trees that were built with a leaf cutoff of 1.
     pub fn middle(&self, number: u32, first: u32, end: u32) -> u32 {
         let ends = self.nodes[number as usize].ends;
         let is_left = |middle: &u32| {
@@ -203,8 +203,8 @@ impl Tree {
         };
     }
 
-    /// How far apart the triangles of a thread of `bounds` are, where only some `meshes` are built, or all if there
-    /// are none.
+    /// How far apart the triangles of a thread of `bounds` are, where only some `meshes` are built, or all if
+    /// there are none.
     fn bounds_step(&self, gpu: &Gpu, triangles: u32, meshes: &[bool]) -> u32 {
         let built = match meshes {
             [] => self.meshes.len(),
@@ -248,8 +248,9 @@ impl Tree {
         self.quality
     }
 
-    /// From the next build on, makes trees of that quality, at most of that of the builder that made this tree
-    /// ([`Lbvh::with_quality`](super::Lbvh::with_quality)). Trees that the next build leaves out stay as they are.
+    /// From the next build on, makes trees of that quality, at most of that of the builder that made this
+    /// tree ([`Lbvh::with_quality`](super::Lbvh::with_quality)). Trees that the next build leaves out stay as
+    /// they are.
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = match self.stages.ploc {
             Some(_) => quality,
@@ -263,9 +264,9 @@ impl Tree {
         self.leaf_cutoff
     }
 
-    /// From the next build on, ranges of so many triangles or fewer get no node: rays test them as a whole, as
-    /// they do with a cutoff of their own. Where this lowers the number, the next build has to be one of all
-    /// meshes, before any ray. It takes effect through the queue, as [`Tree::build_only`].
+    /// From the next build on, ranges of so many triangles or fewer get no node: rays test them as a whole,
+    /// as they do with a cutoff of their own. Where this lowers the number, the next build has to be one of
+    /// all meshes, before any ray. It takes effect through the queue, as [`Tree::build_only`].
     pub fn set_leaf_cutoff(&mut self, gpu: &Gpu, leaf_cutoff: u32) {
         let leaf_cutoff = leaf_cutoff.max(1);
         if self.leaf_cutoff != leaf_cutoff {
@@ -329,8 +330,9 @@ impl Tree {
         self.meshes.len() as u32
     }
 
-    /// Dispatches of the last build that was recorded. They depend on the adapter, on the quality, on whether the
-    /// scene is tiny or huge, on the bits of the codes and of the number of meshes: never on the single meshes.
+    /// Dispatches of the last build that was recorded. They depend on the adapter, on the quality, on whether
+    /// the scene is tiny or huge, on the bits of the codes and of the number of meshes: never on the single
+    /// meshes.
     pub fn dispatches(&self) -> u32 {
         self.dispatches
     }
@@ -340,14 +342,14 @@ impl Tree {
         self.sorts.len()
     }
 
-    /// Compute passes of the last build that was recorded: a single one, unless it is timed, or arrays are copied
-    /// to where shaders read them.
+    /// Compute passes of the last build that was recorded: a single one, unless it is timed, or arrays are
+    /// copied to where shaders read them.
     pub fn passes(&self) -> u32 {
         self.passes
     }
 
-    /// Binary nodes of the last build that reach beyond a block of `accel/hierarchy.wgsl`, waiting for it; `None`
-    /// where other kernels made the nodes. Before [`Tree::build_only`] chooses others.
+    /// Binary nodes of the last build that reach beyond a block of `accel/hierarchy.wgsl`, waiting for it;
+    /// `None` where other kernels made the nodes. Before [`Tree::build_only`] chooses others.
     ///
     /// # Errors
     ///
@@ -373,8 +375,8 @@ impl Tree {
         &self.pairs.values[self.sorted_side()]
     }
 
-    /// Reads back the Morton codes of the last build's items as they are sorted, the high word first, waiting for
-    /// them; before [`Tree::build_only`] chooses others.
+    /// Reads back the Morton codes of the last build's items as they are sorted, the high word first, waiting
+    /// for them; before [`Tree::build_only`] chooses others.
     ///
     /// # Errors
     ///
@@ -426,21 +428,23 @@ impl Tree {
         bind_group(gpu, "tree", layout, &self.bindings())
     }
 
-    /// Queries of this tree in plain WGSL, for a module of the caller's that binds it ([`Tree::bind_group`]) at
-    /// `group`: to be put in front of the module's own text. All its global names begin with `bvh_`, `Bvh` or `BVH_`.
+    /// Queries of this tree in plain WGSL, for a module of the caller's that binds it ([`Tree::bind_group`])
+    /// at `group`: to be put in front of the module's own text. All its global names begin with `bvh_`, `Bvh`
+    /// or `BVH_`.
     ///
-    /// * `bvh_closest_hit(ray: BvhRay, leaf_cutoff: u32) -> BvhHit` and `bvh_any_hit(ray, leaf_cutoff) -> bool`;
-    ///   `bvh_accepts`, the any-hit test, is `accepts`, or accepts everything where that is `None`;
+    /// * `bvh_closest_hit(ray: BvhRay, leaf_cutoff: u32) -> BvhHit` and `bvh_any_hit(ray, leaf_cutoff) ->
+    ///   bool`; `bvh_accepts`, the any-hit test, is `accepts`, or accepts everything where that is `None`;
     /// * `bvh_nearest(point, reach, leaf_cutoff) -> BvhNearest`;
-    /// * `bvh_region_box(lower, upper)`, `bvh_region_ball(centre, radius)`, `bvh_region_capsule(a, b, radius)`,
-    ///   `bvh_region_frustum(planes)`, then `var walk = bvh_overlap_begin(region, leaf_cutoff)` and
-    ///   `bvh_overlap_next(&walk, region)` until that is `BVH_MISS`; `bvh_walk_name(&walk, leaf)` is mesh and number,
-    ///   and `bvh_tree_triangle(leaf)` the object; or, as fast as canopy's own, `bvh_overlap_advance(&walk, region)`,
-    ///   then `bvh_walk_leaf(&walk)` until `bvh_walk_is_done(&walk)`, each tested by `bvh_region_touches`;
+    /// * `bvh_region_box(lower, upper)`, `bvh_region_ball(centre, radius)`, `bvh_region_capsule(a, b,
+    ///   radius)`, `bvh_region_frustum(planes)`, then `var walk = bvh_overlap_begin(region, leaf_cutoff)` and
+    ///   `bvh_overlap_next(&walk, region)` until that is `BVH_MISS`; `bvh_walk_name(&walk, leaf)` is mesh and
+    ///   number, and `bvh_tree_triangle(leaf)` the object; or, as fast as canopy's own,
+    ///   `bvh_overlap_advance(&walk, region)`, then `bvh_walk_leaf(&walk)` until `bvh_walk_is_done(&walk)`,
+    ///   each tested by `bvh_region_touches`;
     /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_advance` and
     ///   `bvh_sweep_leaf` to choose among contacts;
-    /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`, after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all
-    ///   triangles along a ray.
+    /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`,
+    ///   after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all triangles along a ray.
     ///
     /// It fits trees over the same objects ([`Tree::objects`]) on the same device.
     ///

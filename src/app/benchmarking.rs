@@ -1,5 +1,5 @@
-//! The benchmark of the profiler's panel: the clip that plays, once, or a turn around the scene, frame by frame
-//! however long each takes, and its report as a page.
+//! The benchmark of the profiler's panel: the clip that plays, once, or a turn around the scene, frame by
+//! frame however long each takes, and its report as a page.
 
 use super::{benchmark::Benchmark, pictures, unsaved::Unsaved, viewer::Viewer};
 use crate::profile::{history::Frame, html};
@@ -45,7 +45,8 @@ impl Viewer {
         self.state.notify("the benchmark runs");
     }
 
-    /// The window was drawn: after a new frame of the scene comes the next one, and after the last the report.
+    /// The window was drawn: after a new frame of the scene comes the next one, and after the last the
+    /// report.
     pub(super) fn step_benchmark(&mut self, is_recorded: bool) {
         let Some(benchmark) = self.benchmark.as_mut().filter(|_| is_recorded) else {
             return;

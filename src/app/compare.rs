@@ -209,7 +209,8 @@ impl Compare {
         self.told = Told::default();
     }
 
-    /// Ends the comparison, or begins the last one again; the first is with what is shown `now`. Returns what to tell.
+    /// Ends the comparison, or begins the last one again; the first is with what is shown `now`. Returns what
+    /// to tell.
     pub(super) fn toggle(&mut self, now: Shown) -> String {
         if self.other.is_some() {
             self.end();
@@ -242,8 +243,8 @@ impl Compare {
         }));
     }
 
-    /// The files of the scene were read again, or others were: what B keeps of edits becomes what `change` makes
-    /// of it.
+    /// The files of the scene were read again, or others were: what B keeps of edits becomes what `change`
+    /// makes of it.
     pub(super) fn change_edits(&mut self, change: impl Fn(&SceneEdits) -> SceneEdits) {
         for other in self.other.iter_mut().chain(&mut self.last) {
             if let Other::Scene(OtherScene {
@@ -374,7 +375,8 @@ impl Compare {
 }
 
 impl OtherScene {
-    /// The variant of B's materials in `scene`, where A shows `a`, and its files in the same order if that `is_same`.
+    /// The variant of B's materials in `scene`, where A shows `a`, and its files in the same order if that
+    /// `is_same`.
     ///
     /// # Errors
     ///

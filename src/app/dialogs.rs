@@ -22,8 +22,8 @@ pub(super) struct Dialogs {
 }
 
 impl Dialogs {
-    /// Asks for files of `kind`; the answer is a [`Wake::Chosen`]. `false` if a dialog is open already, or seems to
-    /// be.
+    /// Asks for files of `kind`; the answer is a [`Wake::Chosen`]. `false` if a dialog is open already, or
+    /// seems to be.
     pub(super) fn ask_for(&mut self, kind: Kind, window: &Window, waker: &Waker) -> bool {
         let (title, files, extensions) = offered(kind);
         let dialog = rfd::AsyncFileDialog::new()
@@ -33,8 +33,8 @@ impl Dialogs {
         self.ask(waker, dialog, kind)
     }
 
-    /// Asks where `unsaved` is to be; the answer is a [`Wake::Save`]. Returns it where a dialog is open already, or
-    /// seems to be.
+    /// Asks where `unsaved` is to be; the answer is a [`Wake::Save`]. Returns it where a dialog is open
+    /// already, or seems to be.
     pub(super) fn ask_to_save(
         &mut self,
         window: &Window,
@@ -126,8 +126,8 @@ fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
     }
 }
 
-/// What the answer of a dialog that asks for a place means. With desktop portals and zenity, nothing is told of a
-/// dialog that could not be opened; elsewhere one always opens.
+/// What the answer of a dialog that asks for a place means. With desktop portals and zenity, nothing is told
+/// of a dialog that could not be opened; elsewhere one always opens.
 fn place(chosen: Option<PathBuf>, after: Duration) -> Place {
     match chosen {
         Some(path) if !path.as_os_str().is_empty() => Place::At(path),

@@ -48,8 +48,8 @@ impl State {
         }
     }
 
-    /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of the
-    /// camera path and of the edits.
+    /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of
+    /// the camera path and of the edits.
     pub(super) fn export_arguments(&self, output: &Path, [path, edits]: [&Path; 2]) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let seen = match self.export.motion {

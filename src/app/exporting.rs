@@ -1,4 +1,5 @@
-//! An export while it goes on. Another process draws it, so that the window and its GPU queue wait for nothing.
+//! An export while it goes on. Another process draws it, so that the window and its GPU queue wait for
+//! nothing.
 
 use super::{export_process::Exporting, pictures, recent, saving_edits, viewer::Viewer};
 use crate::{Result, output};

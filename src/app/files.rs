@@ -57,8 +57,8 @@ impl Viewer {
         None
     }
 
-    /// Asks for a file. A second request while a dialog is open, or while the system takes its time, is for the built-in
-    /// browser.
+    /// Asks for a file. A second request while a dialog is open, or while the system takes its time, is for
+    /// the built-in browser.
     fn ask_for(&mut self, kind: Kind) {
         if self.dialogs.ask_for(kind, &self.window, &self.waker) {
             self.state
@@ -255,7 +255,8 @@ impl Viewer {
         self.load(stage.files.clone());
     }
 
-    /// Reads the files again where the settings of loading are no longer `before`; also those that could not be read.
+    /// Reads the files again where the settings of loading are no longer `before`; also those that could not
+    /// be read.
     pub(super) fn follow_load(&mut self, before: &config::Load) {
         if self.state.config.load == *before {
             return;

@@ -100,8 +100,8 @@ impl Viewer {
             }
             return Some(Instant::now() + GPU_POLL);
         };
-        // The wall clock also has what the frame waited for, such as the display. It is the measure of adapters
-        // that have no other.
+        // The wall clock also has what the frame waited for, such as the display. It is the measure of
+        // adapters that have no other.
         let stats = renderer.stats();
         let frame_ms = match stats.frame_ms() {
             Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
@@ -420,8 +420,8 @@ impl Viewer {
         Ok(true)
     }
 
-    /// Composes the window and shows it. A short frame of the scene is part of it. The parts of a long one are
-    /// submitted behind it: until they are done, the window shows the picture before.
+    /// Composes the window and shows it. A short frame of the scene is part of it. The parts of a long one
+    /// are submitted behind it: until they are done, the window shows the picture before.
     fn present(
         &mut self,
         mut encoder: wgpu::CommandEncoder,

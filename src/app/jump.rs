@@ -1,4 +1,5 @@
-//! Going to a setting in the panel: its section opens, its row comes into sight, and its control gets the keyboard.
+//! Going to a setting in the panel: its section opens, its row comes into sight, and its control gets the
+//! keyboard.
 
 /// A setting that the panel is to show.
 #[derive(Debug, Clone, PartialEq)]

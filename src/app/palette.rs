@@ -95,8 +95,8 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// A palette of `all`; `recent` are labels of what was used last. `config` and `initial` are the settings in
-    /// force and at the start.
+    /// A palette of `all`; `recent` are labels of what was used last. `config` and `initial` are the settings
+    /// in force and at the start.
     pub(super) fn new(
         all: Vec<Row>,
         recent: Vec<String>,

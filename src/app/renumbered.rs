@@ -1,5 +1,5 @@
-//! Where materials, lights and nodes of a scene are after its files were read again: by their names, and by the
-//! place among those of one name.
+//! Where materials, lights and nodes of a scene are after its files were read again: by their names, and by
+//! the place among those of one name.
 
 use crate::scene::{Scene, edits::SceneEdits};
 use std::collections::HashMap;
@@ -58,8 +58,8 @@ impl Renumbered {
         self.keeps_nodes
     }
 
-    /// Edits of the scene before as edits of `after`, which has none yet, and how many find nothing there. What
-    /// the files say by now is no edit any more.
+    /// Edits of the scene before as edits of `after`, which has none yet, and how many find nothing there.
+    /// What the files say by now is no edit any more.
     pub(super) fn edits(&self, edits: &SceneEdits, after: &Scene) -> (SceneEdits, usize) {
         let mut kept = SceneEdits {
             added: edits.added.clone(),

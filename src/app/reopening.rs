@@ -49,8 +49,8 @@ impl Viewer {
         Some(made)
     }
 
-    /// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it is
-    /// told in the window.
+    /// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it
+    /// is told in the window.
     pub(super) fn reopen(&mut self, picture: &Path) -> bool {
         let made = match Provenance::read(picture) {
             Ok(Some(made)) => made,

@@ -8,8 +8,8 @@ use super::{
 use crate::{config::looks, output};
 
 impl Viewer {
-    /// Asks where `unsaved` is to be, and writes it there: [`Viewer::save_at`] follows. While a dialog is open, or the
-    /// system takes its time, it is written beside the pictures.
+    /// Asks where `unsaved` is to be, and writes it there: [`Viewer::save_at`] follows. While a dialog is
+    /// open, or the system takes its time, it is written beside the pictures.
     pub(super) fn ask_to_save(&mut self, unsaved: Unsaved) {
         let left = self.dialogs.ask_to_save(&self.window, &self.waker, unsaved);
         match left {

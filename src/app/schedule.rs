@@ -1,5 +1,6 @@
-//! What is drawn when: frame after frame while something moves, at a resolution that fits their time; at rest the
-//! still picture at full resolution, sample by sample; then nothing. Knows neither the window nor the GPU.
+//! What is drawn when: frame after frame while something moves, at a resolution that fits their time; at rest
+//! the still picture at full resolution, sample by sample; then nothing. Knows neither the window nor the
+//! GPU.
 
 use super::screen::Area;
 use crate::{

@@ -246,7 +246,8 @@ impl State {
         })
     }
 
-    /// Says how many edits, and how many steps that could be undone, could not be kept as files were read again.
+    /// Says how many edits, and how many steps that could be undone, could not be kept as files were read
+    /// again.
     pub(super) fn tell_dropped(&mut self, edits: usize, steps: usize) {
         let count = counted(edits as u64, "edit");
         let of_undo = counted(steps as u64, "step");

@@ -560,8 +560,8 @@ impl State {
         offered.unwrap_or_else(|| now.unwrap_or(UpAxis::Y).next())
     }
 
-    /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of the
-    /// file stands where the file has it.
+    /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of
+    /// the file stands where the file has it.
     pub(super) fn viewpoint(&self, bounds: Aabb) -> (Viewpoint, f32) {
         if self.followed == Some(self.camera) {
             (self.camera.viewpoint(), self.camera.distance())

@@ -179,8 +179,8 @@ impl Textures {
     }
 }
 
-/// The place in `list` of the texture that is asked for. An image in two uses is listed twice: the use that is asked
-/// for counts first, then that the texture itself is used so.
+/// The place in `list` of the texture that is asked for. An image in two uses is listed twice: the use that
+/// is asked for counts first, then that the texture itself is used so.
 fn found(list: &[Listed], scene: &Scene, asked: Asked) -> Option<usize> {
     let image = scene.textures.get(asked.texture)?.image;
     let of_image = (0..)
@@ -297,8 +297,8 @@ fn layer_name(slot: LayerSlot) -> &'static str {
     }
 }
 
-/// Edges of the triangles that these slots are on, each once for a primitive and a way to use it. Of more than
-/// [`MOST_TRIANGLES`], every so many-th triangle is drawn.
+/// Edges of the triangles that these slots are on, each once for a primitive and a way to use it. Of more
+/// than [`MOST_TRIANGLES`], every so many-th triangle is drawn.
 fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
     let mut ways: HashMap<usize, Vec<&User>> = HashMap::new();
     for user in users {
@@ -410,7 +410,8 @@ mod tests {
         assert_eq!(users.len(), 3);
     }
 
-    /// A quad has five edges, its diagonal once; the slot says which coordinates, and how they are transformed.
+    /// A quad has five edges, its diagonal once; the slot says which coordinates, and how they are
+    /// transformed.
     #[test]
     fn layouts_follow_the_slot() {
         let scene = scene();

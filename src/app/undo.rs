@@ -1,5 +1,5 @@
-//! Undo and redo of settings, of edits of the scene, and of what is hidden. Whoever changes any of them needs to
-//! know nothing of it: they are compared with those of the last look.
+//! Undo and redo of settings, of edits of the scene, and of what is hidden. Whoever changes any of them needs
+//! to know nothing of it: they are compared with those of the last look.
 //!
 //! The camera, the clip's time, a selection, and files that were opened are not taken back.
 
@@ -150,8 +150,8 @@ impl Undo {
         }
     }
 
-    /// Compares `now` with the last look; what differs is a step. `is_dragging` puts that off: all of a drag is
-    /// one step. `words` tells edits in words, as they were done and as they are taken back.
+    /// Compares `now` with the last look; what differs is a step. `is_dragging` puts that off: all of a drag
+    /// is one step. `words` tells edits in words, as they were done and as they are taken back.
     pub(super) fn follow(
         &mut self,
         now: Now<'_>,
@@ -247,8 +247,8 @@ impl Undo {
         self.known_hidden = now.hidden.clone();
     }
 
-    /// The files of the scene were read again: steps keep the edits of what is still there. Returns how many are
-    /// gone with what they had changed.
+    /// The files of the scene were read again: steps keep the edits of what is still there. Returns how many
+    /// are gone with what they had changed.
     pub(super) fn renumber(&mut self, to: &Renumbered) -> usize {
         self.retain(|edits| edits.renumbered(to))
     }
@@ -258,7 +258,8 @@ impl Undo {
         self.retain(|_| EditChange::default());
     }
 
-    /// Gives all steps other edits. Returns the number of those that change nothing any more, and are dropped.
+    /// Gives all steps other edits. Returns the number of those that change nothing any more, and are
+    /// dropped.
     fn retain(&mut self, mut edits: impl FnMut(EditChange) -> EditChange) -> usize {
         let count = self.done.len() + self.undone.len();
         for step in self.done.iter_mut().chain(&mut self.undone) {

@@ -10,7 +10,8 @@ pub(super) struct Unsaved {
     pub(super) bytes: Vec<u8>,
     /// What is told beside the name it is saved under.
     pub(super) note: String,
-    /// Where it goes where no dialog can be opened; its name and its ending are those that the dialog begins with.
+    /// Where it goes where no dialog can be opened; its name and its ending are those that the dialog begins
+    /// with.
     pub(super) unasked: PathBuf,
 }
 
@@ -31,8 +32,9 @@ impl Unsaved {
         extension.to_string_lossy().into_owned()
     }
 
-    /// Where it is written if `place` was chosen, or why it is not. What it holds says the ending of its name: one
-    /// that the person left out is added, and then nobody was asked whether a file of that name may be replaced.
+    /// Where it is written if `place` was chosen, or why it is not. What it holds says the ending of its
+    /// name: one that the person left out is added, and then nobody was asked whether a file of that name may
+    /// be replaced.
     pub(super) fn target(&self, place: Place) -> Result<PathBuf, String> {
         let chosen = match place {
             Place::At(chosen) => chosen,

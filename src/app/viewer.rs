@@ -234,8 +234,8 @@ impl Viewer {
             Some(time) => ControlFlow::WaitUntil(time),
             None => ControlFlow::Wait,
         };
-        // A part that is submitted now would go before what is drawn next. Between two redraws there is always
-        // room for one.
+        // A part that is submitted now would go before what is drawn next. Between two redraws there is
+        // always room for one.
         let is_due = self.schedule.is_due(Instant::now());
         let poll = if is_due && std::mem::take(&mut self.has_polled) {
             Some(Instant::now() + GPU_POLL)
@@ -282,8 +282,8 @@ impl Viewer {
     pub(super) fn event(&mut self, event: &WindowEvent) {
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
-        // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once one of
-        // them has the keyboard.
+        // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once
+        // one of them has the keyboard.
         let is_tab = is_tab
             && self.browser.is_none()
             && self.state.palette.is_none()
@@ -549,7 +549,8 @@ impl Viewer {
         }
     }
 
-    /// Reads the file that the settings compare the scene with, and shows the distance from one that has been read.
+    /// Reads the file that the settings compare the scene with, and shows the distance from one that has been
+    /// read.
     pub(super) fn follow_deviation(&mut self) -> Result<()> {
         let wake = self.waker.redraw();
         let Graphics { gpu, renderer, .. } = &mut self.graphics;

@@ -20,7 +20,8 @@ pub(super) enum Wake {
     Redraw,
     /// The window is to be drawn at this time.
     RedrawAt(Instant),
-    /// The person chose these files in a dialog; none if they closed it, and `None` if no dialog could be opened.
+    /// The person chose these files in a dialog; none if they closed it, and `None` if no dialog could be
+    /// opened.
     Chosen(Kind, Option<Vec<PathBuf>>),
     /// The person was asked where to save this.
     Save(Unsaved, Place),

@@ -7,8 +7,8 @@ use crate::Result;
 const FAILED: &str = "The edit cannot be shown";
 
 impl Viewer {
-    /// Writes the materials that were edited, and gives side B the edits where it shows the same files: those that
-    /// it keeps, or those of A.
+    /// Writes the materials that were edited, and gives side B the edits where it shows the same files: those
+    /// that it keeps, or those of A.
     pub(super) fn write_edits(&mut self) -> Result<()> {
         self.ask_for_light();
         let Graphics {

@@ -246,9 +246,9 @@ impl Common {
         Ok(settings)
     }
 
-    /// As [`Self::settings`], with what a picture tells and a look below `--config` and `--set`, and a warning for each
-    /// key of the picture that is not taken. Files of the picture that `options`, `--set` or `--config` replace need
-    /// not be there.
+    /// As [`Self::settings`], with what a picture tells and a look below `--config` and `--set`, and a
+    /// warning for each key of the picture that is not taken. Files of the picture that `options`, `--set` or
+    /// `--config` replace need not be there.
     ///
     /// # Errors
     ///

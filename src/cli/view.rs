@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// `canopy view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// Scene files (.gltf, .glb, .obj), folders, or - for standard input; or a picture of canopy, to show its scene
+    /// Scene files (.gltf, .glb, .obj), folders, or - for standard input; or a picture of canopy, to show its
+    /// scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Settings of the picture.

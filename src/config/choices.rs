@@ -357,8 +357,8 @@ choice! {
 choice! {
     /// How steps of edges are smoothed.
     Antialias {
-        /// [`Antialias::Temporal`] on adapters that are fast, [`Antialias::Smaa`] in software, where pixels are
-        /// dear that are only shown.
+        /// [`Antialias::Temporal`] on adapters that are fast, [`Antialias::Smaa`] in software, where pixels
+        /// are dear that are only shown.
         Auto,
         /// Not at all.
         Off,

@@ -27,7 +27,7 @@ const OF_SCENE: &str = "scene.ground";
 /// Keys of a look that are of a file after all.
 const OF_A_FILE: &str = "lights.radii";
 
-/// Bytes that are read of a file.
+/// Bytes of a file, at most.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Looks that come with canopy: names and files.
@@ -51,8 +51,8 @@ impl Look {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for what is no TOML, for keys and values that do not exist, and for keys that are of no
-    /// look.
+    /// [`Error::Config`] for what is no TOML, for keys and values that do not exist, and for keys that are of
+    /// no look.
     pub fn parse(origin: &str, text: &str) -> Result<Self> {
         let mut config = Config::default();
         let keys = document(&config, origin, text)?;
@@ -76,17 +76,22 @@ impl Look {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], and those of [`Self::parse`].
+    /// [`Error::Io`], [`Error::Argument`] for a file that is too large, and those of [`Self::parse`].
     pub fn read(path: &Path) -> Result<Self> {
         let mut text = String::new();
         let file = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
-        let read = file.take(MOST_BYTES).read_to_string(&mut text);
-        read.map_err(|e| Error::io(path, e))?;
+        let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
+        if read.map_err(|e| Error::io(path, e))? as u64 > MOST_BYTES {
+            let name = path.display();
+            return Err(Error::Argument(format!(
+                "{name}: a look has at most {MOST_BYTES} bytes"
+            )));
+        }
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// The look of this name, of the user or built in; or the file of this name, where it ends in `.toml` or has
-    /// a folder.
+    /// The look of this name, of the user or built in; or the file of this name, where it ends in `.toml` or
+    /// has a folder.
     ///
     /// # Errors
     ///
@@ -223,8 +228,8 @@ pub fn file_name(name: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 ///
-/// Those of [`Look::read`]; [`Error::Argument`] for a name that no file can have everywhere or another look has;
-/// [`Error::Io`].
+/// Those of [`Look::read`]; [`Error::Argument`] for a name that no file can have everywhere or another look
+/// has; [`Error::Io`].
 pub fn import(folder: &Path, path: &Path) -> Result<String> {
     Look::read(path)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -353,6 +358,10 @@ mod tests {
             ("[scene]\nup = \"z\"", "scene.up: is of no look"),
             ("[sun\n", "line 1"),
             ("[teapot]\nx = 1", "unknown section"),
+            (
+                &"# much\n".repeat(1 << 18),
+                "a look has at most 1048576 bytes",
+            ),
         ] {
             let path = folder.path().join("bad.toml");
             std::fs::write(&path, text).unwrap();

@@ -413,8 +413,8 @@ impl Reflections {
         self.filter || self.history > 1
     }
 
-    /// Roughness below which a surface sends rays; with the largest `max_roughness`, above all that there is, so that
-    /// the roughest surfaces are traced whole.
+    /// Roughness below which a surface sends rays; with the largest `max_roughness`, above all that there is,
+    /// so that the roughest surfaces are traced whole.
     pub fn below(&self) -> f32 {
         if self.max_roughness >= *Self::MAX_ROUGHNESS.end() {
             return 2.0;

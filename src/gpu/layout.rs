@@ -47,7 +47,8 @@ wgsl_constants! {
     pub const REFLECTION_BINS: u32 = 256;
     /// Roughness over which tracing what a surface reflects fades out.
     pub const REFLECTION_FADE: f64 = 0.1;
-    /// Perceptual roughness below which surfaces are mirrors for rays: their lobe is narrower than f32 resolves.
+    /// Perceptual roughness below which surfaces are mirrors for rays: their lobe is narrower than f32
+    /// resolves.
     pub const REFLECTION_MIRROR: f64 = 0.02;
     /// Perceptual roughness below which what is reflected moves as in a mirror rather than with its surface.
     pub const REFLECTION_NARROW: f64 = 0.35;
@@ -400,7 +401,8 @@ gpu_structs! {
     /// Which hits a dispatch over a material shades.
     HitMaterial {
         range: u32,
-        /// Index of the material; of the range of all without textures the vectors of one in the array of all.
+        /// Index of the material; of the range of all without textures the vectors of one in the array of
+        /// all.
         material: u32,
     }
     /// Hits of a bin, side by side in the sorted list.
@@ -505,8 +507,8 @@ gpu_structs! {
         /// What nodes and triangles count in the channel `cost`.
         cost_weights: [f32; 2],
     }
-    /// A person who walks, and what a walk of some steps begins with. Positions are relative to the origin of the
-    /// merged buffers; lengths in metres, times in seconds.
+    /// A person who walks, and what a walk of some steps begins with. Positions are relative to the origin of
+    /// the merged buffers; lengths in metres, times in seconds.
     WalkParams {
         /// The lowest point of the capsule.
         position: [f32; 3],
@@ -772,7 +774,8 @@ gpu_structs! {
         /// Levels below the root.
         depth: u32,
         upper: [f32; 3],
-        /// How it is drawn: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from corner to corner.
+        /// How it is drawn: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from corner to
+        /// corner.
         kind: u32,
     }
     /// What of the meshes is drawn over the picture, and how.
@@ -794,7 +797,8 @@ gpu_structs! {
         first_vertex: u32,
         first_triangle: u32,
         _pad: u32,
-        /// For each kind the number of the instance after its last one, and how many elements each step goes on by.
+        /// For each kind the number of the instance after its last one, and how many elements each step goes
+        /// on by.
         kinds: [[u32; 4]; OVERLAY_KINDS as usize],
     }
     /// The lens of a frame.
@@ -854,8 +858,8 @@ gpu_structs! {
     }
     /// A step of a ray through the trees.
     RayStep {
-        /// Of a node where its children's boxes are entered, negative where they are missed. Of a ray its origin and
-        /// `t_min`; of a triangle the distance of the hit, negative where it is missed.
+        /// Of a node where its children's boxes are entered, negative where they are missed. Of a ray its
+        /// origin and `t_min`; of a triangle the distance of the hit, negative where it is missed.
         values: [f32; 4],
         kind: u32,
         /// Number of the node; leaf of the triangle; 1 where a hit was accepted.

@@ -243,13 +243,14 @@ pub(crate) fn create_module(
     let module = if proven && gpu.is_unchecked() {
         let checks = wgpu::ShaderRuntimeChecks {
             bounds_checks: false,
-            // Mesa's software adapter (22.3) gives lanes that leave a loop by its only exit the values of those that
-            // go on; the bound is a second exit.
+            // Mesa's software adapter (22.3) gives lanes that leave a loop by its only exit the values of
+            // those that go on; the bound is a second exit.
             force_loop_bounding: !gpu.capabilities.has_gpu,
             ..wgpu::ShaderRuntimeChecks::checked()
         };
-        // SAFETY: whoever left the checks out promised that the geometry is valid (`Gpu::set_unchecked`), and the
-        // libraries name shaders only where indices and loops stay within bounds then (`Library::proven`).
+        // SAFETY: whoever left the checks out promised that the geometry is valid (`Gpu::set_unchecked`), and
+        // the libraries name shaders only where indices and loops stay within bounds then
+        // (`Library::proven`).
         unsafe { gpu.device.create_shader_module_trusted(descriptor, checks) }
     } else {
         gpu.device.create_shader_module(descriptor)

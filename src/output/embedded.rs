@@ -1,4 +1,5 @@
-//! A text in a picture file, beside its pixels: an `iTXt` chunk of PNG, a comment of JPEG, an attribute of OpenEXR.
+//! A text in a picture file, beside its pixels: an `iTXt` chunk of PNG, a comment of JPEG, an attribute of
+//! OpenEXR.
 
 use crate::{Error, Result};
 use std::{
@@ -29,7 +30,8 @@ const JPEG_MAGIC: &[u8; 2] = b"\xff\xd8";
 /// What an OpenEXR file begins with.
 const EXR_MAGIC: &[u8; 4] = b"\x76\x2f\x31\x01";
 
-/// `picture`, a PNG file, with `text` in a chunk `iTXt`, and `software` as what made it (PNG, section 11.3.3).
+/// `picture`, a PNG file, with `text` in a chunk `iTXt`, and `software` as what made it (PNG, section
+/// 11.3.3).
 pub fn into_png(picture: &[u8], text: &str, software: &str) -> Vec<u8> {
     let mut made = KEYWORD.as_bytes().to_vec();
     // No compression, no language, no translated keyword.
@@ -71,8 +73,8 @@ pub fn into_jpeg(picture: &[u8], text: &str) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is longer than [`MOST_BYTES`],
-/// compressed, or not UTF-8.
+/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is longer than
+/// [`MOST_BYTES`], compressed, or not UTF-8.
 pub fn find(path: &Path) -> Result<Option<String>> {
     let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
     let found = find_in(&mut file).map_err(|e| Error::io(path, e))?;

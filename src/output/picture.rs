@@ -116,8 +116,9 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
 /// The pixels of a channel as RGBA of eight bits, transparent where nothing is seen.
 ///
 /// Positions are relative to their bounds, depths run from white (near) to black (far), normals are (n + 1) /
-/// 2, colours are sRGB-encoded, each index has its own colour, and costs are those of [`cost`], of nodes and triangles
-/// together up to 256. Deviations and intersections have their own colours. All other channels are grey.
+/// 2, colours are sRGB-encoded, each index has its own colour, and costs are those of [`cost`], of nodes and
+/// triangles together up to 256. Deviations and intersections have their own colours. All other channels are
+/// grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
@@ -160,9 +161,10 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     image.texels.iter().flat_map(pixel).collect()
 }
 
-/// The pixels of the channel `cost` as RGBA of eight bits a channel, by [`magma`], transparent where nothing is seen:
-/// the brightest colour stands for `range`, or where that is 0 for the least number that at most a hundredth of the
-/// pixels exceed, 1 at least. `weights` are what a node and a triangle count. Returns that number too.
+/// The pixels of the channel `cost` as RGBA of eight bits a channel, by [`magma`], transparent where nothing
+/// is seen: the brightest colour stands for `range`, or where that is 0 for the least number that at most a
+/// hundredth of the pixels exceed, 1 at least. `weights` are what a node and a triangle count. Returns that
+/// number too.
 pub fn cost(image: &FloatImage, weights: [f32; 2], range: f32) -> (Vec<u8>, f32) {
     let count = |texel: &[f32; 4]| texel[0] * weights[0] + texel[1] * weights[1];
     let range = match range {

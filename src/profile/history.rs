@@ -57,8 +57,8 @@ impl Frame {
         self.cpu.iter().map(|span| span.ms).sum()
     }
 
-    /// The time that it is judged by: between pictures where they follow one another, else the longer of those on
-    /// the GPU and on the CPU.
+    /// The time that it is judged by: between pictures where they follow one another, else the longer of
+    /// those on the GPU and on the CPU.
     pub fn frame_ms(&self) -> f64 {
         let alone = self.gpu_ms().unwrap_or(0.0).max(self.cpu_ms());
         self.present_ms.unwrap_or(alone)
@@ -117,8 +117,8 @@ impl History {
         self.spans.clear();
     }
 
-    /// A frame was recorded, at this time of the clip. Its timings come back as those of frame `timing` of the
-    /// profiler. Returns its number.
+    /// A frame was recorded, at this time of the clip. Its timings come back as those of frame `timing` of
+    /// the profiler. Returns its number.
     pub fn push(&mut self, timing: u64, time_secs: f32) -> u64 {
         self.last += 1;
         if self.frames.len() == self.most {
@@ -145,8 +145,8 @@ impl History {
         }
     }
 
-    /// The picture of frame `number` was presented `at` this time. `follows` says whether the one before was to be
-    /// followed at once.
+    /// The picture of frame `number` was presented `at` this time. `follows` says whether the one before was
+    /// to be followed at once.
     pub fn presented(&mut self, number: u64, at: Instant, follows: bool) {
         let before = self.presented.replace(at).filter(|_| follows);
         let presented_ms = self.ms_at(at);
@@ -249,8 +249,8 @@ mod tests {
         Arc::new(TimedFrame { number, passes })
     }
 
-    /// What the profiler itself takes of a frame: its functions, in thousands of frames as the window records them,
-    /// against the same frames without. Medians of runs in turn leave nothing for noise to hide behind.
+    /// What the profiler itself takes of a frame: its functions, in thousands of frames as the window records
+    /// them, against the same frames without. Medians of runs in turn leave nothing for noise to hide behind.
     #[test]
     fn a_frame_is_profiled_in_microseconds() {
         const FRAMES: u64 = 2000;
@@ -314,8 +314,8 @@ mod tests {
         assert_eq!((history.frames().len(), history.push(70, 0.0)), (0, 7));
     }
 
-    /// What the viewer keeps of a frame whether anyone looks at it or not costs far less than a hundredth of a
-    /// frame at 60 Hz, and takes no more memory from the 600th frame on.
+    /// What the viewer keeps of a frame whether anyone looks at it or not costs far less than a hundredth of
+    /// a frame at 60 Hz, and takes no more memory from the 600th frame on.
     #[test]
     fn a_frame_costs_little() {
         let passes: Vec<_> = (0..50)

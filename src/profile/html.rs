@@ -1,5 +1,6 @@
-//! The report of a benchmark as one HTML page: plots as SVG, tables, the adapter and the settings. It loads nothing
-//! from elsewhere and has no script, so that it can be sent and opened anywhere. It is well-formed XML too.
+//! The report of a benchmark as one HTML page: plots as SVG, tables, the adapter and the settings. It loads
+//! nothing from elsewhere and has no script, so that it can be sent and opened anywhere. It is well-formed
+//! XML too.
 
 use super::{
     chart::{Chart, Stack, scale},

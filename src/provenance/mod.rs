@@ -1,8 +1,8 @@
-//! How a picture was made: its scene, settings, view and moment, as a text in its file, with which it can be made
-//! again.
+//! How a picture was made: its scene, settings, view and moment, as a text in its file, with which it can be
+//! made again.
 //!
-//! It tells nothing of the machine or the person: of a file that does not lie with the picture it keeps the name
-//! alone.
+//! It tells nothing of the machine or the person: of a file that does not lie with the picture it keeps the
+//! name alone.
 
 mod files;
 
@@ -133,8 +133,8 @@ impl LeftOut {
 }
 
 impl Provenance {
-    /// Of a picture that shows `shown` with these settings, and is going to lie in `folder`; `None` where nobody
-    /// knows where it goes.
+    /// Of a picture that shows `shown` with these settings, and is going to lie in `folder`; `None` where
+    /// nobody knows where it goes.
     pub fn new(config: &Config, shown: &Shown<'_>, folder: Option<&Path>) -> Self {
         let mut settings = config.of_pictures();
         // The view stands for itself.
@@ -178,8 +178,8 @@ impl Provenance {
         }
     }
 
-    /// The text for a picture's file that holds at most so many bytes of it, as far as it would be read again,
-    /// and what is left out for that.
+    /// The text for a picture's file that holds at most so many bytes of it, as far as it would be read
+    /// again, and what is left out for that.
     pub fn text_within(mut self, most: usize) -> (Option<String>, Option<LeftOut>) {
         let fits = |made: &Self| {
             let text = (made.fault().is_none()).then(|| made.text());
@@ -217,8 +217,8 @@ impl Provenance {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is broken, too long, of a
-    /// later version, or that names files outside of the picture's folder.
+    /// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is broken, too long, of
+    /// a later version, or that names files outside of the picture's folder.
     pub fn read(path: &Path) -> Result<Option<Self>> {
         let Some(text) = embedded::find(path)? else {
             return Ok(None);
@@ -249,8 +249,8 @@ impl Provenance {
         self.files.iter().map(|file| search.find(file)).collect()
     }
 
-    /// Sets everything that the picture depends on in `config`, and leaves all else. Returns a line for each key
-    /// that was not taken: this canopy does not know it, or no picture depends on it.
+    /// Sets everything that the picture depends on in `config`, and leaves all else. Returns a line for each
+    /// key that was not taken: this canopy does not know it, or no picture depends on it.
     ///
     /// # Errors
     ///

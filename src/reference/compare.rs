@@ -15,7 +15,8 @@ pub struct Pixels<'a> {
 
 const BACKDROP: Vec3 = Vec3::splat(0.1);
 
-/// What `compare` draws, row by row, of the part of the target; `color` gives errors from 0 to 1 their colours.
+/// What `compare` draws, row by row, of the part of the target; `color` gives errors from 0 to 1 their
+/// colours.
 pub fn composed(
     params: &CompareParams,
     a: Pixels<'_>,

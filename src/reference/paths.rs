@@ -1,10 +1,10 @@
-//! Twin of render/path_accumulate.wgsl: sums that lose nothing over very many samples; and direct light in f64, by which
-//! the path tracer is held to integrals.
+//! Twin of render/path_accumulate.wgsl: sums that lose nothing over very many samples; and direct light in
+//! f64, by which the path tracer is held to integrals.
 
 use glam::DVec3;
 
-/// Adds sample `index` to the three sums of a channel: of the last samples, of as many of those sums, and of all of
-/// these. `summed` is how many numbers each of the first two holds at the most.
+/// Adds sample `index` to the three sums of a channel: of the last samples, of as many of those sums, and of
+/// all of these. `summed` is how many numbers each of the first two holds at the most.
 pub fn add(sums: &mut [f32; 3], index: u32, sample: f32, summed: u32) {
     if index == 0 {
         *sums = [0.0; 3];
@@ -24,8 +24,8 @@ pub fn mean(sums: [f32; 3], count: u32) -> f64 {
     sums.map(f64::from).iter().sum::<f64>() / f64::from(count)
 }
 
-/// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoints of `steps` × `steps` parts:
-/// the rectangle goes from `corner` along `u` and `v`, and nothing is in between.
+/// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoints of `steps` ×
+/// `steps` parts: the rectangle goes from `corner` along `u` and `v`, and nothing is in between.
 pub fn rectangle_light(
     (point, normal): (DVec3, DVec3),
     [corner, u, v]: [DVec3; 3],
@@ -45,9 +45,9 @@ pub fn rectangle_light(
     (0..steps * steps).map(part).sum::<f64>() / std::f64::consts::PI
 }
 
-/// The share of even light that a surface reflects towards a direction at this cosine to its normal: the BRDF of glTF 2.0,
-/// appendix B, times the cosine, summed over `steps` × `steps` half vectors, which are spread as its facets are. `albedo`
-/// is the base colour.
+/// The share of even light that a surface reflects towards a direction at this cosine to its normal: the BRDF
+/// of glTF 2.0, appendix B, times the cosine, summed over `steps` × `steps` half vectors, which are spread as
+/// its facets are. `albedo` is the base colour.
 pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps: u32) -> f64 {
     let alpha2 = roughness.powi(4);
     let to_eye = DVec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
@@ -90,8 +90,8 @@ pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps:
     sum(&specular) + sum(&diffuse)
 }
 
-/// Radiosities of patches that send light to each other: `emitted`, and of what arrives by `form_factors` (row i: what of
-/// the light around patch i comes from each other) the share `albedo` (Goral et al. 1984).
+/// Radiosities of patches that send light to each other: `emitted`, and of what arrives by `form_factors`
+/// (row i: what of the light around patch i comes from each other) the share `albedo` (Goral et al. 1984).
 pub fn radiosity(emitted: &[f64], albedo: &[f64], form_factors: &[Vec<f64>]) -> Vec<f64> {
     let mut sent = emitted.to_vec();
     for _ in 0..200 {

@@ -6,8 +6,8 @@ use crate::gpu::layout::TextureViewParams;
 /// Pixels along a square of what is seen behind alpha.
 const CHECKER: u32 = 8;
 
-/// The colour of the pixel of the window; `None` outside of the texture. `texel` gives the linear value of a texel of
-/// the level, which has `side` texels along its sides.
+/// The colour of the pixel of the window; `None` outside of the texture. `texel` gives the linear value of a
+/// texel of the level, which has `side` texels along its sides.
 pub fn texture_view(
     params: &TextureViewParams,
     pixel: [u32; 2],

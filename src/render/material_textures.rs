@@ -25,7 +25,8 @@ pub(super) type Bound = (Option<(usize, TextureUse)>, Sampler);
 pub struct SceneTexture {
     /// Index into [`Scene::images`]; `None` for that of the environment.
     pub image: Option<usize>,
-    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`; `radiance` of the environment's.
+    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`; `radiance` of the
+    /// environment's.
     pub used_as: &'static str,
     /// All of its levels.
     pub view: wgpu::TextureView,
@@ -187,8 +188,8 @@ fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
 pub(super) enum Sampled {
     /// From neighbouring fragments: filters may be anisotropic.
     ByNeighbours,
-    /// From the shader, which knows no slopes. Mesa's software adapter (lavapipe 22) walks over the whole texture
-    /// where a filter is anisotropic even so.
+    /// From the shader, which knows no slopes. Mesa's software adapter (lavapipe 22) walks over the whole
+    /// texture where a filter is anisotropic even so.
     ByLevel,
 }
 
@@ -449,8 +450,8 @@ fn use_of(material: &Material, slot: usize) -> TextureUse {
     }
 }
 
-/// What the textures of a material are used as, in the words of [`SceneTexture::used_as`]: those of its base, then
-/// those of its layers in the order of [`LayerSlot::ALL`].
+/// What the textures of a material are used as, in the words of [`SceneTexture::used_as`]: those of its base,
+/// then those of its layers in the order of [`LayerSlot::ALL`].
 pub fn uses(material: &Material) -> impl Iterator<Item = &'static str> {
     let base = (0..BASE_TEXTURES).map(|slot| use_of(material, slot));
     let layers = LayerSlot::ALL.into_iter().map(use_of_layer);

@@ -740,8 +740,8 @@ impl Renderer {
         }
     }
 
-    /// Learns how much work the adapter is given at once from the time of the last frame by the clock: for adapters
-    /// that tell no times of their own.
+    /// Learns how much work the adapter is given at once from the time of the last frame by the clock: for
+    /// adapters that tell no times of their own.
     pub fn learn_wall_ms(&mut self, frame_ms: f64) {
         let untimed = |rays| Traced { rays, ms: None };
         let occlusion = self.occlusion_rays.pop_back().unwrap_or(0);
@@ -760,7 +760,8 @@ impl Renderer {
     }
 
     /// Whether the deformed geometry of `scene` and its trees are there once what has been submitted is done:
-    /// not before its first frame, and not while the parts of a frame that make them are still to be submitted.
+    /// not before its first frame, and not while the parts of a frame that make them are still to be
+    /// submitted.
     pub fn has_geometry(&self, scene: &UploadedScene) -> bool {
         let version = self.frames_are_of.as_ref().map(|(version, ..)| *version);
         self.last.is_some()
@@ -817,8 +818,8 @@ impl Renderer {
         self.tree_boxes.path_needs(needs);
     }
 
-    /// Draws these lines of a path through the trees of the last frame of `scene` for a picture of `size`, for
-    /// [`Renderer::show_path`].
+    /// Draws these lines of a path through the trees of the last frame of `scene` for a picture of `size`,
+    /// for [`Renderer::show_path`].
     ///
     /// # Errors
     ///
@@ -894,8 +895,8 @@ impl Renderer {
         }
     }
 
-    /// Draws the outlines of the selected meshes of the last frame of `scene`, for [`Renderer::show_outline`].
-    /// Returns `false` where there is no geometry ([`Renderer::has_geometry`]).
+    /// Draws the outlines of the selected meshes of the last frame of `scene`, for
+    /// [`Renderer::show_outline`]. Returns `false` where there is no geometry ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
@@ -930,12 +931,14 @@ impl Renderer {
         self.outline.show(gpu, encoder, target, origin)
     }
 
-    /// Records a ray into the trees of the last frame, which was one of `scene`. Returns the number of the answer,
-    /// or `None` where there is no geometry ([`Renderer::has_geometry`]) or too many answers are awaited.
+    /// Records a ray into the trees of the last frame, which was one of `scene`. Returns the number of the
+    /// answer, or `None` where there is no geometry ([`Renderer::has_geometry`]) or too many answers are
+    /// awaited.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass, and of the adapter's memory. Then what `encoder` holds must not be submitted.
+    /// Those of compiling the pass, and of the adapter's memory. Then what `encoder` holds must not be
+    /// submitted.
     pub fn pick(
         &mut self,
         gpu: &Gpu,
@@ -951,8 +954,8 @@ impl Renderer {
         recorded.inspect_err(|_| self.pick.withdraw())
     }
 
-    /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit nothing.
-    /// `scene` is the one that they were asked of. Never waits: the device has to be polled.
+    /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit
+    /// nothing. `scene` is the one that they were asked of. Never waits: the device has to be polled.
     pub fn collect_picks(
         &mut self,
         scene: &UploadedScene,

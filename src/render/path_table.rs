@@ -1,5 +1,6 @@
-//! The table of the path tracer (common/path_table.wgsl): materials, texels, and by what light is chosen, in one buffer.
-//! Texels are copied from the textures, so that every format that the adapter samples is one here.
+//! The table of the path tracer (common/path_table.wgsl): materials, texels, and by what light is chosen, in
+//! one buffer. Texels are copied from the textures, so that every format that the adapter samples is one
+//! here.
 
 use super::{
     bindings::Layouts,
@@ -115,8 +116,8 @@ impl PathTable {
         }
     }
 
-    /// Makes the table that of this scene, and then of this moment: materials, positions of what glows, and the level
-    /// `cube` of the environment, whose faces have `face` texels along an edge.
+    /// Makes the table that of this scene, and then of this moment: materials, positions of what glows, and
+    /// the level `cube` of the environment, whose faces have `face` texels along an edge.
     pub(super) fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -263,8 +264,8 @@ impl PathTable {
     }
 }
 
-/// Triangles that glow and are asked for light, with their materials, in rising order. What is cut out, shines through
-/// something or is shown without light is found by paths alone.
+/// Triangles that glow and are asked for light, with their materials, in rising order. What is cut out,
+/// shines through something or is shown without light is found by paths alone.
 fn emitters(scene: &Scene, geometry: Geometry<'_>) -> Vec<(u32, u32)> {
     let glows = |material: &Material| {
         let coated = material

@@ -1,5 +1,5 @@
-//! `path`: the reference. Paths of light from the eye on, a sample a pixel at a time, and their mean, which becomes the
-//! frame's radiance.
+//! `path`: the reference. Paths of light from the eye on, a sample a pixel at a time, and their mean, which
+//! becomes the frame's radiance.
 
 use super::{
     bindings::Layouts,
@@ -133,8 +133,8 @@ impl Paths {
         }
     }
 
-    /// Adds up to `added` samples of each pixel, until there are as many as the settings ask for, and returns their
-    /// mean. The sky is a level of the environment's cube, the texels
+    /// Adds up to `added` samples of each pixel, until there are as many as the settings ask for, and returns
+    /// their mean. The sky is a level of the environment's cube, the texels
     /// along an edge, and what changes with it.
     pub fn record(
         &mut self,

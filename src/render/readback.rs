@@ -112,8 +112,8 @@ impl Renderer {
         })
     }
 
-    /// The triangle that each pixel of the last frame shows, by its number in the merged buffers; `None` for the
-    /// background, points and lines. The ground's two triangles follow those of the scene.
+    /// The triangle that each pixel of the last frame shows, by its number in the merged buffers; `None` for
+    /// the background, points and lines. The ground's two triangles follow those of the scene.
     ///
     /// # Errors
     ///

@@ -207,8 +207,9 @@ pub static SHADERS: Library = Library {
         tree_boxes::CONSTANTS,
         tree_boxes::COLORS,
     ],
-    // Pixels are compared with the picture's size; triangles are those of the trees or of the G-buffer, materials
-    // and their alpha those that were uploaded; texture coordinates, which are a file's, are wrapped.
+    // Pixels are compared with the picture's size; triangles are those of the trees or of the G-buffer,
+    // materials and their alpha those that were uploaded; texture coordinates, which are a file's, are
+    // wrapped.
     proven: &["render/occlusion_rays.wgsl", "render/shadow_rays.wgsl"],
     base: Some(&accel::SHADERS),
 };

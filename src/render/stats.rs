@@ -48,15 +48,16 @@ pub struct FrameStats {
     pub exposure_ev: f32,
     /// The exposure that adaptation leads to, in stops.
     pub exposure_target_ev: f32,
-    /// Which meshes pass through each other, in the last frame of the scene of which that has come back; `None` where
-    /// nobody asks.
+    /// Which meshes pass through each other, in the last frame of the scene of which that has come back;
+    /// `None` where nobody asks.
     pub intersections: Option<Arc<IntersectionCounts>>,
-    /// Boxes of the trees that are drawn, in the last frame of which that has come back; `None` where none are.
+    /// Boxes of the trees that are drawn, in the last frame of which that has come back; `None` where none
+    /// are.
     pub tree_boxes: Option<TreeBoxCounts>,
     /// Lines of the meshes that are drawn; `None` where none are asked for.
     pub overlay: Option<OverlayCounts>,
-    /// What the colours of the channel `cost` stand for, in the last frame of which that has come back; `None` where it
-    /// is not shown.
+    /// What the colours of the channel `cost` stand for, in the last frame of which that has come back;
+    /// `None` where it is not shown.
     pub cost_range: Option<CostRange>,
     /// Samples of each pixel so far, of a frame that is made of paths.
     pub path_samples: Option<u32>,

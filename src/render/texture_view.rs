@@ -130,8 +130,8 @@ impl TextureView {
     }
 }
 
-/// The image of an environment as its file has it, to be looked at: of a cube its faces, one below the other. Its
-/// values are radiance once they are multiplied with [`EnvironmentImage::scale`].
+/// The image of an environment as its file has it, to be looked at: of a cube its faces, one below the other.
+/// Its values are radiance once they are multiplied with [`EnvironmentImage::scale`].
 ///
 /// # Errors
 ///

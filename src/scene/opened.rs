@@ -40,8 +40,8 @@ pub struct OpenedScene {
     pub first: FirstMoment,
     /// World positions in metres that the first view holds.
     pub points: Vec<Vec3>,
-    /// Edits that are to lie over the scene, which is as its files have it. They change neither the first view nor
-    /// the exposure.
+    /// Edits that are to lie over the scene, which is as its files have it. They change neither the first
+    /// view nor the exposure.
     pub edits: FoundEdits,
     /// The first setting that does not fit the scene. The first clip, or no variant, stands in for what it
     /// names.
@@ -264,8 +264,8 @@ impl FirstView {
 }
 
 /// World positions in metres that a view of the scene holds: those over the whole length of the clip, so that
-/// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip would
-/// be too many positions, those at its start alone.
+/// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip
+/// would be too many positions, those at its start alone.
 pub fn clip_points(scene: &Scene, (clip, blend): (Option<usize>, &Blend), time: f32) -> Vec<Vec3> {
     let length = blend.duration_secs(scene, clip);
     if length > 0.0 {
@@ -314,7 +314,8 @@ mod tests {
         assert_eq!((opened.clip, opened.variant), (None, Some(0)));
     }
 
-    /// A point that a clip carries ten metres to the right is framed there too, whether the clip plays or not.
+    /// A point that a clip carries ten metres to the right is framed there too, whether the clip plays or
+    /// not.
     #[test]
     fn a_clip_is_framed_over_its_whole_length() {
         let mut scene = scene();

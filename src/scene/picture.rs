@@ -1,4 +1,5 @@
-//! Picture files, to be compared: PNG and JPEG as they are encoded, OpenEXR and Radiance HDR as linear floats.
+//! Picture files, to be compared: PNG and JPEG as they are encoded, OpenEXR and Radiance HDR as linear
+//! floats.
 
 use super::{
     environment::{openexr, radiance},
@@ -41,14 +42,14 @@ impl Picture {
         }
     }
 
-    /// Reads the picture at `path`. What is transparent in a PNG lies over middle grey; alpha of an OpenEXR file
-    /// is left out.
+    /// Reads the picture at `path`. What is transparent in a PNG lies over middle grey; alpha of an OpenEXR
+    /// file is left out.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] for a file that cannot be read, [`Error::Limit`] for one larger than `limits`, and
-    /// [`Error::Scene`] for one that is broken, has more pixels than `limits` allow, or is not of the kind that
-    /// its name says.
+    /// [`Error::Scene`] for one that is broken, has more pixels than `limits` allow, or is not of the kind
+    /// that its name says.
     pub fn load(path: &Path, limits: &config::Load) -> Result<Self> {
         let bytes = read_file(path, limits.max_file_bytes)?;
         let decoded = guarded(|| match is_linear(path) {

@@ -1,5 +1,5 @@
-//! Edits as text: in files of their own, and in pictures. Materials, lights and nodes are named by index and name, so
-//! that a file that has changed since still gets the edits of what it has.
+//! Edits as text: in files of their own, and in pictures. Materials, lights and nodes are named by index and
+//! name, so that a file that has changed since still gets the edits of what it has.
 //!
 //! Whoever wrote the text is not trusted: every number has a range, every list a most length.
 

@@ -115,7 +115,8 @@ impl Keys {
         }
     }
 
-    /// Does what they say to the text as it is now: on a slow machine it may have been typed in the same frame.
+    /// Does what they say to the text as it is now: on a slow machine it may have been typed in the same
+    /// frame.
     fn apply(&self, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
         if self.step != 0 {
             browser.step(self.step);

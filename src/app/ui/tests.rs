@@ -722,7 +722,8 @@ fn trees_are_looked_at_by_clicks() {
     assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
 }
 
-/// Lines of the meshes, parts of materials, the lens and the axes are switched by clicks; the texture viewer opens.
+/// Lines of the meshes, parts of materials, the lens and the axes are switched by clicks; the texture viewer
+/// opens.
 #[test]
 fn parts_of_the_picture_are_switched_by_clicks() {
     let mut state = state(Show::Panel, true);
@@ -1017,7 +1018,8 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Freeze");
 }
 
-/// From the palette the panel goes to a setting: its section opens, its row is in sight, and a key changes it.
+/// From the palette the panel goes to a setting: its section opens, its row is in sight, and a key changes
+/// it.
 #[test]
 fn the_panel_goes_to_a_setting() {
     let (key, section) = ("occlusion.rays", "Ambient occlusion");
@@ -1163,7 +1165,8 @@ fn the_picture_is_presented_alone() {
     assert!(texts(&mut state).iter().any(|text| text == "It failed"));
 }
 
-/// By keys alone, a setting is found, completed and set; the palette closes, and the step can be undone there.
+/// By keys alone, a setting is found, completed and set; the palette closes, and the step can be undone
+/// there.
 #[test]
 fn a_setting_is_set_by_typing() {
     let mut state = state(Show::Palette, false);

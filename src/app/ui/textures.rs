@@ -1,5 +1,5 @@
-//! The texture viewer: a list of the scene's textures, and one of them with its channels, levels and layout of texture
-//! coordinates.
+//! The texture viewer: a list of the scene's textures, and one of them with its channels, levels and layout
+//! of texture coordinates.
 
 use super::style::{accent, digits, grouped, line};
 use crate::{

@@ -111,8 +111,8 @@ impl Reflected {
         Ok(Self { module, info })
     }
 
-    /// Whether it has an entry point of another stage: vertex entry points are measured with the fragment ones, and
-    /// compute ones do not use what a shared file holds of them.
+    /// Whether it has an entry point of another stage: vertex entry points are measured with the fragment
+    /// ones, and compute ones do not use what a shared file holds of them.
     fn is_for_others(&self) -> bool {
         let mut entries = self.module.entry_points.iter();
         entries.any(|entry| entry.stage != ShaderStage::Vertex)

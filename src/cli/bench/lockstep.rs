@@ -1,5 +1,5 @@
-//! Rays in lockstep, as GPUs run them, counted on the CPU: the rays of a group of 32 wait for each other at the end
-//! of every phase of `bvh_traverse`, be it nodes or triangles.
+//! Rays in lockstep, as GPUs run them, counted on the CPU: the rays of a group of 32 wait for each other at
+//! the end of every phase of `bvh_traverse`, be it nodes or triangles.
 
 use crate::accel::{
     Query, Ray,
@@ -59,8 +59,8 @@ pub(super) enum Width {
 }
 
 impl<'a> Replay<'a> {
-    /// The trees of `data`, where rays take up to `leaf_cutoff` triangles as a leaf: no fewer than the trees do, and
-    /// for the binary tree those do 1.
+    /// The trees of `data`, where rays take up to `leaf_cutoff` triangles as a leaf: no fewer than the trees
+    /// do, and for the binary tree those do 1.
     pub(super) fn new(data: &'a TreeData, leaf_cutoff: u32, width: Width) -> Self {
         let mut replay = Self {
             nodes: Vec::new(),

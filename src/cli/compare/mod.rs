@@ -119,8 +119,9 @@ fn pixels_per_degree(text: &str) -> Result<f32, String> {
 ///
 /// # Errors
 ///
-/// [`Error::Usage`](crate::Error::Usage) for what cannot be compared and for names of files that cannot be written to;
-/// [`Error::WrongResult`](crate::Error::WrongResult) past the tolerance; those of loading and drawing.
+/// [`Error::Usage`](crate::Error::Usage) for what cannot be compared and for names of files that cannot be
+/// written to; [`Error::WrongResult`](crate::Error::WrongResult) past the tolerance; those of loading and
+/// drawing.
 pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     if args.look.deviation.is_some() {
         return usage("--deviation: there is no channel in a comparison".into());

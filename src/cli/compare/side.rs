@@ -168,8 +168,8 @@ impl Side {
         }
     }
 
-    /// Draws what is no picture yet, as the mean of `samples` draws, on `gpu` where that has the right settings.
-    /// Returns the adapter in use.
+    /// Draws what is no picture yet, as the mean of `samples` draws, on `gpu` where that has the right
+    /// settings. Returns the adapter in use.
     pub(super) fn drawn(
         self,
         report: &Report,

@@ -194,7 +194,8 @@ impl RenderArgs {
         Ok(())
     }
 
-    /// The edits for `scene`, which is as its files have it, with a warning for each thing that it does not have.
+    /// The edits for `scene`, which is as its files have it, with a warning for each thing that it does not
+    /// have.
     pub(super) fn edits_of(&self, scene: &Scene) -> FoundEdits {
         let Kept { edits, hidden } = &*self.kept;
         let mut found = edits.find(scene);

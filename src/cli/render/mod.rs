@@ -172,8 +172,8 @@ fn known_frames(
     args.frames.or(along).or(around).or(one)
 }
 
-/// The frames from the start to the end of the part of the clip that plays, or of all of it where the start is not
-/// before that end; one where none plays.
+/// The frames from the start to the end of the part of the clip that plays, or of all of it where the start
+/// is not before that end; one where none plays.
 fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     let animation = &offscreen.config.animation;
     let range = LoopRange::new(animation, offscreen.duration_secs());
@@ -345,8 +345,8 @@ fn draw_paths(
     Ok(stats)
 }
 
-/// How many samples the next draw adds, where the last one added so many within this time: a draw that ends soon leaves
-/// the adapter idle in between, and one that is long tells nothing of how far it is.
+/// How many samples the next draw adds, where the last one added so many within this time: a draw that ends
+/// soon leaves the adapter idle in between, and one that is long tells nothing of how far it is.
 fn added(last: u32, wall_ms: f64) -> u32 {
     const DRAW_MS: f64 = 250.0;
     let fitting = f64::from(last.max(1)) * DRAW_MS / wall_ms.max(1e-3);

@@ -229,8 +229,8 @@ impl Video {
         }
     }
 
-    /// Waits for the end, and gives the file its name. Returns that. Meanwhile `goes_on` is asked now and then: its
-    /// error ends the video, which leaves no file.
+    /// Waits for the end, and gives the file its name. Returns that. Meanwhile `goes_on` is asked now and
+    /// then: its error ends the video, which leaves no file.
     ///
     /// # Errors
     ///

@@ -156,8 +156,8 @@ pub fn sun_illuminance(config: &Config) -> Vec3 {
     }
 }
 
-/// The sun `of_file`, in the axes of the environment's file, where it stands in the world; `None` where another
-/// environment or the sun of the settings takes its place.
+/// The sun `of_file`, in the axes of the environment's file, where it stands in the world; `None` where
+/// another environment or the sun of the settings takes its place.
 pub fn placed_sun(of_file: Option<Sun>, config: &Config) -> Option<Sun> {
     let sun =
         of_file.filter(|_| config.environment.is_file() && config.sun.enabled != Switch::On)?;
@@ -312,7 +312,8 @@ impl Environment {
         (self.files, self.is_pending())
     }
 
-    /// The finest level of its cube whose faces have no more than `most` texels along an edge, and how many they have.
+    /// The finest level of its cube whose faces have no more than `most` texels along an edge, and how many
+    /// they have.
     pub fn level(&self, most: u32) -> (wgpu::TextureView, u32) {
         let levels = self.radiance.texture.mip_level_count();
         let face = |level: u32| (self.radiance.face >> level).max(1);

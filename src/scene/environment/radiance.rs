@@ -31,7 +31,8 @@ pub(in crate::scene) fn rgb(
     read(bytes, max_pixels, room, |pixels, row, _| pixels.extend(row))
 }
 
-/// Reads the rows from the top into what `start` makes for the picture's size, each with its weight on a sphere.
+/// Reads the rows from the top into what `start` makes for the picture's size, each with its weight on a
+/// sphere.
 fn read<T>(
     bytes: &[u8],
     max_pixels: u64,

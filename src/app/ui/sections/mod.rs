@@ -221,8 +221,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     ui.add_space(4.0);
 }
 
-/// Looks for the setting that the panel is to show, and opens what it is folded in. What is laid out for that is not
-/// shown.
+/// Looks for the setting that the panel is to show, and opens what it is folded in. What is laid out for that
+/// is not shown.
 pub(super) fn place(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     state.unfolds = true;
     let found = SECTIONS.iter().find(|section| {
