@@ -109,11 +109,7 @@ fn view(
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
     args.check_files()?;
-    let edits = args
-        .edits
-        .as_deref()
-        .map(canopy::scene::saved_edits::SavedEdits::read)
-        .transpose()?;
+    let edits = args.saved_edits()?;
     let is_compared = args.compare.is_some() || !args.compare_with.is_empty();
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),

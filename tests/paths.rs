@@ -52,10 +52,6 @@ fn mean(texels: &[[f32; 4]]) -> DVec3 {
 
 #[track_caller]
 fn close(what: &str, found: f64, expected: f64, share: f64) {
-    println!(
-        "{what}: {found:.5}, expected {expected:.5} ({:+.3} %)",
-        100.0 * (found / expected - 1.0)
-    );
     assert!(
         (found / expected - 1.0).abs() <= share,
         "{what}: {found}, not {expected}"
@@ -154,7 +150,7 @@ fn paths_find_what_integrals_do() {
         (
             "coat",
             layered(rough(0.4, 1.0, 1.0), |l| {
-                (l.clearcoat, l.clearcoat_roughness) = (1.0, 0.2)
+                (l.clearcoat, l.clearcoat_roughness) = (1.0, 0.2);
             }),
             0.85,
             1.0,
@@ -162,7 +158,7 @@ fn paths_find_what_integrals_do() {
         (
             "sheen",
             layered(matte(Vec3::ONE), |l| {
-                (l.sheen_color, l.sheen_roughness) = (Vec3::ONE, 0.5)
+                (l.sheen_color, l.sheen_roughness) = (Vec3::ONE, 0.5);
             }),
             0.8,
             1.0,
@@ -287,7 +283,7 @@ fn paths_find_what_integrals_do() {
                 ..matte(Vec3::ONE)
             },
             layered(rough(0.4, 0.0, 0.5), |layers| {
-                (layers.clearcoat, layers.clearcoat_roughness) = (0.7, 0.3)
+                (layers.clearcoat, layers.clearcoat_roughness) = (0.7, 0.3);
             }),
         ],
     );

@@ -493,7 +493,9 @@ pub(super) fn shown(name: &str) -> String {
 /// The name of the light at a node: its own, or the node's, or a number.
 fn light_name(scene: &Scene, node: usize) -> String {
     let at = scene.nodes.get(node);
-    let light = at.and_then(|at| scene.lights.get(at.light.or(at.dark_light)?));
+    let light = at.and_then(|at| at.light);
+    let light = light.or_else(|| scene.dark_lights.get(&node).copied());
+    let light = light.and_then(|light| scene.lights.get(light));
     let own = light.map_or("", |light| light.name.as_str());
     match (own, at.map_or("", |at| at.name.as_str())) {
         ("", "") => format!("light at node {node}"),

@@ -4,7 +4,7 @@ use super::options::{LookArgs, TimeArgs};
 use crate::{
     Error, Result,
     provenance::{Provenance, Search},
-    scene::{self, picture::is_picture},
+    scene::{self, picture::is_picture, saved_edits::SavedEdits},
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -74,6 +74,15 @@ impl ViewArgs {
         self.files = made.files(search)?;
         self.look.follow(made);
         Ok(())
+    }
+
+    /// The edits that the scene begins with.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SavedEdits::read`].
+    pub fn saved_edits(&self) -> Result<Option<SavedEdits>> {
+        self.edits.as_deref().map(SavedEdits::read).transpose()
     }
 
     /// Fails for files that are not there, so that a mistyped name is an error without a display too.

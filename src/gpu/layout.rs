@@ -12,9 +12,7 @@ wgsl_constants! {
     pub const BASELINE_STACK: u32 = 96;
     /// Entries of the stacks of the laboratory's walks in private memory.
     pub const LAB_STACK: u32 = 96;
-    /// Entries of a thread's stack in workgroup memory, of which 16 KiB are there everywhere.
-    pub const LAB_WORKGROUP_STACK: u32 = 60;
-    /// Words of the stacks of a workgroup.
+    /// Words of the stacks of a workgroup, which has 16 KiB everywhere.
     pub const LAB_WORKGROUP_WORDS: u32 = 3840;
     /// How much larger than the whole three areas may be where a ray hits.
     pub const LAB_AREAS_SLACK: f64 = 1.00001;

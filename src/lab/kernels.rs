@@ -9,13 +9,11 @@ use crate::{
     },
     gpu::{
         Arrays, Bind, Gpu, Kernel, Library, Recorder, Workgroups,
-        layout::{LAB_WORKGROUP_STACK, LAB_WORKGROUP_WORDS, LabHit, LabQuery},
+        layout::{LabHit, LabQuery},
         pass::Binding::{Read, Uniform, Write},
         shader::{self, Composed, Replaced},
     },
 };
-
-const _: () = assert!(LAB_WORKGROUP_WORDS == LAB_WORKGROUP_STACK * TRACE_BLOCK);
 
 /// Workgroups of persistent threads: what fills a large GPU, and no more rays than that wait for each other.
 pub const PERSISTENT_WORKGROUPS: u32 = 512;

@@ -1,7 +1,13 @@
 //! How rays go through a structure.
 
 use super::layout::Layout;
-use crate::gpu::layout::{LAB_STACK, LAB_WORKGROUP_STACK};
+use crate::{
+    accel::layout::TRACE_BLOCK,
+    gpu::layout::{LAB_STACK, LAB_WORKGROUP_WORDS},
+};
+
+/// Entries of a thread's stack in workgroup memory.
+const WORKGROUP_STACK: u32 = LAB_WORKGROUP_WORDS / TRACE_BLOCK;
 
 /// A walk: `shaders/lab/walk_….wgsl`, whose headers name the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +92,7 @@ impl Walk {
     pub fn most_levels(self) -> u32 {
         match self {
             Self::Private => LAB_STACK,
-            Self::Workgroup => LAB_WORKGROUP_STACK,
+            Self::Workgroup => WORKGROUP_STACK,
             Self::Restart | Self::Parents => 64,
             // Three entries a level.
             Self::Wide => LAB_STACK / 3,

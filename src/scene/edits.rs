@@ -145,9 +145,9 @@ impl AppliedEdits {
         }
         for (node, light) in of_files.node_lights {
             scene.nodes[node].light = light;
-            scene.nodes[node].dark_light = None;
             scene.nodes[node].file_from_light = None;
         }
+        scene.dark_lights.clear();
         scene.files_have_lights = None;
     }
 
@@ -225,16 +225,19 @@ fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
         of_files.node_lights.insert(*index, node.light);
         node.file_from_light = place.file_from_light;
         if place.is_off || place.is_removed {
-            node.dark_light = node.light.take();
+            let light = node.light.take();
+            scene.dark_lights.extend(light.map(|light| (*index, light)));
         }
     }
     for added in &edits.added {
-        let light = Some(scene.lights.len());
+        let light = scene.lights.len();
+        if added.is_off {
+            scene.dark_lights.insert(scene.nodes.len(), light);
+        }
         scene.nodes.push(Node {
             name: added.light.name.clone(),
             transform: Transform::Matrix(added.file_from_light),
-            light: light.filter(|_| !added.is_off),
-            dark_light: light.filter(|_| added.is_off),
+            light: (!added.is_off).then_some(light),
             ..Node::default()
         });
         scene.lights.push(added.light.clone());

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Error, Result, config::UpAxis};
 use glam::Mat4;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// Everything that files hold.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,8 @@ pub struct Scene {
     pub lights: Vec<Light>,
     /// Whether the files have lights, where edits may have added or removed some; `None` where nodes tell it.
     pub files_have_lights: Option<bool>,
+    /// Lights that edits have switched off, by their nodes.
+    pub dark_lights: BTreeMap<usize, usize>,
     /// Cameras, which nodes refer to.
     pub cameras: Vec<Camera>,
     /// Names of the variants of KHR_materials_variants; [`super::Primitive::variants`] has their materials.

@@ -19,8 +19,6 @@ pub struct Node {
     pub weights: Vec<f32>,
     /// Index into [`super::Scene::lights`].
     pub light: Option<usize>,
-    /// The light that an edit has switched off here.
-    pub dark_light: Option<usize>,
     /// Where the light is in place of the node, in the axes of the file.
     pub file_from_light: Option<Mat4>,
     /// Index into [`super::Scene::cameras`].
@@ -42,7 +40,6 @@ impl Default for Node {
             skin: None,
             weights: Vec::new(),
             light: None,
-            dark_light: None,
             file_from_light: None,
             camera: None,
             visible: true,

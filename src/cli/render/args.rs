@@ -159,10 +159,10 @@ impl RenderArgs {
         }
         self.samples.get_or_insert(made.samples);
         self.look.follow(made);
-        self.kept = Box::new(Kept {
+        *self.kept = Kept {
             edits: made.edits.clone().unwrap_or_default(),
             hidden: made.hidden.clone(),
-        });
+        };
         let warnings = [
             (
                 made.edited && made.edits.is_none(),
@@ -186,10 +186,10 @@ impl RenderArgs {
     /// Those of [`SavedEdits::read`].
     pub(super) fn read_edits(&mut self) -> Result<()> {
         if let Some(path) = &self.edits {
-            self.kept = Box::new(Kept {
+            *self.kept = Kept {
                 edits: SavedEdits::read(path)?,
                 hidden: Vec::new(),
-            });
+            };
         }
         Ok(())
     }

@@ -53,7 +53,6 @@ pub(super) fn nodes(
             skin: None,
             weights: json.weights.clone().unwrap_or_default(),
             light: None,
-            dark_light: None,
             file_from_light: None,
             camera: None,
             visible: others
