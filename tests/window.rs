@@ -455,19 +455,19 @@ fn a_scene_is_looked_into_and_edited() {
     click("240", "16");
     click("240", "44");
     display.settled("what the file says", |now| differ(now, &open) < 1e-3);
-    // All of it is one history.
-    for (key, what, expected) in [
-        ("ctrl+z", "the light again", &lit),
-        ("ctrl+z", "no light", &metal),
-        ("ctrl+z", "no metal", &open),
-        ("ctrl+y", "a metal again", &metal),
+    // All of it is one history. The mark of a light that was added is another one while it is selected.
+    for (key, what, expected, most) in [
+        ("ctrl+z", "the light again", &lit, 0.01),
+        ("ctrl+z", "no light", &metal, 1e-4),
+        ("ctrl+z", "no metal", &open, 1e-4),
+        ("ctrl+y", "a metal again", &metal, 1e-4),
     ] {
         display.press(key);
-        display.settled(what, |now| differ(now, expected) < 1e-4);
+        display.settled(what, |now| differ(now, expected) < most);
     }
     // A picture keeps the edits, and so does an export, which another process draws.
     display.press("ctrl+y");
-    display.settled("both again", |now| differ(now, &lit) < 1e-4);
+    display.settled("both again", |now| differ(now, &lit) < 0.01);
     let saved = |end: &str| {
         let start = Instant::now();
         loop {
@@ -496,14 +496,18 @@ fn a_scene_is_looked_into_and_edited() {
         pixels("again.png")
     };
     assert_eq!(pixels(&shown).dimensions(), (340, 480));
-    assert!(
-        again("") == pixels(&shown),
-        "the picture made again is another one"
-    );
-    assert!(
-        again("--samples 16") == pixels(&exported),
-        "the export shows something else"
-    );
+    // Edges are where the samples of a frame fall; a light that is missing changes far more.
+    let far = |a: &image::RgbaImage, b: &image::RgbaImage| {
+        let pairs = a.pixels().zip(b.pixels());
+        let is_far = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
+            (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)
+        };
+        pairs.filter(is_far).count() as f64 / f64::from(a.width() * a.height())
+    };
+    let made_again = far(&again(""), &pixels(&shown));
+    assert!(made_again < 0.01, "made again: {made_again}");
+    let other = far(&again("--samples 16"), &pixels(&exported));
+    assert!(other < 0.01, "the export: {other}");
 }
 
 /// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a
