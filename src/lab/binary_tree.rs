@@ -196,7 +196,7 @@ impl BinaryTree {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) for more triangles than references reach.
+    /// [`Error::Limit`] for more triangles than references reach.
     pub fn laid_out(&self, layout: Layout) -> Result<Option<Built>> {
         Ok(Some(match layout {
             Layout::Binary => self.binary()?,
