@@ -465,7 +465,7 @@ fn a_scene_is_looked_into_and_edited() {
         display.press(key);
         display.settled(what, |now| differ(now, expected) < most);
     }
-    // A picture keeps the edits.
+    // A picture keeps the edits, and so does an export, which another process draws.
     display.press("ctrl+y");
     display.settled("both again", |now| differ(now, &lit) < 0.01);
     let saved = |end: &str| {
@@ -484,11 +484,17 @@ fn a_scene_is_looked_into_and_edited() {
     };
     display.press("F12");
     let shown = saved(".png");
+    display.press("alt+e");
+    let exported = saved("0000.png");
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
     drop(canopy);
     let pixels = |name: &str| image::open(display.path(name)).unwrap().to_rgba8();
-    let arguments = ["render", "--from", shown.as_str(), "-o", "again.png"];
-    assert!(display.canopy(&arguments).0.wait().unwrap().success());
+    let again = |line: &str| {
+        let mut arguments = vec!["render", "--from", shown.as_str(), "-o", "again.png"];
+        arguments.extend(line.split_whitespace());
+        assert!(display.canopy(&arguments).0.wait().unwrap().success());
+        pixels("again.png")
+    };
     assert_eq!(pixels(&shown).dimensions(), (340, 480));
     // Edges are where the samples of a frame fall; a light that is missing changes far more.
     let far = |a: &image::RgbaImage, b: &image::RgbaImage| {
@@ -498,8 +504,10 @@ fn a_scene_is_looked_into_and_edited() {
         };
         pairs.filter(is_far).count() as f64 / f64::from(a.width() * a.height())
     };
-    let made_again = far(&pixels("again.png"), &pixels(&shown));
+    let made_again = far(&again(""), &pixels(&shown));
     assert!(made_again < 0.01, "made again: {made_again}");
+    let other = far(&again("--samples 16"), &pixels(&exported));
+    assert!(other < 0.01, "the export: {other}");
 }
 
 /// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a

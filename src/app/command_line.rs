@@ -1,14 +1,17 @@
 //! What is shown, as a command line that shows it again.
 
 use super::state::{Stage, State};
-use crate::scene::{self, Projection};
+use crate::{
+    config::Config,
+    scene::{self, Projection},
+};
 use std::path::Path;
 
 /// A command that opens the same files with the same settings, view and time, in a window of this size in
 /// logical pixels. Standard input is left out: it was read.
 pub(super) fn command_line(state: &State, [width, height]: [u32; 2]) -> String {
     let time = state.stage.as_ref().map_or(0.0, |stage| stage.time);
-    let words = words(state, [width, height], Seen::FromHere, time);
+    let words = words(state, &state.config, [width, height], Seen::FromHere, time);
     let words = std::iter::once("canopy".to_owned()).chain(words);
     let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
     quoted.join(" ")
@@ -21,10 +24,11 @@ pub(super) enum Seen {
     FromElsewhere,
 }
 
-/// The arguments that show the same files with the same settings and view at `time` of the clip, in this
-/// size.
+/// The arguments that show the same files with the settings of `config` and the same view at `time` of the
+/// clip, in this size.
 pub(super) fn words(
     state: &State,
+    config: &Config,
     [width, height]: [u32; 2],
     seen: Seen,
     time: f32,
@@ -41,7 +45,7 @@ pub(super) fn words(
     if let Some(stage) = &state.stage {
         words.extend(moment(stage, time));
     }
-    words.extend(settings(state));
+    words.extend(settings(config));
     words
 }
 
@@ -102,9 +106,9 @@ const OF_OPTIONS: [&str; 8] = [
 ];
 
 /// Every other key that is not as canopy would start with.
-fn settings(state: &State) -> Vec<String> {
+fn settings(config: &Config) -> Vec<String> {
     let mut words = Vec::new();
-    for (key, value) in state.config.overrides() {
+    for (key, value) in config.overrides() {
         if OF_OPTIONS.contains(&key.as_str()) {
             continue;
         }

@@ -44,7 +44,11 @@ impl Viewer {
         }
         let saved = self.state.saved_edits();
         saving_edits::write(&edits, &saved)?;
-        let arguments = self.state.export_arguments(&output, [&path, &edits]);
+        let arguments = self.state.export_arguments(
+            self.graphics.gpu.capabilities.fast_rays,
+            &output,
+            [&path, &edits],
+        );
         let waker = self.waker.clone();
         let wake = move || waker.redraw()();
         let frames = self.state.exported_frames().into();

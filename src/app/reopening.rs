@@ -143,7 +143,7 @@ impl State {
 }
 
 /// Settings with what those that are automatic come to on this adapter.
-fn in_force(config: &Config, fast_rays: bool) -> Config {
+pub(super) fn in_force(config: &Config, fast_rays: bool) -> Config {
     let mut config = config.clone();
     config.occlusion.mode = match config.occlusion.sends_rays(fast_rays) {
         true => OcclusionMode::Rays,

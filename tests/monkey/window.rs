@@ -130,6 +130,8 @@ impl Window {
                 "--set",
                 "keys.reset=F9",
             ])
+            // An export that it starts has to end while the window comes to rest.
+            .args(["--set", "output.size=[64,36]", "--set", "output.fps=1"])
             .current_dir(folder)
             .env("DISPLAY", &name)
             .env_remove("WAYLAND_DISPLAY")
