@@ -33,9 +33,15 @@ const LARGEST_BALL: f32 = 1e-2;
 impl Viewer {
     /// Asks what the camera's mode needs to know of the trees.
     pub(super) fn ask_trees(&mut self) -> Result<()> {
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        // An answer that nobody waits for any more is fetched as well, or it would be under way for ever.
         match self.state.config.camera.mode {
-            CameraMode::Walk => self.walk(),
+            CameraMode::Walk => {
+                renderer.camera_arm.answer(gpu, Duration::ZERO);
+                self.walk()
+            }
             CameraMode::Orbit => {
+                renderer.walk.answer(gpu, Duration::ZERO);
                 self.walker.leave();
                 self.hold_arm()
             }
@@ -132,11 +138,14 @@ impl Viewer {
 
     /// Finds how far the camera may be from its pivot.
     fn hold_arm(&mut self) -> Result<()> {
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
         if !self.state.config.camera.avoid_walls || !self.state.arm.holds() {
             let state = &mut self.state;
             state.arm.release(&mut state.camera);
             return Ok(());
         }
+        self.reach(share);
         let Some(around) = self.can_ask().then(|| self.surroundings()).flatten() else {
             return Ok(());
         };
@@ -167,18 +176,23 @@ impl Viewer {
             return Ok(());
         };
         let arm = &mut renderer.camera_arm;
-        let mut share = arm.answer(gpu, Duration::ZERO);
         if !arm.is_under_way() {
             if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
                 self.state.config.camera.avoid_walls = false;
                 return Err(error);
             }
-            share = arm.answer(gpu, PATIENCE).or(share);
-        }
-        if let Some(share) = share {
-            self.state.arm.reach(share * camera.distance());
+            let share = arm.answer(gpu, PATIENCE);
+            self.reach(share);
         }
         Ok(())
+    }
+
+    /// Keeps the camera within this share of its distance, if that was answered.
+    fn reach(&mut self, share: Option<f32>) {
+        if let Some(share) = share {
+            let far = share * self.state.camera.distance();
+            self.state.arm.reach(far);
+        }
     }
 
     /// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the

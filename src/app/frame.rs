@@ -581,6 +581,7 @@ impl Viewer {
             saved: picture.is_some(),
             draws: self.in_flight.is_some() || self.draws_side(),
         };
+        log::trace!("a redraw ends with {activity:?}");
         self.finish_side(activity);
         if self.schedule.finish(activity, Instant::now()) {
             self.profiling.rest();

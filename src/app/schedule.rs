@@ -215,6 +215,8 @@ pub(super) struct Schedule {
     full_frames_left: u32,
     /// Samples of the still picture that are due after them.
     samples_left: u32,
+    /// Whether the metered exposure of the last picture still changed.
+    adapts: bool,
     /// Whether time passes from frame to frame.
     is_continuous: bool,
     last_redraw: Instant,
@@ -248,6 +250,7 @@ impl Schedule {
             frames_left: 0,
             full_frames_left: 0,
             samples_left: 0,
+            adapts: false,
             is_continuous: false,
             last_redraw: now,
             last_frame: None,
@@ -374,7 +377,8 @@ impl Schedule {
                 _ => 0,
             };
         }
-        if is_metered && renderer.exposure_changes {
+        self.adapts = is_metered && renderer.exposure_changes;
+        if self.adapts {
             self.frames_left = self.frames_left.max(1);
         }
         let single = |scale, at_rest| NextFrame {
@@ -465,7 +469,8 @@ impl Schedule {
 
     /// Ends a redraw of the window: decides when the next one is due. Returns whether all is quiet.
     pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
-        let is_due = activity.moves || self.frames_left > 0 || self.counts_frames();
+        // The exposure adapts by the time between frames.
+        let is_due = activity.moves || self.adapts || self.frames_left > 0 || self.counts_frames();
         self.is_continuous = is_due && (activity.moves || !activity.compiles);
         let rests_at = self.rests_at();
         if activity.compiles || activity.loads {
@@ -672,6 +677,26 @@ mod tests {
         assert_eq!(clock.draw_all(&picture).len() as u32, METERED_FRAMES + 1);
         let frame = clock.choose(&picture, changing).unwrap();
         assert_eq!((frame.scale, frame.sample), (0.5, FrameSample::SINGLE));
+    }
+
+    #[test]
+    fn time_passes_while_the_exposure_adapts() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        meter(&mut picture.config);
+        clock.draw_all(&picture);
+        clock.renderer.exposure_changes = true;
+        for _ in 0..5 {
+            assert!(clock.draw(&picture).is_some());
+            assert!(!clock.schedule.finish(Activity::default(), clock.now));
+            assert_eq!(clock.schedule.wakeup(clock.now), Wakeup::Draw);
+            let drawn = clock.now;
+            clock.now += REST;
+            let elapsed = clock.schedule.since_last_frame(clock.now);
+            assert_eq!(elapsed, Some(clock.now - drawn));
+        }
+        clock.renderer.exposure_changes = false;
+        clock.draw_all(&picture);
+        assert_eq!(clock.schedule.since_last_frame(clock.now), None);
     }
 
     fn meter(config: &mut Config) {

@@ -154,8 +154,7 @@ impl Comparing {
                 ..*params
             };
             let measures = self.is_stale || self.measured != Some(of);
-            pass.record(gpu, encoder, params, [a, &b.view], target, measures)?;
-            if measures {
+            if pass.record(gpu, encoder, params, [a, &b.view], target, measures)? {
                 (self.is_stale, self.is_measured) = (false, true);
                 self.measured = Some(of);
             }
@@ -269,7 +268,8 @@ pub(super) fn frame_input<'a>(
         config: &plan.config,
         exposure_ev: plan.picture.exposure_ev,
         elapsed_secs: match schedule.since_last_frame(now) {
-            _ if is_new => f32::INFINITY,
+            // At rest it has adapted: what full resolution changes is no reason to go on.
+            _ if is_new || plan.frame.at_rest => f32::INFINITY,
             Some(interval) => interval.as_secs_f32(),
             None => 0.0,
         },

@@ -94,6 +94,7 @@ section! {
         font_size: f32 => FONT_SIZE: RangeInclusive<f32> = 8.0..=32.0,
         frame_ms: f32 => FRAME_MS: ZeroOr<f32> = ZeroOr(1.0..=1000.0),
         render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
+        notice_secs: f32 => NOTICE_SECS: RangeInclusive<f32> = 0.0..=60.0,
         axes: bool,
         still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,
     }

@@ -55,7 +55,8 @@ impl Compare {
     }
 
     /// Draws both pictures into the part of `target`, which is sRGB-encoded, that `params` say. Where that
-    /// `measures`, their errors are summed up, for [`Compare::collect`].
+    /// `measures`, their errors are summed up, for [`Compare::collect`]. Returns whether they are: where nothing
+    /// is seen, or too many are still to come, they are not.
     ///
     /// # Errors
     ///
@@ -68,7 +69,7 @@ impl Compare {
         [a, b]: [&wgpu::TextureView; 2],
         target: &wgpu::TextureView,
         measures: bool,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let [[x, y], [width, height]] = [params.origin, params.size];
         let [room_x, room_y] = crate::gpu::image::size_of_view(target);
         let [width, height] = [
@@ -76,10 +77,10 @@ impl Compare {
             height.min(room_y.saturating_sub(y)),
         ];
         if width == 0 || height == 0 {
-            return Ok(());
+            return Ok(false);
         }
         self.params.write(gpu, params);
-        if measures {
+        let is_measured = if measures {
             encoder.clear_buffer(&self.totals, 0, None);
             let own: [&dyn Bind; 4] = [&self.params, a, b, &self.totals];
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -89,8 +90,10 @@ impl Compare {
             let pixels = Workgroups::Pixels(params.size);
             self.errors.dispatch(gpu, &mut pass, &[], &own, pixels)?;
             drop(pass);
-            self.counters.record(encoder, &self.totals);
-        }
+            self.counters.record(encoder, &self.totals)
+        } else {
+            false
+        };
         let own: [&dyn Bind; 3] = [&self.params, a, b];
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("compare"),
@@ -98,7 +101,8 @@ impl Compare {
             ..Default::default()
         });
         pass.set_scissor_rect(x, y, width, height);
-        self.cover.draw(gpu, &mut pass, TARGET, &own)
+        self.cover.draw(gpu, &mut pass, TARGET, &own)?;
+        Ok(is_measured)
     }
 
     /// After the submission: the errors that have come back since the last call. Never waits: the device has

@@ -15,8 +15,6 @@ use crate::{
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
 
-/// Time that a notice stays.
-const NOTICE: Duration = Duration::from_millis(2500);
 /// Width of cards, in points, where there is room.
 const CARD: f32 = 320.0;
 /// Width of the widest line that floats, in points.
@@ -166,7 +164,8 @@ fn hint(ctx: &Context, room: Rect, text: &str) {
 }
 
 fn notice(ctx: &Context, room: Rect, state: &mut State) {
-    state.notice.take_if(|(_, since)| since.elapsed() > NOTICE);
+    let stays = Duration::from_secs_f32(state.config.window.notice_secs);
+    state.notice.take_if(|(_, since)| since.elapsed() >= stays);
     if let Some((text, since)) = &state.notice {
         let width = line_width(ctx, text, TextStyle::Body);
         let room = wide(ctx, room, width.min(CARD) + MARGINS);
@@ -175,7 +174,7 @@ fn notice(ctx: &Context, room: Rect, state: &mut State) {
             ui.set_width(width.min(room.width() - MARGINS).min(WIDEST));
             ui.label(text);
         });
-        ctx.request_repaint_after(NOTICE.saturating_sub(since.elapsed()));
+        ctx.request_repaint_after(stays.saturating_sub(since.elapsed()));
     }
 }
 

@@ -33,6 +33,20 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         };
         number(ui, &mut window.font_size, 0.05, Window::FONT_SIZE, points)
     });
+    let tip = "How long the window tells what a key has done; 0 never tells";
+    Row::new("notices", &["window.notice_secs"], tip).show(ui, edits, |ui| {
+        let seconds = Digits {
+            decimals: 1,
+            suffix: " s",
+        };
+        number(
+            ui,
+            &mut window.notice_secs,
+            0.05,
+            Window::NOTICE_SECS,
+            seconds,
+        )
+    });
     let count = counted(edits.changes.len() as u64, "setting");
     ui.weak(format!("{count} changed since the start"));
     ui.horizontal_wrapped(|ui| buttons(ui, state, edits));

@@ -1,0 +1,237 @@
+//! A virtual display, canopy on it, and its pixels.
+
+use std::{
+    cell::Cell,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// How long the window may take for anything: a guard against a hang, on a software adapter and a busy
+/// machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A floor with a card above it, and a mast.
+pub(crate) const OBJ: &str = "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 4 3 2 1\n\
+                   o card\nv -0.7 0.8 -0.7\nv 0.7 0.8 -0.7\nv 0.7 0.8 0.7\nv -0.7 0.8 0.7\nf 8 7 6 5\n";
+
+/// A process that does not outlive the test.
+pub(crate) struct Guarded(pub(crate) Child);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// A virtual display that keeps its pixels in a file.
+pub(crate) struct Display {
+    _server: Guarded,
+    pub(crate) name: String,
+    pub(crate) folder: tempfile::TempDir,
+    /// The process that was started last.
+    canopy: Cell<u32>,
+}
+
+/// Rows of red, green, blue.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Screenshot {
+    pub(crate) width: usize,
+    pub(crate) pixels: Vec<[u8; 3]>,
+}
+
+impl Display {
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    pub(crate) fn start_with(options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Command::new("Xvfb")
+            // Without `-noreset` the server starts anew when its last client leaves, such as an `xdotool`
+            // that is faster than canopy, and refuses connections meanwhile.
+            .args([
+                "-noreset",
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                "800x600x24",
+                "-fbdir",
+            ])
+            .arg(folder.path())
+            .args(options)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|e| panic!("this test needs Xvfb, which scripts/test installs: {e}"));
+        let mut number = String::new();
+        let stdout = server.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut number).unwrap();
+        Self {
+            _server: Guarded(server),
+            name: format!(":{}", number.trim()),
+            folder,
+            canopy: Cell::new(0),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Starts canopy on this display, away from the settings of whoever runs the tests.
+    pub(crate) fn canopy(&self, arguments: &[&str]) -> Guarded {
+        self.canopy_with(arguments, &[])
+    }
+
+    pub(crate) fn canopy_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Guarded {
+        let child = Command::new(env!("CARGO_BIN_EXE_canopy"))
+            .args(arguments)
+            // Pictures are compared, and none of them is to tell what was pressed.
+            .args(["--set", "window.notice_secs=0"])
+            .current_dir(self.folder.path())
+            .env("DISPLAY", &self.name)
+            .env_remove("WAYLAND_DISPLAY")
+            .env("HOME", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.folder.path())
+            .env("XDG_STATE_HOME", self.folder.path())
+            // No desktop portal and no zenity: file dialogs cannot open.
+            .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
+            .env("PATH", "/nowhere")
+            .envs(environment.iter().copied())
+            .stderr(std::fs::File::create(self.path("stderr")).unwrap())
+            .spawn();
+        let child = child.unwrap();
+        self.canopy.set(child.id());
+        Guarded(child)
+    }
+
+    pub(crate) fn xdotool(&self, arguments: &[&str]) -> bool {
+        let status = Command::new("xdotool")
+            .args(arguments)
+            .env("DISPLAY", &self.name)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status
+            .unwrap_or_else(|e| panic!("this test needs xdotool, which scripts/test installs: {e}"))
+            .success()
+    }
+
+    /// The display as it is. The file is in the format of xwd, version 7: a header of big-endian words,
+    /// colours, pixels.
+    pub(crate) fn screenshot(&self) -> Screenshot {
+        let bytes = std::fs::read(self.path("Xvfb_screen0")).unwrap();
+        let word = |index: usize| {
+            u32::from_be_bytes(bytes[4 * index..4 * index + 4].try_into().unwrap()) as usize
+        };
+        let (width, height, row_bytes) = (word(4), word(5), word(12));
+        let first = word(0) + 12 * word(19);
+        let pixel = |i: usize| {
+            let at = first + i / width * row_bytes + i % width * 4;
+            [bytes[at + 2], bytes[at + 1], bytes[at]]
+        };
+        Screenshot {
+            width,
+            pixels: (0..width * height).map(pixel).collect(),
+        }
+    }
+
+    /// User and system time of the process that was started last, in hundredths of a second.
+    pub(crate) fn worked(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.canopy.get())).unwrap();
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11);
+        let times = fields.take(2).map(|n| n.parse::<u64>().unwrap());
+        times.sum()
+    }
+
+    /// The display once canopy has been idle for a while and the picture is accepted. On a busy machine the
+    /// picture may stand for a while although canopy still works on the next one.
+    pub(crate) fn settled(&self, what: &str, accept: impl Fn(&Screenshot) -> bool) -> Screenshot {
+        let start = Instant::now();
+        let (mut last, mut worked) = (self.screenshot(), self.worked());
+        while start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(700));
+            let (now, works) = (self.screenshot(), self.worked());
+            if now == last && works < worked + 4 && accept(&now) {
+                return now;
+            }
+            (last, worked) = (now, works);
+        }
+        let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
+        panic!("the window never showed {what}; canopy said: {stderr}");
+    }
+
+    /// Waits for a window whose title holds `name`, and gives it the keyboard.
+    pub(crate) fn focus(&self, name: &str) {
+        let start = Instant::now();
+        let found = ["search", "--onlyvisible", "--name", name, "windowfocus"];
+        while !self.xdotool(&found) {
+            let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
+            assert!(start.elapsed() < PATIENCE, "no window \"{name}\": {stderr}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    pub(crate) fn write(&self, text: &str) {
+        assert!(self.xdotool(&["type", "--delay", "60", text]), "{text}");
+    }
+
+    /// Presses a key, and gives canopy the time to begin with what it does.
+    pub(crate) fn press(&self, key: &str) {
+        assert!(self.xdotool(&["key", key]), "{key} cannot be pressed");
+        std::thread::sleep(Duration::from_millis(150));
+    }
+
+    /// The mouse drags from its place to another in `steps`, faster than frames are drawn.
+    pub(crate) fn drag(&self, from: [i32; 2], to: [i32; 2], steps: i32) {
+        let place = |at: [i32; 2]| ["mousemove".to_owned(), at[0].to_string(), at[1].to_string()];
+        let mut arguments = place(from).to_vec();
+        arguments.extend(["mousedown".to_owned(), "1".to_owned()]);
+        for step in 1..=steps {
+            arguments.extend(place(
+                [0, 1].map(|i| from[i] + (to[i] - from[i]) * step / steps),
+            ));
+        }
+        arguments.extend(["mouseup".to_owned(), "1".to_owned()]);
+        // What moves with no button held moves nothing.
+        arguments.extend(place([60, 330]));
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        assert!(self.xdotool(&arguments));
+    }
+}
+
+impl Screenshot {
+    /// Shares of the display's pixels that are darker and brighter than in `other`, by more than rounding.
+    pub(crate) fn darker_and_brighter(&self, other: &Self) -> (f64, f64) {
+        let sum = |p: &[u8; 3]| p.iter().map(|c| i32::from(*c)).sum::<i32>();
+        let steps = self
+            .pixels
+            .iter()
+            .zip(&other.pixels)
+            .map(|(a, b)| sum(a) - sum(b));
+        let count = self.pixels.len() as f64;
+        let (mut darker, mut brighter) = (0.0, 0.0);
+        for step in steps {
+            darker += f64::from(u8::from(step < -24)) / count;
+            brighter += f64::from(u8::from(step > 24)) / count;
+        }
+        (darker, brighter)
+    }
+
+    /// The pixels of these columns below the labels of a comparison.
+    pub(crate) fn columns(&self, columns: std::ops::Range<usize>) -> Vec<[u8; 3]> {
+        let rows = self.pixels.chunks(self.width).skip(80);
+        rows.flat_map(|row| &row[columns.clone()])
+            .copied()
+            .collect()
+    }
+
+    pub(crate) fn is_drawn(&self) -> bool {
+        let first = self.pixels[self.width + 1];
+        first != [0; 3] && self.pixels.iter().any(|p| *p != first && *p != [0; 3])
+    }
+}
