@@ -79,6 +79,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Deviation(args) => cli::deviation::run(&args, config()?, quiet)?,
         Command::Compare(args) => cli::compare::run(&args, config()?, quiet)?,
         Command::BakeEnv(args) => cli::bake_env::run(&args, config()?, quiet)?,
+        Command::Merge(args) => cli::merge::run(&args, &config()?, quiet)?,
         Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,
         Command::Selftest(args) => cli::selftest::run(&args, &config()?)?,

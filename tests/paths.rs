@@ -8,7 +8,11 @@ mod common;
 use canopy::{
     config::{Background, ImageMode},
     reference::paths,
-    render::{Channel, View, paths::MOST_ADDED},
+    render::{
+        Channel, View,
+        path_sums::{PATH_FRACTION, PATH_MOST_EXPONENT, PathSums},
+        paths::MOST_ADDED,
+    },
     scene::{AlphaMode, Layers, LightKind, Material, Pose, Scene},
 };
 use common::{
@@ -16,6 +20,7 @@ use common::{
     scenes::{Stage, add_light, glowing, look_at, matte, primitive, quad, scene, sphere},
 };
 use glam::{DVec3, Vec3};
+use std::ops::Range;
 
 /// The six sides of a cube of ±1, which face inwards, of these materials: right, left, top, bottom, front,
 /// back.
@@ -324,7 +329,43 @@ fn paths_find_what_integrals_do() {
     let glow = plate(glowing(Vec3::splat(0.1)));
     enter(&mut stage, &glow);
     for texel in traced(&mut stage, &glow, at_cosine(1.0), 2100) {
-        assert!((texel[0] - 0.1).abs() < 2e-6, "{texel:?}");
+        assert_eq!(texel[0], 0.1);
+    }
+
+    // Sums are the twin's, bit by bit, in any parts of the samples.
+    enter(&mut stage, &lit);
+    let samples: Vec<_> = (3..8).map(|k| sums(&mut stage, above, k..k + 1)).collect();
+    assert!(
+        samples.windows(2).all(|pair| pair[0] != pair[1]),
+        "samples differ"
+    );
+    let whole = sums(&mut stage, above, 3..8);
+    assert!(whole == twin_sums(&samples));
+    let early = sums(&mut stage, above, 3..5);
+    let mut joined = sums(&mut stage, above, 5..8);
+    assert_ne!(joined, early);
+    joined.add(&early);
+    assert!(joined == whole);
+    stage.renderer.restore_paths(&gpu, &early, 2).unwrap();
+    assert!(sums(&mut stage, above, 3..8) == whole, "goes on");
+    assert_eq!(stage.renderer.stats().path_samples, Some(5));
+
+    // From the smallest to the largest.
+    for glow in [1e-19, 1e-12, 3.3e-7, 1.0, 7e5, 1e11, 3e20] {
+        let plate = Box::leak(Box::new(plate(glowing(Vec3::splat(glow)))));
+        enter(&mut stage, plate);
+        let sample = sums(&mut stage, at_cosine(1.0), 0..1);
+        let expected = paths::fixed(glow, 60, 37);
+        let found = sample.pixels[17].map(|word| word[0]);
+        assert_eq!(
+            found,
+            [0, 1, 2, 3].map(|at| (expected >> (32 * at)) as u32),
+            "{glow}"
+        );
+        assert!(
+            sums(&mut stage, at_cosine(1.0), 0..7) == twin_sums(&vec![sample; 7]),
+            "{glow}"
+        );
     }
 }
 
@@ -374,20 +415,58 @@ fn floor_by_radiosity(albedos: [f64; 6]) -> f64 {
     albedos[3] * floor.iter().zip(&sent).map(|(f, b)| f * b).sum::<f64>()
 }
 
-/// Without the second sum a day of samples is lost in the first.
+/// The sums of these samples.
+fn sums(stage: &mut Stage<'_>, view: View, part: Range<u32>) -> PathSums {
+    stage.renderer.path_part = Some(part);
+    let pose = Pose::new(stage.scene, None, 0.0);
+    stage.draw(&pose, view);
+    stage.renderer.path_part = None;
+    stage.renderer.read_path_sums(stage.gpu).unwrap()
+}
+
+/// The sums of samples by the twin.
+fn twin_sums(samples: &[PathSums]) -> PathSums {
+    let mut whole = PathSums::new(samples[0].size);
+    let most = PATH_MOST_EXPONENT as i32 - 126;
+    let means: Vec<_> = samples.iter().map(|sample| sample.mean(1)).collect();
+    for (pixel, words) in whole.pixels.iter_mut().enumerate() {
+        for channel in 0..4 {
+            let fixed = means
+                .iter()
+                .map(|mean| paths::fixed(mean[pixel][channel], PATH_FRACTION as i32, most));
+            let total: u128 = fixed.sum();
+            for (at, word) in words.iter_mut().enumerate() {
+                word[channel] = (total >> (32 * at)) as u32;
+            }
+        }
+    }
+    whole
+}
+
+/// A day of samples loses nothing in these sums, as it would in one of f32.
 #[test]
 fn sums_keep_a_day_of_samples() {
     let mut random = common::Random(1);
-    let (mut sums, mut exact, mut plain) = ([0.0; 3], 0.0, 0.0_f32);
+    let (mut sum, mut exact, mut plain) = (0, 0.0, 0.0_f32);
     const COUNT: u32 = 6_000_000;
-    for index in 0..COUNT {
+    for _ in 0..COUNT {
         let sample = random.unit() + 0.37;
+        // A sum of so many digits is exact in f64.
         exact += f64::from(sample);
         plain += sample;
-        paths::add(&mut sums, index, sample, 1024);
+        sum += paths::fixed(sample, 60, 37);
     }
-    let exact = exact / f64::from(COUNT);
-    assert!((paths::mean(sums, COUNT) / exact - 1.0).abs() < 2e-6);
-    let plain = f64::from(plain) / f64::from(COUNT);
-    assert!((plain / exact - 1.0).abs() > 1e-5, "{plain}, {exact}");
+    assert_eq!(sum as f64 / 2_f64.powi(60), exact);
+    assert!(
+        (f64::from(plain) / exact - 1.0).abs() > 1e-5,
+        "{plain}, {exact}"
+    );
+    assert_eq!(paths::fixed(-0.5, 2, 37), 0);
+    assert_eq!(paths::fixed(0.375, 2, 37), 2, "rounded");
+    let largest = paths::fixed(f32::INFINITY, 2, 37);
+    assert_eq!(
+        [paths::fixed(f32::NAN, 2, 37), paths::fixed(1e30, 2, 37)],
+        [largest; 2]
+    );
+    assert_eq!(largest, (1 << 39) - (1 << 15));
 }

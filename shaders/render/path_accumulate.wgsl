@@ -1,8 +1,9 @@
 // path_accumulate: adds a sample of each pixel to its sums; path_resolve: their mean.
 //
-// in   a sample of `path`
-// out  sums: three a pixel: of the last samples up to PATH_SUMMED, of as many of those sums, and of all of
-//      these. No f32 is added to a sum of more than PATH_SUMMED others, so that days of samples lose nothing
+// in   a sample of `path`, which is not negative
+// out  sums: PATH_SUM_WORDS a pixel, words of numbers with PATH_FRACTION binary digits behind the point, the
+//      lowest first. Integers lose nothing, and their sum is the same in any order: parts of the
+//      samples may be summed on other machines. What is too large for them is the largest
 //      hdr_out: the mean; alpha is the share of samples that meet a surface; display_out: the plain
 //      background behind them
 // One thread per pixel.
@@ -13,7 +14,7 @@
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: PathParams;
-@group(1) @binding(2) var<storage, read_write> sums: array<vec4f>;
+@group(1) @binding(2) var<storage, read_write> sums: array<vec4u>;
 @group(1) @binding(3) var sample: texture_2d<f32>;
 @group(1) @binding(4) var hdr_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(5) var display_out: texture_storage_2d<rgba16float, write>;
@@ -24,24 +25,29 @@ fn path_accumulate(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let at = 3u * (pixel.y * params.width + pixel.x);
-    let index = unseen_zero(f32(pixel.x)) + params.index;
-    let is_first = index == 0u;
-    var few = select(sums[at], vec4f(0.0), is_first) + textureLoad(sample, pixel, 0);
-    var more = select(sums[at + 1u], vec4f(0.0), is_first);
-    var most = select(sums[at + 2u], vec4f(0.0), is_first);
-    let number = index + 1u;
-    if number % PATH_SUMMED == 0u {
-        more += few;
-        few = vec4f(0.0);
+    let at = PATH_SUM_WORDS * (pixel.y * params.width + pixel.x);
+    let bits = bitcast<vec4u>(textureLoad(sample, pixel, 0));
+    let stored = (bits >> vec4u(23u)) & vec4u(0xffu);
+    let exponent = min(stored, vec4u(PATH_MOST_EXPONENT));
+    let mantissa = (bits & vec4u(0x7fffffu)) | vec4u(0x800000u);
+    let digits = select(mantissa, vec4u(0xffffffu), stored > exponent);
+    // The exponent of a number whose mantissa stands at the last digit of sums. Below it, digits are rounded.
+    let last = vec4u(150u - PATH_FRACTION);
+    let right = min(max(last, exponent) - exponent, vec4u(31u));
+    let rounded = (digits + ((vec4u(1u) << right) >> vec4u(1u))) >> right;
+    let left = max(last, exponent) - last;
+    let word = left / 32u;
+    let low = rounded << (left % 32u);
+    let high = (rounded >> vec4u(1u)) >> (vec4u(31u) - left % 32u);
+    var carry = vec4u(0u);
+    for (var i = 0u; i < PATH_SUM_WORDS; i++) {
+        let own = select(vec4u(0u), low, word == vec4u(i)) | select(vec4u(0u), high, word + 1u == vec4u(i));
+        let sum = sums[at + i];
+        let more = sum + own;
+        let all = more + carry;
+        sums[at + i] = all;
+        carry = select(vec4u(0u), vec4u(1u), more < sum) | select(vec4u(0u), vec4u(1u), all < more);
     }
-    if number % (PATH_SUMMED * PATH_SUMMED) == 0u {
-        most += more;
-        more = vec4f(0.0);
-    }
-    sums[at] = few;
-    sums[at + 1u] = more;
-    sums[at + 2u] = most;
 }
 
 @compute @workgroup_size(8, 8)
@@ -50,8 +56,12 @@ fn path_resolve(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let at = 3u * (pixel.y * params.width + pixel.x);
-    let mean = (sums[at] + sums[at + 1u] + sums[at + 2u]) / f32(params.count);
+    let at = PATH_SUM_WORDS * (pixel.y * params.width + pixel.x);
+    var sum = vec4f(0.0);
+    for (var i = 0u; i < PATH_SUM_WORDS; i++) {
+        sum = sum * 4294967296.0 + vec4f(sums[at + PATH_SUM_WORDS - 1u - i]);
+    }
+    let mean = sum * PATH_SUM_UNIT / f32(params.count);
     let seen = vec4f(min(mean.rgb, vec3f(RADIANCE_MAX)), saturate(mean.a));
     textureStore(hdr_out, pixel, half_float_round(seen));
     let behind = select(frame.background, vec3f(0.0), frame.shows_environment != 0u);

@@ -201,7 +201,10 @@ mod tests {
                 panic!("{arguments:?}")
             };
             assert_eq!(render.samples, Some(16));
-            assert_eq!(render.frames, Some(state.exported_frames()));
+            assert_eq!(
+                render.frames,
+                Some(crate::cli::render::Frames::Count(state.exported_frames()))
+            );
             assert_eq!(render.path.is_some(), motion == Motion::Path);
             let has_fov = arguments.iter().any(|word| word == "camera.fov=31.5");
             assert_eq!(has_fov, motion == Motion::Path);

@@ -14,6 +14,7 @@ pub mod lab;
 mod lettering;
 mod logger;
 pub mod man;
+pub mod merge;
 mod offscreen;
 mod options;
 mod progress;
@@ -81,6 +82,8 @@ pub enum Command {
     Deviation(deviation::DeviationArgs),
     /// Compare two pictures, two scenes, or two settings of one: figures, a map of the errors, times
     Compare(compare::CompareArgs),
+    /// Join the parts of a picture of paths that several machines have traced
+    Merge(merge::MergeArgs),
     /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
     BakeEnv(bake_env::BakeArgs),
     /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders

@@ -15,6 +15,7 @@ use crate::{
         compared_tree::ComparedTree,
         environment::most_texels,
         material_textures::texture_support,
+        path_sums::PathSums,
         paths,
         shown::{self, Shown},
     },
@@ -30,6 +31,7 @@ use crate::{
 };
 use std::{
     collections::BTreeSet,
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -277,6 +279,21 @@ impl Offscreen {
     /// The next draws add so many samples of each pixel, if there are no more in one.
     pub(super) fn set_path_samples(&mut self, samples: u32) {
         self.renderer.path_samples = samples.min(paths::MOST_ADDED);
+    }
+
+    /// The next draws are of these samples of the picture's paths, and begin anew where others were drawn.
+    pub(super) fn set_path_part(&mut self, samples: Range<u32>) {
+        self.renderer.path_part = Some(samples);
+    }
+
+    /// The next draw goes on from these sums of the first `samples` of a picture's paths.
+    pub(super) fn restore_paths(&mut self, sums: &PathSums, samples: u32) -> Result<()> {
+        self.renderer.restore_paths(&self.gpu, sums, samples)
+    }
+
+    /// The sums of the paths that have been drawn.
+    pub(super) fn path_sums(&self) -> Result<PathSums> {
+        self.renderer.read_path_sums(&self.gpu)
     }
 
     /// Draws a sample of `moment` and waits for it.

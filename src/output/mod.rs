@@ -8,6 +8,7 @@ pub mod flip;
 pub mod intersection_colors;
 pub mod magma;
 pub mod numbers;
+pub mod path_part;
 pub mod picture;
 pub mod picture_error;
 

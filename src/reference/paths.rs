@@ -1,27 +1,18 @@
-//! Twin of render/path_accumulate.wgsl: sums that lose nothing over very many samples; and direct light in
-//! f64, by which the path tracer is held to integrals.
+//! Twin of render/path_accumulate.wgsl: sums that lose nothing, whatever the number and the order of samples;
+//! and direct light in f64, by which the path tracer is held to integrals.
 
 use glam::DVec3;
 
-/// Adds sample `index` to the three sums of a channel: of the last samples, of as many of those sums, and of
-/// all of these. `summed` is how many numbers each of the first two holds at the most.
-pub fn add(sums: &mut [f32; 3], index: u32, sample: f32, summed: u32) {
-    if index == 0 {
-        *sums = [0.0; 3];
-    }
-    sums[0] += sample;
-    let number = index + 1;
-    if number.is_multiple_of(summed) {
-        sums[1] += std::mem::take(&mut sums[0]);
-    }
-    if number.is_multiple_of(summed * summed) {
-        sums[2] += std::mem::take(&mut sums[1]);
-    }
-}
-
-/// The mean of `count` samples.
-pub fn mean(sums: [f32; 3], count: u32) -> f64 {
-    sums.map(f64::from).iter().sum::<f64>() / f64::from(count)
+/// A sample in units of 2 to the power of −`fraction`, to the nearest. What is no number or not below 2 to the
+/// power of `most` is the largest number below it; what is below zero is zero.
+pub fn fixed(sample: f32, fraction: i32, most: i32) -> u128 {
+    let largest = 2_f64.powi(most) - 2_f64.powi(most - 24);
+    let known = match f64::from(sample) {
+        small if small <= largest => small,
+        _ => largest,
+    };
+    // Half a unit is rounded up.
+    (known * 2_f64.powi(fraction)).round() as u128
 }
 
 /// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoints of `steps` ×

@@ -51,6 +51,7 @@ pub mod occlusion_rays;
 pub(crate) mod options;
 pub mod outline;
 pub mod overlay;
+pub mod path_sums;
 mod path_table;
 pub mod paths;
 pub mod pick;
@@ -152,6 +153,7 @@ use motion::MotionPass;
 use occlusion::Occlusion;
 use outline::Outline;
 use overlay::Overlay;
+use path_sums::PathSums;
 use paths::Paths;
 use pick::Pick;
 use points_lines::PointsLines;
@@ -162,6 +164,7 @@ use reflections::Reflections;
 use shadows::Shadows;
 use std::{
     collections::{BTreeSet, VecDeque},
+    ops::Range,
     sync::Arc,
 };
 use tree_boxes::TreeBoxes;
@@ -211,6 +214,8 @@ pub struct Renderer {
     occlusion_rays: VecDeque<u64>,
     /// Samples of each pixel that a frame of paths adds.
     pub path_samples: u32,
+    /// Which samples frames of paths add up, by their numbers; `None` is as many as the settings ask for.
+    pub path_part: Option<Range<u32>>,
     /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they
     /// show the one before.
     pub spreads_environment: bool,
@@ -279,6 +284,7 @@ impl Renderer {
             budget: FrameBudget::default(),
             occlusion_rays: VecDeque::new(),
             path_samples: 1,
+            path_part: None,
             spreads_environment: false,
             stats: FrameStats::default(),
             parts: VecDeque::new(),
@@ -313,6 +319,12 @@ impl Renderer {
     /// Replaces the image of the file that the configuration's environment names.
     pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
         self.environment.set_file(gpu, image)
+    }
+
+    /// The next frame, which is made of paths and has the size of `sums`, goes on from these sums of its
+    /// first samples.
+    pub fn restore_paths(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
+        self.paths.restore(gpu, sums, samples)
     }
 
     /// Replaces the surface that the channel `deviation` measures from.
@@ -513,8 +525,8 @@ impl Renderer {
             let (level, face) = environment.level(paths::ENVIRONMENT_TEXELS);
             let sky = (&level, face, environment.state());
             let scene = (geometry, trees);
-            self.paths
-                .record(r, &frame, scene, sky, self.path_samples)?
+            let added = (self.path_part.as_ref(), self.path_samples);
+            self.paths.record(r, &frame, scene, sky, added)?
         };
         let radiance = self.depth_of_field.record(r, &frame, gbuffer, radiance)?;
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());

@@ -5,6 +5,7 @@ use super::{
     bindings::Layouts,
     edges::{Geometry, HDR_FORMAT, Radiance, Trees, fitted},
     frame::{Frame, FrameInput},
+    path_sums::PathSums,
     path_table::{ENVIRONMENT_FACE, PathTable},
     recording::Recording,
 };
@@ -20,7 +21,7 @@ use crate::{
     render::aov::Channel,
     scene::Pose,
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 wgsl_constants! {
@@ -37,14 +38,16 @@ wgsl_constants! {
     const PATH_EMITTER_POINT: u32 = 6;
     /// The point of the pixel: of the first surface alone.
     const PATH_EYE: u32 = 7;
-    /// Numbers that are added up in f32 before their sum is added to another sum.
-    const PATH_SUMMED: u32 = 1024;
 }
 
 /// Most samples that a frame adds.
 pub const MOST_ADDED: u32 = 64;
 
 const LABEL: &str = "path";
+
+const SUMS: Buffer = Buffer::STORAGE
+    .union(Buffer::COPY_SRC)
+    .union(Buffer::COPY_DST);
 
 /// The pass, with its sums.
 #[derive(Debug)]
@@ -60,6 +63,8 @@ pub struct Paths {
     /// What the samples are of, and how many there are.
     of: Option<PathsOf>,
     done: u32,
+    /// Samples whose sums were written from outside, until a frame takes them for its own.
+    restored: Option<u32>,
     /// The same while the last frame is not known to have been recorded whole.
     coming: Option<(PathsOf, u32)>,
 }
@@ -68,6 +73,8 @@ pub struct Paths {
 #[derive(Debug, Clone, PartialEq)]
 struct PathsOf {
     version: u64,
+    /// Number of the first sample.
+    first: u32,
     environment: (u64, bool),
     size: [u32; 2],
     clip_from_offset: [[f32; 4]; 4],
@@ -115,10 +122,11 @@ impl Paths {
             table: PathTable::new(gpu, layouts)?,
             params: UniformArray::new(gpu, LABEL, std::iter::empty())?,
             sample: sample_image(gpu, [1, 1]),
-            sums: gpu.buffer("path.sums", 48, Buffer::STORAGE | Buffer::COPY_SRC),
+            sums: gpu.buffer("path.sums", PathSums::PIXEL_BYTES, SUMS),
             output: Radiance::new(gpu, [1, 1]),
             of: None,
             done: 0,
+            restored: None,
             coming: None,
         })
     }
@@ -133,8 +141,8 @@ impl Paths {
         }
     }
 
-    /// Adds up to `added` samples of each pixel, until there are as many as the settings ask for, and returns
-    /// their mean. The sky is a level of the environment's cube, the texels
+    /// Adds up to `added` samples of each pixel, until there are those of `part`, or as many as the settings
+    /// ask for, and returns their mean. The sky is a level of the environment's cube, the texels
     /// along an edge, and what changes with it.
     pub fn record(
         &mut self,
@@ -142,20 +150,29 @@ impl Paths {
         frame: &Frame<'_>,
         (geometry, trees): (Geometry<'_>, Trees<'_>),
         (level, face, state): (&wgpu::TextureView, u32, (u64, bool)),
-        added: u32,
+        (part, added): (Option<&Range<u32>>, u32),
     ) -> Result<&Radiance> {
         let gpu = recording.gpu;
         self.fit(gpu, frame.size)?;
-        let of = PathsOf::new(frame, state);
-        if self.of.as_ref() != Some(&of) {
+        let is_part = part.is_some();
+        let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
+        let of = PathsOf::new(frame, state, part.start);
+        // A shorter part does not have what comes behind it; a picture keeps what it has.
+        let has_more = is_part && self.done as usize > part.len();
+        let is_new = self.of.as_ref() != Some(&of) || has_more;
+        if is_new {
             self.done = 0;
         }
+        self.done = self.restored.take().unwrap_or(self.done);
         self.of = None;
-        let target = frame.config.paths.samples;
+        let target = part.len() as u32;
         let added = added
             .clamp(1, MOST_ADDED)
             .min(target.saturating_sub(self.done));
         if self.done == 0 {
+            recording.scope.clear_buffer(&self.sums, 0, None);
+        }
+        if is_new {
             self.table
                 .record(recording, frame, geometry, (level, face))?;
         }
@@ -168,7 +185,10 @@ impl Paths {
             ..self.table.parts
         };
         let samples: Vec<_> = (self.done..self.done + added.max(1))
-            .map(|index| PathParams { index, ..params })
+            .map(|number| PathParams {
+                index: part.start + number,
+                ..params
+            })
             .collect();
         self.params.write_all(gpu, LABEL, &samples)?;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
@@ -220,7 +240,17 @@ impl Paths {
 
     /// Forgets all samples.
     pub fn restart(&mut self) {
-        (self.of, self.coming, self.done) = (None, None, 0);
+        (self.of, self.coming, self.restored, self.done) = (None, None, None, 0);
+    }
+
+    /// The next frame, which has the size of `sums`, goes on from these sums of its first samples.
+    pub fn restore(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
+        self.fit(gpu, sums.size)?;
+        self.restart();
+        gpu.queue
+            .write_buffer(&self.sums, 0, bytemuck::cast_slice(&sums.pixels));
+        self.restored = Some(samples);
+        Ok(())
     }
 
     /// Radiance of the last frame that was made of paths.
@@ -228,19 +258,14 @@ impl Paths {
         &self.output
     }
 
-    /// Their mean in f64 of f32 sums, waiting for it: four floats a pixel.
-    pub fn read(&self, gpu: &Gpu) -> Result<Vec<[f32; 4]>> {
-        let bytes = gpu.read(&self.sums)?;
-        let [width, height] = self.output.size().map(|side| side as usize);
-        let sums: Vec<[[f32; 4]; 3]> = bytemuck::pod_collect_to_vec(&bytes[..48 * width * height]);
-        let count = f64::from(self.done.max(1));
-        let mean = |sums: &[[f32; 4]; 3]| {
-            std::array::from_fn(|channel| {
-                let sum: f64 = sums.iter().map(|sum| f64::from(sum[channel])).sum();
-                (sum / count) as f32
-            })
-        };
-        Ok(sums.iter().map(mean).collect())
+    /// Their sums, waiting for them.
+    pub fn read(&self, gpu: &Gpu) -> Result<PathSums> {
+        let size = self.output.size();
+        let pixels = size[0] as usize * size[1] as usize;
+        Ok(PathSums {
+            size,
+            pixels: gpu.read_first(&self.sums, pixels)?,
+        })
     }
 
     fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
@@ -248,16 +273,15 @@ impl Paths {
             return Ok(());
         }
         let [width, height] = size;
-        let bytes = 48 * u64::from(width) * u64::from(height);
+        let bytes = PathSums::PIXEL_BYTES * u64::from(width) * u64::from(height);
         gpu.check_binding(
             &format!("the sums of {width} × {height} pixels' paths"),
             bytes,
         )?;
         self.restart();
-        let usage = Buffer::STORAGE | Buffer::COPY_SRC;
         (self.sums, self.sample, self.output) = fitted(gpu, size, || {
             (
-                gpu.buffer("path.sums", bytes, usage),
+                gpu.buffer("path.sums", bytes, SUMS),
                 sample_image(gpu, size),
                 Radiance::new(gpu, size),
             )
@@ -267,7 +291,7 @@ impl Paths {
 }
 
 impl PathsOf {
-    fn new(frame: &Frame<'_>, environment: (u64, bool)) -> Self {
+    fn new(frame: &Frame<'_>, environment: (u64, bool), first: u32) -> Self {
         let view = &frame.view;
         // What is not of the light changes nothing of it, and the target may grow.
         let mut config = Config::default();
@@ -281,6 +305,7 @@ impl PathsOf {
         };
         Self {
             version: frame.buffers.version,
+            first,
             environment,
             size: frame.size,
             clip_from_offset: view.clip_from_offset(frame.aspect()).to_cols_array_2d(),

@@ -1,6 +1,9 @@
 //! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
 
-use super::{Channel, ChannelSource, Recording, Renderer, SceneBuffers, recording::FrameBudget};
+use super::{
+    Channel, ChannelSource, Recording, Renderer, SceneBuffers, path_sums::PathSums,
+    recording::FrameBudget,
+};
 use crate::{
     Error, Result,
     gpu::Gpu,
@@ -39,6 +42,11 @@ pub struct Merged {
 }
 
 impl Renderer {
+    /// Sums of the samples of the last frame, which was made of paths.
+    pub fn read_path_sums(&self, gpu: &Gpu) -> Result<PathSums> {
+        self.paths.read(gpu)
+    }
+
     /// A channel of the last frame. [`Channel::Lit`] is linear radiance before exposure; of a picture of
     /// several frames it is the mean of those that there have been.
     pub fn read_channel(
@@ -75,7 +83,8 @@ impl Renderer {
         let radiance = self.depth_of_field.output().unwrap_or(lit);
         let [width, height] = radiance.size();
         let texels = if channel == Channel::Lit && !last.is_fast {
-            self.paths.read(gpu)?
+            let samples = self.paths.samples();
+            self.paths.read(gpu)?.mean(samples)
         } else if channel == Channel::Lit && last.sample.count > 1 {
             self.present.accumulate.read(gpu, last.sample.index + 1)?
         } else {

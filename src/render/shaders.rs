@@ -2,8 +2,8 @@
 
 use super::{
     alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, frame, intersections,
-    lights, material_uniforms, merge, overlay, path_table, paths, ray_path, sheen, texture_view,
-    tonemap, tree_boxes,
+    lights, material_uniforms, merge, overlay, path_sums, path_table, paths, ray_path, sheen,
+    texture_view, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -198,6 +198,7 @@ pub static SHADERS: Library = Library {
         merge::CONSTANTS,
         overlay::CONSTANTS,
         overlay::COLORS,
+        path_sums::CONSTANTS,
         path_table::CONSTANTS,
         paths::CONSTANTS,
         sheen::CONSTANTS,

@@ -63,6 +63,21 @@ impl Picture {
     }
 }
 
+/// The bytes of the OpenEXR file at `path`, whose headers ask for no more memory than `limits` allow.
+///
+/// # Errors
+///
+/// As [`Picture::load`].
+pub fn checked_openexr(path: &Path, limits: &config::Load) -> Result<Vec<u8>> {
+    let bytes = read_file(path, limits.max_file_bytes)?;
+    let checked = match bytes.starts_with(openexr::MAGIC) {
+        true => openexr::check_headers(&bytes, limits.max_environment_pixels),
+        false => Err("is no OpenEXR file".into()),
+    };
+    checked.map_err(|what| Error::scene(path, what))?;
+    Ok(bytes)
+}
+
 /// Whether the name is that of a picture.
 pub fn is_picture(path: &Path) -> bool {
     extension(path).is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))

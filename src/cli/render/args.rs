@@ -1,5 +1,6 @@
 //! The arguments of `canopy render`.
 
+use super::part::Part;
 use crate::{
     Error, Result,
     cli::options::{LookArgs, TimeArgs, fps},
@@ -12,7 +13,11 @@ use crate::{
     },
 };
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 /// Most things that the scene does not have which are told one by one.
 const MOST_WARNINGS: usize = 10;
@@ -52,6 +57,25 @@ pub struct RenderArgs {
     /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub profile: Option<PathBuf>,
+    /// Make share I of N: of a sequence's frames, or of one picture's paths
+    #[arg(long, value_name = "I/N", help_heading = "Output")]
+    pub part: Option<Part>,
+    /// Leave pictures whose files are there already as they are
+    #[arg(long, help_heading = "Output")]
+    pub skip_existing: bool,
+    /// Keep a picture's paths in this .exr now and then, and go on from there
+    #[arg(long, value_name = "FILE.exr", help_heading = "Output")]
+    pub checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints
+    #[arg(
+        long,
+        value_name = "S",
+        value_parser = time_limit,
+        default_value = "60",
+        requires = "checkpoint",
+        help_heading = "Output"
+    )]
+    pub checkpoint_every: f64,
     /// Print DONE/TOTAL for every draw, for programs; where they stop to read, the work ends
     #[arg(long, help_heading = "Output")]
     pub progress: bool,
@@ -90,14 +114,9 @@ pub struct RenderArgs {
     /// Time and variant.
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Number of pictures [default: 1, or all of a path, of a turn, or of a video's clip]
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..),
-        help_heading = "Animation"
-    )]
-    pub frames: Option<u32>,
+    /// Number of pictures, or A to B [default: 1, or all of a path, turn or video's clip]
+    #[arg(long, value_name = "N|A-B", help_heading = "Animation")]
+    pub frames: Option<Frames>,
     /// Pictures per second of the sequence
     #[arg(long, value_name = "F", value_parser = fps, help_heading = "Animation")]
     pub fps: Option<f64>,
@@ -119,6 +138,35 @@ pub struct RenderArgs {
 struct Kept {
     edits: SavedEdits,
     hidden: Vec<usize>,
+}
+
+/// Which pictures of a sequence are drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frames {
+    /// So many, from the first on.
+    Count(u32),
+    /// These of a longer sequence.
+    Range(Range<u32>),
+}
+
+impl FromStr for Frames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = match text.split_once('-') {
+            None => text.parse().ok().filter(|n| *n > 0).map(Self::Count),
+            Some((first, last)) => {
+                let first = first.parse::<u32>().ok();
+                let end = last
+                    .parse::<u32>()
+                    .ok()
+                    .and_then(|last| last.checked_add(1));
+                let range = first.zip(end).map(|(first, end)| first..end);
+                range.filter(|range| !range.is_empty()).map(Self::Range)
+            }
+        };
+        parsed.ok_or_else(|| "expected a number of pictures, or first-last, such as 10-19".into())
+    }
 }
 
 /// The format of a picture file.

@@ -1,11 +1,14 @@
 //! `canopy render`: pictures without a window.
 
 mod args;
+mod checkpoint;
 mod outputs;
+mod part;
 mod stats;
 mod video;
 
-pub use args::{PictureFormat, RenderArgs};
+pub use args::{Frames, PictureFormat, RenderArgs};
+pub use part::Part;
 
 use super::{
     every_adapter,
@@ -15,12 +18,14 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::Config,
+    config::{Config, ImageMode},
     gpu::profiler::Stopwatch,
+    output::path_part::About,
     profile::{self, history::History},
     provenance::Shown,
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::{
+        Scene,
         camera_path::CameraPath,
         compared::Compared,
         framing::Viewpoint,
@@ -29,11 +34,13 @@ use crate::{
         timeline::LoopRange,
     },
 };
+use checkpoint::Checkpoint;
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
 use std::{
     collections::BTreeSet,
     io::Write as _,
+    ops::Range,
     path::{Path, PathBuf},
 };
 use video::{Video, VideoFile};
@@ -62,8 +69,38 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     let path = args.path.as_deref();
     let path = path.map(|file| CameraPath::read(file, config.camera.fov));
     let path = path.transpose()?;
-    let frames = known_frames(args, &config, path.as_ref(), video.is_some());
-    let outputs = outputs(args, &config, frames.unwrap_or(2), video.is_some())?;
+    let framed = framed_frames(args, &config, path.as_ref(), video.is_some());
+    let mut frames = match &args.frames {
+        Some(Frames::Range(range)) => Some(range.clone()),
+        _ => framed.map(|frames| 0..frames),
+    };
+    let outputs = outputs(
+        args,
+        &config,
+        frames.as_ref().unwrap_or(&(0..2)),
+        video.is_some(),
+    )?;
+    check_shares(args, &config, video.is_some())?;
+    let mut samples = 0..config.paths.samples;
+    let is_one = frames.as_ref().is_some_and(|frames| frames.len() == 1);
+    let writes_part = args.part.is_some() && is_one;
+    if writes_part && config.image.mode != ImageMode::Path {
+        let why =
+            "--part: one picture has parts of its samples alone; add --paths N, or --frames N";
+        return args::usage(why.into());
+    }
+    match (args.part, &mut frames) {
+        (Some(part), Some(frames)) if frames.len() > 1 => *frames = part.share(frames, "frames")?,
+        (Some(part), _) => samples = part.share(&samples, "samples")?,
+        (None, _) => {}
+    }
+    if args.skip_existing
+        && let Some(mut frames) = frames.clone()
+        && frames.all(|frame| outputs.iter().all(|output| output.is_there(frame)))
+    {
+        Report::new(quiet).wrote("nothing: all pictures are there");
+        return Ok(());
+    }
     if let Some(path) = &args.profile {
         profile::check(path)?;
     }
@@ -71,7 +108,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     let report = Report::new(quiet);
     let gpu = every_adapter::open(&report, &config)?;
     // A sequence is framed once, for all of its pictures.
-    let span = frames.map_or(Span::Clip, |frames| Span::Sequence {
+    let span = framed.map_or(Span::Clip, |frames| Span::Sequence {
         seconds: (frames - 1) as f32 * config.animation.speed / config.output.fps,
         poses: frames.min(MOST_POSES) as usize,
     });
@@ -82,6 +119,10 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     let (mut opened, look) = (opened.checked()?, args.look.look());
     opened.edits = args.edits_of(&opened.scene);
     let (files, variant) = (opened.files.clone(), opened.variant);
+    let contents = match args.part.is_some() || args.checkpoint.is_some() {
+        true => contents(&opened.scene, &config)?,
+        false => 0,
+    };
     report.line.stage("uploading the scene");
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
@@ -102,9 +143,18 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     offscreen.profile = args.profile.is_some().then(|| History::new(MOST_PROFILED));
     let mut times = Times::default();
     let sequence = Sequence {
-        frames: frames.unwrap_or_else(|| frames_of_clip(&offscreen)),
+        frames: frames.unwrap_or_else(|| 0..frames_of_clip(&offscreen)),
+        skips: args.skip_existing,
         route: route(&mut offscreen, args, path),
         samples: args.samples.unwrap_or(1),
+        paths: samples,
+        part: args.part.filter(|_| writes_part).unwrap_or(Part::WHOLE),
+        writes_part,
+        contents,
+        checkpoint: args
+            .checkpoint
+            .clone()
+            .map(|path| (path, args.checkpoint_every)),
         time_limit: args.time_limit,
         tells: args.progress,
         made_of,
@@ -122,7 +172,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     )?;
     if let Some(video) = video {
         report.line.stage("encoding the video");
-        let draws = u64::from(sequence.frames) * u64::from(sequence.samples);
+        let draws = sequence.frames.len() as u64 * u64::from(sequence.samples);
         // A reader that has gone away has cancelled it.
         let goes_on = || match args.progress {
             true => tell(draws, draws),
@@ -144,9 +194,21 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
 
 /// The pictures that are drawn.
 struct Sequence {
-    frames: u32,
+    frames: Range<u32>,
+    /// Whether pictures that are there are left as they are.
+    skips: bool,
     route: Route,
     samples: u32,
+    /// Which samples of paths are traced.
+    paths: Range<u32>,
+    /// Which part of the whole they are.
+    part: Part,
+    /// Whether the part is written, with its sums, rather than the picture.
+    writes_part: bool,
+    /// A number for what the files of the scene and of the settings hold.
+    contents: u32,
+    /// Where the paths of a picture are kept, and how many seconds apart.
+    checkpoint: Option<(PathBuf, f64)>,
     /// Seconds after which no more paths are traced for a picture.
     time_limit: Option<f64>,
     /// Whether every draw is told on standard output.
@@ -155,9 +217,48 @@ struct Sequence {
     made_of: MadeOf,
 }
 
-/// The number of frames, as far as it does not depend on the scene: what is asked for, else all of a path or
-/// a turn, else one; `None` for a video of the clip.
-fn known_frames(
+impl Sequence {
+    /// Where paths are kept.
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        let (path, every_secs) = self.checkpoint.as_ref()?;
+        Some(Checkpoint::new(path.clone(), *every_secs))
+    }
+
+    /// What a part of the picture that shows `shown`, of which so many samples are there, says of itself.
+    fn about(&self, config: &Config, frame: u32, shown: &Shown<'_>, held: u32) -> About {
+        let of = part::identity(config, shown, self.contents);
+        let samples = (&self.paths, held, config.paths.samples);
+        About::new(self.part.of(), samples, (frame, of))
+    }
+}
+
+/// A number for what the files of the scene and of its settings hold.
+fn contents(scene: &Scene, config: &Config) -> Result<u32> {
+    let environment = &config.environment;
+    let environment = environment.is_file().then(|| Path::new(&environment.file));
+    let of_scene = scene.dependencies.iter().map(PathBuf::as_path);
+    part::contents(of_scene.chain(environment))
+}
+
+/// Fails for work that has no parts, or of which nothing can be kept.
+fn check_shares(args: &RenderArgs, config: &Config, is_video: bool) -> Result<()> {
+    let is_of_paths = config.image.mode == ImageMode::Path;
+    let what = if is_video && args.part.is_some() {
+        "--part: a video has no parts; write pictures with {frame} in their name"
+    } else if is_video && args.skip_existing {
+        "--skip-existing: a video is made whole; write pictures with {frame} in their name"
+    } else if args.checkpoint.is_some() && !is_of_paths {
+        "--checkpoint keeps paths: add --paths N"
+    } else {
+        return Ok(());
+    };
+    args::usage(what.into())
+}
+
+/// The number of frames that a sequence is framed for, as far as it does not depend on the scene: what is
+/// asked for, else all of a path or a turn, else one; `None` for a video of the clip. Ranges of a sequence
+/// whose length nobody knows are framed for the clip too, so that all are framed alike.
+fn framed_frames(
     args: &RenderArgs,
     config: &Config,
     path: Option<&CameraPath>,
@@ -169,7 +270,11 @@ fn known_frames(
         .turntable
         .map(|seconds| (seconds * fps).round().max(1.0) as u32);
     let one = (!is_video).then_some(1);
-    args.frames.or(along).or(around).or(one)
+    match args.frames {
+        Some(Frames::Count(count)) => Some(count),
+        Some(Frames::Range(_)) => along.or(around),
+        None => along.or(around).or(one),
+    }
 }
 
 /// The frames from the start to the end of the part of the clip that plays, or of all of it where the start
@@ -228,20 +333,27 @@ fn draw(
     );
     let mut written = Written::default();
     let mut stats = FrameStats::default();
-    let (frames, count) = (sequence.frames, sequence.samples);
+    let (frames, count) = (sequence.frames.len() as u32, sequence.samples);
+    let mut checkpoint = sequence.checkpoint();
     let mut stages = Stages::default();
     report.line.stage("compiling shaders");
-    for frame in 0..frames {
+    for (number, frame) in (0..frames).zip(sequence.frames.clone()) {
+        if sequence.skips && outputs.iter().all(|output| output.is_there(frame)) {
+            written.left += 1;
+            continue;
+        }
         let time = time_of(offscreen, start, frame as f32 * step);
         times.begin(frame, time);
         let seconds = frame as f32 / offscreen.config.output.fps;
         let moment = offscreen.moment_from(time, sequence.route.view(seconds));
         if offscreen.traces_paths() {
-            let of = [frame, frames];
+            let shown = sequence.made_of.shown(offscreen, &moment, 1);
+            let mut about = sequence.about(&offscreen.config, frame, &shown, 0);
             stats = draw_paths(
                 offscreen,
                 sequence,
-                (&moment, of),
+                (&moment, [number, frames]),
+                (&mut about, checkpoint.as_mut()),
                 outputs,
                 times,
                 &mut stages,
@@ -250,7 +362,13 @@ fn draw(
             let writing = Stopwatch::new();
             for output in outputs {
                 let shown = sequence.made_of.shown(offscreen, &moment, 1);
-                output.write(offscreen, frame, shown, &mut written)?;
+                let part = sequence.writes_part.then_some(&about);
+                output.write(offscreen, frame, shown, part, &mut written)?;
+            }
+            if let Some(checkpoint) = &checkpoint
+                && about.held == sequence.paths.len() as u32
+            {
+                checkpoint.remove()?;
             }
             stages.write_ms += writing.ms();
         }
@@ -258,11 +376,11 @@ fn draw(
         for index in 0..draws {
             let sample = FrameSample::of(index, count);
             stages.compile_ms += offscreen.compile(&moment, sample)?;
-            let done = u64::from(frame) * u64::from(count) + u64::from(index);
+            let done = u64::from(number) * u64::from(count) + u64::from(index);
             let total = u64::from(frames) * u64::from(count);
             report
                 .line
-                .step(done, total, step_text([frame, frames], [index, count]));
+                .step(done, total, step_text([number, frames], [index, count]));
             let drawing = Stopwatch::new();
             let drawn = offscreen.draw(&moment, sample)?;
             // The time that reading channels back takes is not the frame's.
@@ -272,7 +390,7 @@ fn draw(
             }
             times.add(&drawn, &stats.passes);
             stages.draw_ms += drawing.ms();
-            if (frame, index) == (0, 0) {
+            if index == 0 {
                 check_lights(outputs, stats.lights)?;
             }
             let writing = Stopwatch::new();
@@ -281,7 +399,7 @@ fn draw(
                 .filter(|output| output.is_ready(index, count))
             {
                 let shown = sequence.made_of.shown(offscreen, &moment, count);
-                output.write(offscreen, frame, shown, &mut written)?;
+                output.write(offscreen, frame, shown, None, &mut written)?;
             }
             stages.write_ms += writing.ms();
         }
@@ -300,17 +418,23 @@ fn draw_paths(
     offscreen: &mut Offscreen,
     sequence: &Sequence,
     (moment, [frame, frames]): (&Moment, [u32; 2]),
+    (about, mut checkpoint): (&mut About, Option<&mut Checkpoint>),
     outputs: &[Output],
     times: &mut Times,
     stages: &mut Stages,
     report: &Report,
 ) -> Result<FrameStats> {
-    let wanted = offscreen.config.paths.samples;
+    let wanted = sequence.paths.len() as u32;
+    offscreen.set_path_part(sequence.paths.clone());
     let began = Stopwatch::new();
-    let mut stats = FrameStats::default();
-    let mut done = 0;
+    let mut stats;
+    let mut done = match &mut checkpoint {
+        Some(checkpoint) => checkpoint.restore(offscreen, about)?,
+        None => 0,
+    };
     offscreen.set_path_samples(1);
-    while done < wanted {
+    // One draw at least: it makes the picture of what a checkpoint has.
+    loop {
         stages.compile_ms += offscreen.compile(moment, FrameSample::SINGLE)?;
         let so_far = u64::from(frame) * u64::from(wanted) + u64::from(done);
         let total = u64::from(frames) * u64::from(wanted);
@@ -322,7 +446,8 @@ fn draw_paths(
         let before = std::mem::replace(&mut done, stats.path_samples.unwrap_or(wanted));
         times.add(&drawn, &stats.passes);
         stages.draw_ms += drawing.ms();
-        if before == 0 && frame == 0 {
+        about.held = done;
+        if before == 0 {
             check_lights(outputs, stats.lights)?;
         }
         if sequence.tells {
@@ -331,10 +456,12 @@ fn draw_paths(
                 total,
             )?;
         }
-        if sequence
-            .time_limit
-            .is_some_and(|limit| began.ms() >= 1e3 * limit)
-        {
+        let limit = sequence.time_limit;
+        let is_over = limit.is_some_and(|limit| began.ms() >= 1e3 * limit);
+        if let Some(checkpoint) = checkpoint.as_deref_mut().filter(|_| done < wanted) {
+            checkpoint.keep(offscreen, about, is_over)?;
+        }
+        if done >= wanted || is_over {
             break;
         }
         offscreen.set_path_samples(added(done - before, drawn.wall_ms));

@@ -1,20 +1,25 @@
 //! The files of `canopy render`: checked before any work is done, then encoded and written.
 
 use super::{
-    args::{PictureFormat, RenderArgs, is_stdout, usage},
+    args::{Frames, PictureFormat, RenderArgs, is_stdout, usage},
     video,
 };
 use crate::{
     Error, Result,
     cli::{console::print_bytes, offscreen::Offscreen},
     config::{self, Config, ImageMode, ShadowMode},
-    output::{self, embedded, numbers, picture},
+    output::{
+        self, embedded, numbers,
+        path_part::{self, About, PathPart},
+        picture,
+    },
     provenance::{Provenance, SOFTWARE, Shown},
     render::Channel,
 };
 use std::{
     collections::{BTreeSet, HashSet},
     io::IsTerminal as _,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -36,13 +41,21 @@ pub(super) struct Output {
 pub(super) fn outputs(
     args: &RenderArgs,
     config: &Config,
-    frames: u32,
+    frames: &Range<u32>,
     is_video: bool,
 ) -> Result<Vec<Output>> {
     let mut outputs = match is_video {
         true => Vec::new(),
-        false => vec![picture_output(args, frames)?],
+        false => vec![picture_output(args, frames.len())?],
     };
+    if let (Some(_), 1, Some(picture)) = (args.part, frames.len(), outputs.first())
+        && picture.format != PictureFormat::Exr
+    {
+        return usage(format!(
+            "{}: a part of a picture's samples is an .exr",
+            args.output.display()
+        ));
+    }
     let holds_no_alpha = match outputs.first() {
         None => Some("a video"),
         Some(picture) => (picture.format == PictureFormat::Jpg).then_some("JPEG"),
@@ -65,11 +78,11 @@ pub(super) fn outputs(
     let mut taken = HashSet::new();
     for output in &outputs {
         let Some(name) = &output.name else { continue };
-        let path = name.frame(0);
-        if frames > 1 && !name.is_numbered() {
+        let path = name.frame(frames.start);
+        if frames.len() > 1 && !name.is_numbered() {
             let what = match args.frames {
-                Some(_) => format!("--frames {frames} needs"),
-                None => format!("{frames} frames need"),
+                Some(Frames::Count(count)) => format!("--frames {count} needs"),
+                _ => format!("{} frames need", frames.len()),
             };
             return usage(format!(
                 "{}: {what} a name with {{frame}}, or every picture would replace the last",
@@ -77,12 +90,19 @@ pub(super) fn outputs(
             ));
         }
         // Widths of numbers differ in the first picture, and may be the same in the last.
-        let ends: BTreeSet<_> = [0, frames - 1].map(|n| place(&name.frame(n))).into();
+        let ends: BTreeSet<_> = [frames.start, frames.end - 1]
+            .map(|n| place(&name.frame(n)))
+            .into();
         take(ends, &path, &mut taken)?;
         output::check_writable(&path)?;
     }
     if let Some(path) = &args.stats {
         output::extension(path, &["json"])?;
+        take([place(path)], path, &mut taken)?;
+        output::check_writable(path)?;
+    }
+    if let Some(path) = &args.checkpoint {
+        output::extension(path, &["exr"])?;
         take([place(path)], path, &mut taken)?;
         output::check_writable(path)?;
     }
@@ -113,7 +133,7 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-fn picture_output(args: &RenderArgs, frames: u32) -> Result<Output> {
+fn picture_output(args: &RenderArgs, frames: usize) -> Result<Output> {
     let known = [&PictureFormat::EXTENSIONS[..], &video::EXTENSIONS[..]].concat();
     let of_name = || output::extension(&args.output, &known).map(PictureFormat::of);
     if !is_stdout(&args.output) {
@@ -125,6 +145,11 @@ fn picture_output(args: &RenderArgs, frames: u32) -> Result<Output> {
     }
     if frames > 1 {
         return usage("-o -: standard output holds one picture; --frames needs files".into());
+    }
+    if args.skip_existing {
+        return usage(
+            "-o -: standard output holds nothing yet; --skip-existing needs a file".into(),
+        );
     }
     if args.progress {
         return usage("-o -: standard output holds the picture; --progress needs a file".into());
@@ -198,6 +223,8 @@ pub(super) fn check_lights(outputs: &[Output], lights: u32) -> Result<()> {
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pictures: u32,
+    /// Pictures that were there already.
+    pub(super) left: u32,
     channels: u32,
     bytes: u64,
     first: String,
@@ -215,7 +242,13 @@ impl Written {
     /// In words, for pictures of `size`.
     pub(super) fn text(&self, [width, height]: [u32; 2]) -> String {
         let (first, last) = (&self.first, &self.last);
+        let left = match self.left {
+            0 => String::new(),
+            1 => ", and left 1 that was there".into(),
+            more => format!(", and left {more} that were there"),
+        };
         let names = match self.pictures {
+            0 => return format!("nothing{left}"),
             1 => first.clone(),
             more => format!("{more} pictures, {first} to {last}"),
         };
@@ -225,17 +258,26 @@ impl Written {
             more => format!(" and {more} channels"),
         };
         let bytes = numbers::bytes(self.bytes);
-        format!("{names}{channels} ({width} × {height} pixels, {bytes})")
+        format!("{names}{channels} ({width} × {height} pixels, {bytes}){left}")
     }
 }
 
 impl Output {
-    /// Encodes what was drawn last and writes it as picture `frame`.
+    /// Whether the file of picture `frame` is there. Files appear whole or not at all; an empty one is somebody
+    /// else's mark of a picture that is to come.
+    pub(super) fn is_there(&self, frame: u32) -> bool {
+        let path = self.name.as_ref().map(|name| name.frame(frame));
+        let file = path.and_then(|path| std::fs::metadata(path).ok());
+        file.is_some_and(|file| file.is_file() && file.len() > 0)
+    }
+
+    /// Encodes what was drawn last and writes it as picture `frame`, or as the `part` of it.
     pub(super) fn write(
         &self,
         offscreen: &mut Offscreen,
         frame: u32,
         shown: Shown<'_>,
+        part: Option<&About>,
         written: &mut Written,
     ) -> Result<()> {
         let path = self.name.as_ref().map(|name| name.frame(frame));
@@ -250,7 +292,7 @@ impl Output {
             true => Provenance::new(config, &shown, folder).text_within(most),
             false => (None, None),
         };
-        let bytes = self.encode(offscreen, made.as_deref())?;
+        let bytes = self.encode(offscreen, part, made)?;
         let name = match &self.name {
             None => {
                 print_bytes(&bytes)?;
@@ -280,7 +322,20 @@ impl Output {
     }
 
     /// The picture as a file; `made` is the text that it keeps.
-    fn encode(&self, offscreen: &mut Offscreen, made: Option<&str>) -> Result<Vec<u8>> {
+    fn encode(
+        &self,
+        offscreen: &mut Offscreen,
+        part: Option<&About>,
+        made: Option<String>,
+    ) -> Result<Vec<u8>> {
+        if let (Channel::Lit, Some(about)) = (self.channel, part) {
+            return path_part::exr(&PathPart {
+                about: about.clone(),
+                sums: offscreen.path_sums()?,
+                made,
+            });
+        }
+        let made = made.as_deref();
         let [width, height] = offscreen.config.output.size;
         let quality = offscreen.config.output.jpeg_quality;
         match (self.channel, self.format) {
@@ -341,5 +396,7 @@ mod tests {
             written.text([4, 3]),
             "3 pictures, a.png to c.png and 6 channels (4 × 3 pixels, 2.0 KiB)"
         );
+        (written.pictures, written.left) = (0, 2);
+        assert_eq!(written.text([4, 3]), "nothing, and left 2 that were there");
     }
 }

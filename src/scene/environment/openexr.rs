@@ -49,7 +49,7 @@ pub(in crate::scene) fn rgb(
 
 /// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which
 /// may be as large as the data window, before it reads them. (OpenEXR file layout, "Header"; little-endian.)
-fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
+pub(in crate::scene) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
     let several = headers.int()? & 0x1000 != 0;

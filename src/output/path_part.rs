@@ -1,0 +1,295 @@
+//! Parts of a picture of paths: OpenEXR files that hold, beside the mean, the exact sums of some of the
+//! picture's samples, and say which.
+
+use crate::{
+    Error, Result,
+    error::guarded,
+    output::{embedded, picture},
+    render::{FloatImage, path_sums::PathSums},
+};
+use exr::{
+    image::{
+        AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, write::WritableImage as _,
+    },
+    meta::{
+        BlockDescription, MetaData,
+        attribute::{AttributeValue, SampleType, Text},
+        header::LayerAttributes,
+    },
+    prelude::{ReadChannels as _, ReadLayers as _},
+};
+use serde::{Deserialize, Serialize};
+use std::{io::Cursor, ops::Range, path::Path};
+
+/// The attribute that says which samples the sums are of.
+const KEYWORD: &str = "canopyPart";
+
+/// The version of what it says. A reader takes no other one.
+const FORMAT: u32 = 1;
+
+/// Most bytes of it.
+const MOST_BYTES: usize = 4096;
+
+/// Most samples of a pixel.
+const MOST_SAMPLES: u32 = 1_000_000_000;
+
+/// The names of the channels of colours, in the order of a pixel.
+const COLORS: [&str; 4] = ["R", "G", "B", "A"];
+
+/// How parts are compressed.
+const ENCODING: Encoding = Encoding::SMALL_LOSSLESS;
+
+/// What a part says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    format: u32,
+    /// Which of how many parts it is, from 1 on.
+    pub part: [u32; 2],
+    /// Its first sample, and the one behind its last, when it is whole.
+    pub samples: [u32; 2],
+    /// Samples that its sums hold, from the first on.
+    pub held: u32,
+    /// Samples of the whole picture.
+    pub total: u32,
+    /// The picture's number in its sequence.
+    pub frame: u32,
+    /// What it is a picture of.
+    pub of: Identity,
+}
+
+/// What parts of one picture have in common: numbers that differ where what they stand for does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// What it was made with.
+    pub version: String,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// The bytes of its files, edits, and what is hidden.
+    pub scene: u32,
+    /// The settings.
+    pub settings: u32,
+    /// The camera.
+    pub view: u32,
+}
+
+impl Identity {
+    /// What differs, in words; `None` where nothing does.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let [a, b] = [self, other];
+        let sides = |size: [u32; 2]| format!("{} × {} pixels", size[0], size[1]);
+        if a.version != b.version {
+            return Some(format!("made with {}, not {}", b.version, a.version));
+        }
+        if a.size != b.size {
+            return Some(format!("of {}, not {}", sides(b.size), sides(a.size)));
+        }
+        let differing = [
+            (a.scene != b.scene, "of another scene"),
+            (a.settings != b.settings, "of other settings"),
+            (a.view != b.view, "of another view"),
+        ];
+        let what = differing.into_iter().find(|(differs, _)| *differs);
+        what.map(|(_, what)| what.to_owned())
+    }
+}
+
+impl About {
+    /// Of samples `range` of the `total` of a picture, of which the first `held` are there.
+    pub fn new(
+        part: [u32; 2],
+        (range, held, total): (&Range<u32>, u32, u32),
+        (frame, of): (u32, Identity),
+    ) -> Self {
+        Self {
+            format: FORMAT,
+            part,
+            samples: [range.start, range.end],
+            held,
+            total,
+            frame,
+            of,
+        }
+    }
+
+    /// The samples that are there.
+    pub fn range(&self) -> Range<u32> {
+        self.samples[0]..self.samples[0] + self.held
+    }
+
+    /// Whether this can be.
+    fn is_sound(&self) -> bool {
+        let [first, end] = self.samples;
+        let [number, parts] = self.part;
+        (1..=MOST_SAMPLES).contains(&self.total)
+            && (1..=parts).contains(&number)
+            && first < end
+            && end <= self.total
+            && (1..=end - first).contains(&self.held)
+    }
+}
+
+/// A part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathPart {
+    /// What it is.
+    pub about: About,
+    /// The sums of its samples.
+    pub sums: PathSums,
+    /// How the picture was made, as pictures keep it.
+    pub made: Option<String>,
+}
+
+/// The name of a channel of sums.
+fn name_of(word: usize, color: &str) -> String {
+    format!("sum{word}.{color}")
+}
+
+/// Encodes a part.
+///
+/// # Errors
+///
+/// [`Error::Encode`].
+pub fn exr(part: &PathPart) -> Result<Vec<u8>> {
+    let unencodable = |e: &dyn std::fmt::Display| {
+        Error::Encode(format!("the part of the picture cannot be encoded: {e}"))
+    };
+    let sums = &part.sums;
+    let mean = sums.mean(part.about.held);
+    let floats = (0..4).map(|color| {
+        let values = mean.iter().map(|texel| texel[color]).collect();
+        AnyChannel::new(COLORS[color], FlatSamples::F32(values))
+    });
+    let places = (0..4).flat_map(|word| (0..4).map(move |color| (word, color)));
+    let words = places.map(|(word, color)| {
+        let values = sums.pixels.iter().map(|sum| sum[word][color]).collect();
+        let name = name_of(word, COLORS[color]);
+        AnyChannel::new(name.as_str(), FlatSamples::U32(values))
+    });
+    let channels = AnyChannels::sort(floats.chain(words).collect());
+    let mut attributes = LayerAttributes::default();
+    let about = serde_json::to_string(&part.about).map_err(|e| unencodable(&e))?;
+    let texts = [
+        (KEYWORD, Some(about.as_str())),
+        (embedded::KEYWORD, part.made.as_deref()),
+    ];
+    for (keyword, text) in texts {
+        if let Some(text) = text.and_then(Text::new_or_none) {
+            let keyword = Text::new_or_none(keyword).unwrap_or_default();
+            attributes.other.insert(keyword, AttributeValue::Text(text));
+        }
+    }
+    let size = sums.size.map(|side| side as usize);
+    let layer = Layer::new((size[0], size[1]), attributes, ENCODING, channels);
+    let mut bytes = Cursor::new(Vec::new());
+    Image::from_layer(layer)
+        .write()
+        .non_parallel()
+        .to_buffered(&mut bytes)
+        .map_err(|e| unencodable(&e))?;
+    Ok(bytes.into_inner())
+}
+
+/// Decodes the part that `bytes`, read from `path`, are. Their headers have been checked against the limits of
+/// what is loaded.
+///
+/// # Errors
+///
+/// [`Error::Scene`] for a file that canopy has not written so, or that is broken.
+pub fn read(path: &Path, bytes: &[u8]) -> Result<PathPart> {
+    let read = guarded(|| decoded(bytes));
+    let broken = || Err("is broken in a way that its decoder did not expect".into());
+    read.unwrap_or_else(broken)
+        .map_err(|what| Error::scene(path, what))
+}
+
+fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
+    const NO_PART: &str = "is no part of a picture of paths: `canopy render --paths N --part I/N` and \
+        --checkpoint write such";
+    let meta = MetaData::read_from_buffered(Cursor::new(bytes), false)
+        .map_err(|e| format!("is broken: {e}"))?;
+    let [header] = &meta.headers[..] else {
+        return Err(NO_PART.into());
+    };
+    let text_of = |keyword: &str| {
+        let mut all = header.own_attributes.other.iter();
+        let found = all.find(|(name, _)| **name == *keyword)?.1;
+        match found {
+            AttributeValue::Text(text) => Some(text.to_string()),
+            _ => None,
+        }
+    };
+    let about = text_of(KEYWORD).filter(|text| text.len() <= MOST_BYTES);
+    let about: About = serde_json::from_str(&about.ok_or(NO_PART)?)
+        .map_err(|e| format!("says what part it is in a way that is broken: {e}"))?;
+    if about.format != FORMAT {
+        let format = about.format;
+        return Err(format!(
+            "is a part of format {format}, not {FORMAT}, which this canopy reads"
+        ));
+    }
+    if !about.is_sound() {
+        return Err("says that it holds samples that it cannot have".into());
+    }
+    // What canopy writes and nothing else, so that no header asks for more memory than its size says.
+    let size = header.layer_size;
+    let is_of_size = about.of.size.map(|side| side as usize) == [size.0, size.1];
+    let is_plain = header.compression == ENCODING.compression
+        && header.blocks == BlockDescription::ScanLines
+        && !header.deep;
+    let channels = &header.channels.list;
+    let is_named = |name: &str, kind| {
+        let mut same = channels.iter().filter(|c| c.name == *name);
+        same.next()
+            .is_some_and(|c| c.sample_type == kind && c.sampling.0 == 1 && c.sampling.1 == 1)
+    };
+    let has_colors = COLORS.iter().all(|name| is_named(name, SampleType::F32));
+    let has_words = (0..4).all(|word| {
+        let mut names = COLORS.iter().map(|color| name_of(word, color));
+        names.all(|name| is_named(&name, SampleType::U32))
+    });
+    if !(is_of_size && is_plain && channels.len() == 20 && has_colors && has_words) {
+        return Err(
+            "says that it is a part, but its channels or sizes are not those of one".into(),
+        );
+    }
+    let made = text_of(embedded::KEYWORD);
+    let image = exr::prelude::read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .first_valid_layer()
+        .all_attributes()
+        .non_parallel()
+        .from_buffered(Cursor::new(bytes))
+        .map_err(|e| format!("is broken: {e}"))?;
+    let mut sums = PathSums::new(about.of.size);
+    for channel in image.layer_data.channel_data.list {
+        let place = (0..4).flat_map(|word| (0..4).map(move |color| (word, color)));
+        let mut place =
+            place.filter(|(word, color)| channel.name == *name_of(*word, COLORS[*color]));
+        let (Some((word, color)), FlatSamples::U32(values)) = (place.next(), channel.sample_data)
+        else {
+            continue;
+        };
+        for (sum, value) in sums.pixels.iter_mut().zip(values) {
+            sum[word][color] = value;
+        }
+    }
+    Ok(PathPart { about, sums, made })
+}
+
+/// The picture of `samples` samples whose sums these are, as `canopy render` writes it.
+///
+/// # Errors
+///
+/// [`Error::Encode`].
+pub fn whole(sums: &PathSums, samples: u32, made: Option<&str>) -> Result<Vec<u8>> {
+    let image = FloatImage {
+        width: sums.size[0],
+        height: sums.size[1],
+        texels: sums.mean(samples),
+    };
+    picture::exr_with(&image, made)
+}
