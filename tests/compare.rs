@@ -493,7 +493,7 @@ fn a_frame_is_compared_with_its_reference() {
     assert_eq!(figures["flip"], truth["mean"]);
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{truth:#}"));
     assert!(number(&figures["rmse"]) > 0.0 && number(&figures["radiance_rmse"]) > 0.0);
-    // Both see the same light, and show it with one exposure; paths find what surfaces send to each other too.
+    // Both see the same light, and show it with one exposure; paths find what surfaces send on, too.
     for mean in ["mean_radiance", "mean_displayed"] {
         let [a, b] = [0, 1].map(|side| number(&figures[mean][side]));
         assert!(a > 0.0 && (b / a - 1.0).abs() < 0.05, "{mean}: {a}, {b}");

@@ -16,8 +16,13 @@ use canopy::{
     config::{
         Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, Switch,
     },
-    reference::paths,
-    render::{Channel, View, paths::MOST_ADDED},
+    gpu::layout::Light,
+    reference::{
+        lbvh::triangles,
+        path::{self, PathMaterial, PathScene, PathView},
+        paths,
+    },
+    render::{Channel, View, blue_noise, paths::MOST_ADDED},
     scene::{
         AlphaMode, Layers, LightKind, Material, Pose, Scene,
         environment::{EnvironmentImage, Shape},
@@ -380,10 +385,109 @@ fn paths_find_what_integrals_do() {
     stage.darken();
     stage.size = [32, 32];
     stage.config.paths.bounces = 1;
+    paths_are_those_of_their_twin(&mut stage);
     soft_shadows_are_those_of_paths(&mut stage);
     occlusion_is_that_of_paths(&mut stage);
     mirrors_show_what_paths_do(&mut stage);
     harmonics_light_as_paths_do(&mut stage);
+}
+
+/// Path by path: a floor, a rough metal ball and a ball of clear glass below a lamp. Where rounding decides
+/// otherwise than f64, by which edge a ray passes, whole paths differ: of at most one in fifty.
+fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
+    const BOUNCES: u32 = 8;
+    let glass = Material {
+        roughness: 0.0,
+        ..layered(matte(Vec3::splat(0.9)), |layers| {
+            (layers.transmission, layers.thickness, layers.ior) = (1.0, 1.0, 1.5);
+        })
+    };
+    let metal = Material {
+        metallic: 1.0,
+        roughness: 0.3,
+        ..matte(Vec3::new(0.9, 0.6, 0.3))
+    };
+    let floor = matte(Vec3::new(0.5, 0.7, 0.3));
+    let corner = Vec3::new(-3.0, 0.0, 3.0);
+    let mut things = scene(
+        [
+            quad(corner, 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(-0.7, 0.6, 0.0), 0.6, 8, 1),
+            sphere(Vec3::new(0.7, 0.7, 0.3), 0.6, 8, 2),
+        ],
+        vec![floor, metal, glass],
+    );
+    let lamp = Vec3::new(0.8, 3.0, 1.0);
+    add_light(&mut things, LightKind::Point, 12.0, lamp, Vec3::ZERO);
+    let things = keep(things);
+    enter(stage, things);
+    stage.config.paths.bounces = BOUNCES;
+    let view = above();
+    let found = traced(stage, things, view, 1);
+
+    let merged = stage.merged();
+    let triangles = triangles(&merged.positions, &merged.indices);
+    let normals = merged.indices.iter();
+    let normals: Vec<_> = normals
+        .map(|corners| corners.map(|vertex| merged.normals[vertex as usize]))
+        .collect();
+    let mesh_of = |triangle: usize| {
+        let holds = |range: &std::ops::Range<u32>| range.contains(&(triangle as u32));
+        merged.meshes.iter().position(holds).unwrap()
+    };
+    let material = |triangle| {
+        let material = &things.materials[mesh_of(triangle)];
+        PathMaterial {
+            albedo: material.base_color.truncate(),
+            roughness: material.roughness,
+            metallic: material.metallic,
+            glass: material.layers.as_ref().map(|layers| layers.ior.into()),
+        }
+    };
+    let materials: Vec<_> = (0..triangles.len()).map(material).collect();
+    let solid = triangles.iter().zip(&materials);
+    let opaque: Vec<_> = solid
+        .filter_map(|(triangle, material)| material.glass.is_none().then_some(*triangle))
+        .collect();
+    let light = Light {
+        position: lamp.to_array(),
+        kind: 1,
+        intensity: [12.0; 3],
+        ..Light::default()
+    };
+    let twin = PathScene {
+        triangles: &triangles,
+        normals: &normals,
+        materials: &materials,
+        opaque: &opaque,
+        light: &light,
+    };
+    let eye = PathView {
+        eye: view.eye().as_dvec3(),
+        forward: view.forward().as_dvec3(),
+        half_extents: view.half_extents(1.0).map(Vec3::as_dvec3),
+        size: stage.size,
+        near: view.near.into(),
+    };
+    // The share of paths that differ by more than rounding, of those that are not black in both.
+    let differing = |index: u32| {
+        let (mut lit, mut apart) = (0, 0);
+        for (i, texel) in (0..).zip(&found) {
+            let pixel = [i % stage.size[0], i / stage.size[0]];
+            let mask = blue_noise::mask();
+            let expected = path::radiance(&twin, &eye, (mask, pixel), (index, BOUNCES));
+            let texel = Vec3::from_slice(texel).as_dvec3();
+            let scale = expected.max(texel).max_element();
+            lit += u32::from(scale > 0.0);
+            apart += u32::from(texel.distance(expected) > 2e-3 * scale + 1e-6);
+        }
+        assert!(lit > 500, "{lit}");
+        f64::from(apart) / f64::from(lit)
+    };
+    let [right, wrong] = [0, 1].map(differing);
+    assert!(right < 0.02, "{right} of the paths differ");
+    assert!(wrong > 0.5, "{wrong} of other paths differ");
+    stage.config.paths.bounces = 1;
 }
 
 /// How a fast picture differs from its reference, as shares of the reference's mean.
@@ -432,7 +536,6 @@ fn hold(
     spoil(&mut stage.config);
     let wrong = apart(stage);
     stage.config = settings;
-    println!("{what}: {right:?}, spoilt {wrong:?}");
     assert!(right.within(tolerance), "{what}: {right:?}");
     assert!(!wrong.within(tolerance), "{what}, spoilt: {wrong:?}");
 }
@@ -467,7 +570,7 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     stage.config.sun.direction = [-0.5, -1.0, -0.4];
     stage.config.sun.angle = 12.0;
     hold(stage, ("sun", above()), [0.005, 0.02], |c| {
-        c.sun.angle = 0.0
+        c.sun.angle = 0.0;
     });
     stage.config.sun.enabled = Switch::Off;
 
