@@ -472,3 +472,36 @@ fn what_cannot_be_compared_is_one_line() {
         assert_eq!(folder.outcome(&format!("compare {line}")).0, 2, "{line}");
     }
 }
+
+/// One run, because compiling the path tracer is what takes long.
+#[test]
+fn a_frame_is_compared_with_its_reference() {
+    let folder = Folder::new();
+    let line = format!(
+        "scene.obj --reference --paths 32 {PLAIN} --exposure histogram \
+         --set environment.source=color --tolerance 0 -q -o truth.json -o truth.png"
+    );
+    folder.fails(1, &line, &["mean FLIP is", "tolerance of 0"]);
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(folder.path("truth.json")).unwrap()).unwrap();
+    assert_eq!(truth["b"]["with"], json!(["image.mode=path"]));
+    assert_eq!(
+        [&truth["a"]["paths"], &truth["b"]["paths"]],
+        [&Value::Null, &json!(32)]
+    );
+    let figures = &truth["reference"];
+    assert_eq!(figures["flip"], truth["mean"]);
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{truth:#}"));
+    assert!(number(&figures["rmse"]) > 0.0 && number(&figures["radiance_rmse"]) > 0.0);
+    // Both see the same light, and show it with one exposure; paths find what surfaces send on, too.
+    for mean in ["mean_radiance", "mean_displayed"] {
+        let [a, b] = [0, 1].map(|side| number(&figures[mean][side]));
+        assert!(a > 0.0 && (b / a - 1.0).abs() < 0.05, "{mean}: {a}, {b}");
+    }
+    assert!(number(&figures["exposure_ev"]) != 0.0, "{figures}");
+    let sheet = image::open(folder.path("truth.png")).unwrap();
+    assert!(sheet.width() > 3 * 64, "{}", sheet.width());
+
+    folder.picture("a.png", GREY);
+    folder.fails(2, "a.png --reference", &["--reference", "a.png", "scene"]);
+}

@@ -14,10 +14,13 @@ mod common {
 use canopy::{
     config::{Background, Config, OcclusionMode, ReflectionMode, ShadowMode, Switch},
     gpu::{Gpu, GpuImage, Tier},
+    reference::paths,
     render::{Channel, FrameInput, Renderer, View},
     scene::{self, Layers, Pose, Progress, Projection, Scene},
 };
-use common::appearance::{Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels};
+use common::appearance::{
+    Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels, reflected,
+};
 use common::gltf_builder::{Builder, U32};
 use common::golden::{compare_with_golden, difference};
 use glam::{DVec2, DVec3, DVec4, Vec3};
@@ -1306,4 +1309,25 @@ fn the_comparison_can_fail() {
     assert!(off[0].error > TOLERANCE * off[0].peak * 0.5);
     radiance[middle][1] = f32::NAN;
     assert!(compare(&still, &radiance).0[0].error.is_infinite());
+}
+
+/// What layers reflect in all directions is summed as what plain surfaces do by half vectors.
+#[test]
+fn sums_over_directions_are_those_over_half_vectors() {
+    for (roughness, metallic, albedo, cosine) in [
+        (1.0, 1.0, 0.9, 0.8),
+        (0.3, 1.0, 0.6, 0.5),
+        (0.5, 0.0, 0.7, 0.9),
+    ] {
+        let look = Look {
+            base_color: DVec4::new(albedo, albedo, albedo, 1.0),
+            metallic,
+            roughness,
+            ..Look::default()
+        };
+        let expected = paths::reflected(cosine, roughness, metallic, albedo, 1024);
+        let error = |cosine| (reflected(&look, cosine, 256).x / expected - 1.0).abs();
+        assert!(error(cosine) < 1e-3, "{}", error(cosine));
+        assert!(error(0.5 * cosine) > 2e-3, "another cosine is told apart");
+    }
 }

@@ -3,24 +3,42 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[expect(dead_code, reason = "its scenes are those of tests/materials.rs")]
+#[path = "common/appearance.rs"]
+mod appearance;
 mod common;
+#[expect(dead_code, reason = "its files are those of other tests")]
+#[path = "common/gltf_builder.rs"]
+mod gltf_builder;
 
+use appearance::{Look, reflected};
 use canopy::{
-    config::{Background, ImageMode},
-    reference::paths,
+    config::{
+        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, Switch,
+    },
+    gpu::layout::Light,
+    reference::{
+        lbvh::triangles,
+        path::{self, PathMaterial, PathScene, PathView},
+        paths,
+    },
     render::{
-        Channel, View,
+        Channel, View, blue_noise,
         path_sums::{PATH_FRACTION, PATH_MOST_EXPONENT, PathSums},
         paths::MOST_ADDED,
     },
-    scene::{AlphaMode, Layers, LightKind, Material, Pose, Scene},
+    scene::{
+        AlphaMode, Layers, LightKind, Material, Pose, Scene,
+        environment::{EnvironmentImage, Shape},
+    },
 };
 use common::{
     gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, primitive, quad, scene, sphere},
 };
 use glam::{DVec3, Vec3};
-use std::ops::Range;
+use half::f16;
+use std::{f32::consts::PI, ops::Range};
 
 /// The six sides of a cube of ±1, which face inwards, of these materials: right, left, top, bottom, front,
 /// back.
@@ -72,6 +90,11 @@ fn enter<'a>(stage: &mut Stage<'a>, scene: &'a Scene) {
     (stage.scene, stage.uploaded) = (scene, upload.unwrap());
 }
 
+/// A scene that outlives every stage.
+fn keep(scene: Scene) -> &'static Scene {
+    Box::leak(Box::new(scene))
+}
+
 fn white(stage: &mut Stage<'_>) {
     stage.config.environment.intensity = 1.0;
     stage.config.environment.color = [1.0; 3];
@@ -98,6 +121,14 @@ fn layered(base: Material, change: impl Fn(&mut Layers)) -> Material {
     Material {
         layers: Some(Box::new(layers)),
         ..base
+    }
+}
+
+/// A material without a highlight.
+fn dull(albedo: f32, glow: f32) -> Material {
+    Material {
+        emissive: Vec3::splat(glow),
+        ..layered(matte(Vec3::splat(albedo)), |layers| layers.specular = 0.0)
     }
 }
 
@@ -139,8 +170,8 @@ fn paths_find_what_integrals_do() {
         close(&what, found, expected, 0.005);
     }
 
-    // Layers give back no more than they get, and what lets all through gives back all. Facets whose light
-    // meets others lose it: that BRDF knows one bounce.
+    // What lets all through gives back all; layers what their BRDF does, which knows one bounce between
+    // facets and loses the light of others.
     let through = |change: &dyn Fn(&mut Layers)| {
         let clear = Material {
             roughness: 0.0,
@@ -151,28 +182,40 @@ fn paths_find_what_integrals_do() {
             change(layers);
         })
     };
+    let metal = |roughness: f64| Look {
+        metallic: 1.0,
+        roughness,
+        ..Look::default()
+    };
     let of_layers = [
         (
             "coat",
             layered(rough(0.4, 1.0, 1.0), |l| {
                 (l.clearcoat, l.clearcoat_roughness) = (1.0, 0.2);
             }),
-            0.85,
-            1.0,
+            Some(Look {
+                clearcoat: Some((1.0, 0.2)),
+                ..metal(0.4)
+            }),
         ),
         (
             "sheen",
             layered(matte(Vec3::ONE), |l| {
                 (l.sheen_color, l.sheen_roughness) = (Vec3::ONE, 0.5);
             }),
-            0.8,
-            1.0,
+            Some(Look {
+                roughness: 0.8,
+                sheen: Some((DVec3::ONE, 0.5)),
+                ..Look::default()
+            }),
         ),
         (
             "anisotropy",
             layered(rough(0.3, 1.0, 1.0), |l| l.anisotropy = 0.8),
-            0.65,
-            1.0,
+            Some(Look {
+                anisotropy: Some((0.8, 0.0)),
+                ..metal(0.3)
+            }),
         ),
         (
             "film",
@@ -180,26 +223,41 @@ fn paths_find_what_integrals_do() {
                 (l.iridescence, l.iridescence_ior) = (1.0, 1.4);
                 (l.iridescence_thickness_min, l.iridescence_thickness_max) = (300.0, 300.0);
             }),
-            0.5,
-            1.1,
+            Some(Look {
+                iridescence: Some([1.0, 1.4, 300.0, 300.0]),
+                ..metal(0.3)
+            }),
         ),
         (
             "specular",
             layered(matte(Vec3::ONE), |l| l.specular = 0.3),
-            0.85,
-            1.0,
+            Some(Look {
+                roughness: 0.8,
+                specular: Some((0.3, DVec3::ONE)),
+                ..Look::default()
+            }),
         ),
-        ("pane", through(&|_| ()), 0.99, 1.0),
+        ("pane", through(&|_| ()), None),
     ];
-    for (what, material, least, most) in of_layers {
-        let plate = Box::leak(Box::new(plate(Material {
+    for (what, material, look) in of_layers {
+        let plate = keep(plate(Material {
             double_sided: true,
             ..material
-        })));
+        }));
         enter(&mut stage, plate);
-        let found = mean(&traced(&mut stage, plate, at_cosine(0.8), 64)).x;
-        println!("{what}: {found:.4}");
-        assert!((least..=most + 0.01).contains(&found), "{what}: {found}");
+        let found = mean(&traced(&mut stage, plate, at_cosine(0.8), 256)).x;
+        // That of sheen sums its own scaling for each direction.
+        let steps = if what == "sheen" { 40 } else { 512 };
+        let sum = |look: &Look, cosine| reflected(look, cosine, steps).x;
+        let expected = look.as_ref().map_or(1.0, |look| sum(look, 0.8));
+        println!("{what}: {found:.4}, {expected:.4}");
+        close(what, found, expected, 0.01);
+        if what == "anisotropy" {
+            // The comparer tells another cosine, and another layer.
+            let other = look.unwrap();
+            assert!((found / sum(&other, 0.6) - 1.0).abs() > 0.01);
+            assert!((found / sum(&metal(0.3), 0.8) - 1.0).abs() > 0.01);
+        }
     }
 
     // A ball of clear glass is not seen in even light.
@@ -233,10 +291,6 @@ fn paths_find_what_integrals_do() {
 
     // A closed room whose walls all glow and reflect: E / (1 − ρ), of walls without a highlight.
     stage.darken();
-    let dull = |albedo: f32, glow: f32| Material {
-        emissive: Vec3::splat(glow),
-        ..layered(matte(Vec3::splat(albedo)), |layers| layers.specular = 0.0)
-    };
     let furnace = scene(room([0; 6]), vec![dull(0.6, 0.4)]);
     enter(&mut stage, &furnace);
     stage.config.paths.bounces = 64;
@@ -307,7 +361,7 @@ fn paths_find_what_integrals_do() {
         Vec3::ZERO,
     );
     enter(&mut stage, &lit);
-    let above = look_at(Vec3::new(0.5, 2.6, 3.6), Vec3::new(0.0, 0.2, 0.0), 20.0);
+    let above = above();
     let texels = traced(&mut stage, &lit, above, 256);
     stage.config.image.mode = ImageMode::Fast;
     stage.supersampled(&Pose::new(&lit, None, 0.0), above, 64);
@@ -367,6 +421,305 @@ fn paths_find_what_integrals_do() {
             "{glow}"
         );
     }
+
+    stage.darken();
+    stage.size = [32, 32];
+    stage.config.paths.bounces = 1;
+    paths_are_those_of_their_twin(&mut stage);
+    soft_shadows_are_those_of_paths(&mut stage);
+    occlusion_is_that_of_paths(&mut stage);
+    mirrors_show_what_paths_do(&mut stage);
+    harmonics_light_as_paths_do(&mut stage);
+}
+
+/// Path by path: a floor, a rough metal ball and a ball of clear glass below a lamp. Where rounding decides
+/// otherwise than f64, by which edge a ray passes, whole paths differ: of at most one in fifty.
+fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
+    const BOUNCES: u32 = 8;
+    let glass = Material {
+        roughness: 0.0,
+        ..layered(matte(Vec3::splat(0.9)), |layers| {
+            (layers.transmission, layers.thickness, layers.ior) = (1.0, 1.0, 1.5);
+        })
+    };
+    let metal = Material {
+        metallic: 1.0,
+        roughness: 0.3,
+        ..matte(Vec3::new(0.9, 0.6, 0.3))
+    };
+    let floor = matte(Vec3::new(0.5, 0.7, 0.3));
+    let corner = Vec3::new(-3.0, 0.0, 3.0);
+    let mut things = scene(
+        [
+            quad(corner, 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(-0.7, 0.6, 0.0), 0.6, 8, 1),
+            sphere(Vec3::new(0.7, 0.7, 0.3), 0.6, 8, 2),
+        ],
+        vec![floor, metal, glass],
+    );
+    let lamp = Vec3::new(0.8, 3.0, 1.0);
+    add_light(&mut things, LightKind::Point, 12.0, lamp, Vec3::ZERO);
+    let things = keep(things);
+    enter(stage, things);
+    stage.config.paths.bounces = BOUNCES;
+    let view = above();
+    let found = traced(stage, things, view, 1);
+
+    let merged = stage.merged();
+    let triangles = triangles(&merged.positions, &merged.indices);
+    let normals = merged.indices.iter();
+    let normals: Vec<_> = normals
+        .map(|corners| corners.map(|vertex| merged.normals[vertex as usize]))
+        .collect();
+    let mesh_of = |triangle: usize| {
+        let holds = |range: &std::ops::Range<u32>| range.contains(&(triangle as u32));
+        merged.meshes.iter().position(holds).unwrap()
+    };
+    let material = |triangle| {
+        let material = &things.materials[mesh_of(triangle)];
+        PathMaterial {
+            albedo: material.base_color.truncate(),
+            roughness: material.roughness,
+            metallic: material.metallic,
+            glass: material.layers.as_ref().map(|layers| layers.ior.into()),
+        }
+    };
+    let materials: Vec<_> = (0..triangles.len()).map(material).collect();
+    let solid = triangles.iter().zip(&materials);
+    let opaque: Vec<_> = solid
+        .filter_map(|(triangle, material)| material.glass.is_none().then_some(*triangle))
+        .collect();
+    let light = Light {
+        position: lamp.to_array(),
+        kind: 1,
+        intensity: [12.0; 3],
+        ..Light::default()
+    };
+    let twin = PathScene {
+        triangles: &triangles,
+        normals: &normals,
+        materials: &materials,
+        opaque: &opaque,
+        light: &light,
+    };
+    let eye = PathView {
+        eye: view.eye().as_dvec3(),
+        forward: view.forward().as_dvec3(),
+        half_extents: view.half_extents(1.0).map(Vec3::as_dvec3),
+        size: stage.size,
+        near: view.near.into(),
+    };
+    // The share of paths that differ by more than rounding, of those that are not black in both.
+    let differing = |index: u32| {
+        let (mut lit, mut apart) = (0, 0);
+        for (i, texel) in (0..).zip(&found) {
+            let pixel = [i % stage.size[0], i / stage.size[0]];
+            let mask = blue_noise::mask();
+            let expected = path::radiance(&twin, &eye, (mask, pixel), (index, BOUNCES));
+            let texel = Vec3::from_slice(texel).as_dvec3();
+            let scale = expected.max(texel).max_element();
+            lit += u32::from(scale > 0.0);
+            apart += u32::from(texel.distance(expected) > 2e-3 * scale + 1e-6);
+        }
+        assert!(lit > 500, "{lit}");
+        f64::from(apart) / f64::from(lit)
+    };
+    let [right, wrong] = [0, 1].map(differing);
+    assert!(right < 0.02, "{right} of the paths differ");
+    assert!(wrong > 0.5, "{wrong} of other paths differ");
+    stage.config.paths.bounces = 1;
+}
+
+/// How a fast picture differs from its reference, as shares of the reference's mean.
+#[derive(Debug)]
+struct Apart {
+    mean: f64,
+    rms: f64,
+}
+
+impl Apart {
+    fn new(fast: &[[f32; 4]], reference: &[[f32; 4]]) -> Self {
+        let average = mean(reference).element_sum() / 3.0;
+        let squares = fast.iter().zip(reference).map(|(a, b)| {
+            let [a, b] = [a, b].map(|texel| Vec3::from_slice(texel).as_dvec3());
+            a.distance_squared(b) / 3.0
+        });
+        Self {
+            mean: mean(fast).element_sum() / (3.0 * average) - 1.0,
+            rms: (squares.sum::<f64>() / fast.len() as f64).sqrt() / average,
+        }
+    }
+
+    fn within(&self, [mean, rms]: [f64; 2]) -> bool {
+        self.mean.abs() <= mean && self.rms <= rms
+    }
+}
+
+/// Holds 64 fast frames to 256 paths a pixel, within shares of the mean and of the root of the mean square,
+/// and sees that frames with a wrong setting are not within them.
+fn hold(
+    stage: &mut Stage<'_>,
+    (what, view): (&str, View),
+    tolerance: [f64; 2],
+    spoil: impl Fn(&mut Config),
+) {
+    let scene = stage.scene;
+    let reference = traced(stage, scene, view, 256);
+    stage.config.image.mode = ImageMode::Fast;
+    let pose = Pose::new(scene, None, 0.0);
+    let apart = |stage: &mut Stage<'_>| {
+        stage.supersampled(&pose, view, 64);
+        Apart::new(&stage.channel(Channel::Lit).texels, &reference)
+    };
+    let right = apart(stage);
+    let settings = stage.config.clone();
+    spoil(&mut stage.config);
+    let wrong = apart(stage);
+    stage.config = settings;
+    assert!(right.within(tolerance), "{what}: {right:?}");
+    assert!(!wrong.within(tolerance), "{what}, spoilt: {wrong:?}");
+}
+
+/// A floor with a ball, and a roof above.
+fn sheltered(albedo: f32) -> Scene {
+    let roof = [[0.4, 1.3, -0.5], [1.4, 1.3, -0.5], [0.9, 1.6, 0.6]];
+    scene(
+        [
+            quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(-0.8, 0.5, 0.2), 0.5, 16, 0),
+            primitive(&[roof.map(Vec3::from)], 0),
+        ],
+        vec![Material {
+            double_sided: true,
+            ..dull(albedo, 0.0)
+        }],
+    )
+}
+
+fn above() -> View {
+    look_at(Vec3::new(0.5, 2.6, 3.6), Vec3::new(0.0, 0.2, 0.0), 20.0)
+}
+
+/// The fast frame shades all of a light as its middle, and paths each point of it: the cosines of a sun of
+/// 12° have a mean that is 0.3 % below that of its middle.
+fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
+    let things = sheltered(0.8);
+    let things = keep(things);
+    enter(stage, things);
+    stage.config.sun.enabled = Switch::On;
+    stage.config.sun.direction = [-0.5, -1.0, -0.4];
+    stage.config.sun.angle = 12.0;
+    hold(stage, ("sun", above()), [0.005, 0.02], |c| {
+        c.sun.angle = 0.0;
+    });
+    stage.config.sun.enabled = Switch::Off;
+
+    let mut lit = sheltered(0.8);
+    let lamp = Vec3::new(0.8, 2.5, 1.0);
+    add_light(&mut lit, LightKind::Point, 12.0, lamp, Vec3::ZERO);
+    let lit = keep(lit);
+    enter(stage, lit);
+    stage.config.lights.radius = 0.3;
+    hold(stage, ("lamp", above()), [0.005, 0.03], |c| {
+        c.lights.radius = 0.0;
+    });
+    stage.config.lights.radius = 0.0;
+}
+
+/// Both are the share of the hemisphere, weighed with the cosine, in which nothing is: surfaces are so dark
+/// that the light between them, which the fast frame estimates, counts for nothing. What is left is the noise
+/// of both, which falls with more rays.
+fn occlusion_is_that_of_paths(stage: &mut Stage<'_>) {
+    let things = sheltered(0.02);
+    let things = keep(things);
+    enter(stage, things);
+    white(stage);
+    stage.config.environment.background = Background::Color;
+    stage.config.occlusion.mode = OcclusionMode::Rays;
+    hold(stage, ("occlusion", above()), [0.005, 0.07], |c| {
+        c.occlusion.radius = 0.5;
+    });
+    stage.config.occlusion.mode = OcclusionMode::Off;
+    stage.darken();
+}
+
+/// Paths reflect what is smoother than a roughness of 0.045 like that, and so blur edges by two thousandths
+/// of a radian.
+fn mirrors_show_what_paths_do(stage: &mut Stage<'_>) {
+    let mirror = Material {
+        metallic: 1.0,
+        roughness: 0.0,
+        ..matte(Vec3::new(0.9, 0.7, 0.5))
+    };
+    let glow = |radiance| Material {
+        double_sided: true,
+        emissive: radiance,
+        ..dull(0.0, 0.0)
+    };
+    let hall = scene(
+        [
+            quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            quad(Vec3::new(-2.0, 0.2, -1.5), 1.8 * Vec3::X, 1.5 * Vec3::Y, 1),
+            sphere(Vec3::new(0.8, 0.7, -0.3), 0.6, 12, 2),
+        ],
+        vec![
+            mirror,
+            glow(Vec3::new(2.0, 1.0, 0.5)),
+            glow(Vec3::new(0.3, 0.8, 1.5)),
+        ],
+    );
+    let hall = keep(hall);
+    enter(stage, hall);
+    stage.config.reflections.mode = ReflectionMode::Rays;
+    hold(stage, ("mirror", above()), [0.005, 0.05], |c| {
+        c.reflections.mode = ReflectionMode::Off;
+    });
+    stage.config.reflections.mode = ReflectionMode::Off;
+}
+
+/// Irradiance of nine coefficients is exact for radiance that has no others.
+fn harmonics_light_as_paths_do(stage: &mut Stage<'_>) {
+    let radiance = |d: Vec3| {
+        let (slope, bend) = (0.5 * d.y + 0.3 * d.x, 0.4 * d.x * d.z + 0.2 * d.y * d.y);
+        Vec3::new(1.0 + slope, 0.8 + bend, 1.2 - 0.6 * d.z + 0.5 * bend)
+    };
+    let (width, height) = (128, 64);
+    let texel = |i: u32| {
+        let along = |index: u32, count: u32| (index as f32 + 0.5) / count as f32;
+        let azimuth = (2.0 * along(i % width, width) - 1.0) * PI;
+        let polar = along(i / width, height) * PI;
+        let (sine, cosine) = polar.sin_cos();
+        let direction = Vec3::new(sine * azimuth.cos(), cosine, sine * azimuth.sin());
+        radiance(direction)
+            .extend(1.0)
+            .to_array()
+            .map(f16::from_f32)
+    };
+    let image = EnvironmentImage {
+        name: "nine coefficients".into(),
+        shape: Shape::Equirectangular,
+        width,
+        height,
+        texels: (0..width * height).map(texel).collect(),
+        scale: 1.0,
+        sun: None,
+        warnings: Vec::new(),
+    };
+    let ball = scene([sphere(Vec3::ZERO, 1.0, 32, 0)], vec![dull(0.8, 0.0)]);
+    let ball = keep(ball);
+    enter(stage, ball);
+    stage
+        .renderer
+        .set_environment(stage.gpu, Some(&image))
+        .unwrap();
+    white(stage);
+    stage.config.environment.file = "nine coefficients".into();
+    stage.config.environment.source = EnvironmentSource::Auto;
+    stage.config.environment.background = Background::Color;
+    let view = look_at(Vec3::new(0.5, 1.0, 2.6), Vec3::ZERO, 10.0);
+    hold(stage, ("harmonics", view), [0.005, 0.03], |c| {
+        c.environment.rotation = 90.0;
+    });
 }
 
 /// Radiance of the middle of the floor in a room of ±1 whose ceiling glows with 1: walls in parts, each even.

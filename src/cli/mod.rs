@@ -17,6 +17,7 @@ pub mod man;
 pub mod merge;
 mod offscreen;
 mod options;
+mod path_draws;
 mod progress;
 pub mod query;
 pub mod render;
@@ -339,6 +340,10 @@ mod tests {
             "compare a.png",
             "compare a.png b.png c.png",
             "compare a.png b.png --metric ssim",
+            "compare a.glb b.glb --reference",
+            "compare a.glb b.glb --paths 4",
+            "compare a.glb b.glb --time-limit 4",
+            "compare a.glb --reference --paths 0",
             "compare a.png b.png --ppd 0",
             "compare a.png b.png --tolerance -1",
             "--exposure bright",

@@ -555,6 +555,12 @@ pub(super) fn fps(text: &str) -> Result<f64, String> {
     fps.ok_or_else(|| "expected frames per second, such as 30".into())
 }
 
+/// Seconds after which no more paths are traced.
+pub(super) fn time_limit(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|n| (0.001..=1e9).contains(n));
+    seconds.ok_or_else(|| "expected seconds, such as 60".into())
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let (least, most) = Animation::TIME.into_inner();
     let range = f64::from(least)..=f64::from(most);

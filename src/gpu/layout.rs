@@ -41,6 +41,26 @@ wgsl_constants! {
     pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
     /// Dimension for the choice of the lobe that sends the ray of the first bounce; further ones as above.
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
+    /// First dimension for paths.
+    pub const SAMPLE_PATHS: u32 = 1 << 16;
+    /// Dimensions of each surface of a path.
+    pub const PATH_DIMENSIONS: u32 = 8;
+    /// The direction in which a path goes on.
+    pub const PATH_DIRECTION: u32 = 0;
+    /// The lobe by which a path goes on, and whether it does.
+    pub const PATH_CHOICE: u32 = 1;
+    /// Which light is asked.
+    pub const PATH_LIGHT: u32 = 2;
+    /// A point of that light.
+    pub const PATH_LIGHT_POINT: u32 = 3;
+    /// A direction of the environment.
+    pub const PATH_ENVIRONMENT: u32 = 4;
+    /// Which glowing triangle is asked.
+    pub const PATH_EMITTER: u32 = 5;
+    /// A point of that triangle.
+    pub const PATH_EMITTER_POINT: u32 = 6;
+    /// The point of the pixel: of the first surface alone.
+    pub const PATH_EYE: u32 = 7;
     /// Bins that hits of reflection rays are sorted by: those of a digit of the radix sort.
     pub const REFLECTION_BINS: u32 = 256;
     /// Roughness over which tracing what a surface reflects fades out.

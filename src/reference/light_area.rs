@@ -93,7 +93,7 @@ impl LightSeen {
 
 /// From the unit square to the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and
 /// Square").
-fn disc_point([u, v]: [f64; 2]) -> DVec2 {
+pub fn disc_point([u, v]: [f64; 2]) -> DVec2 {
     let at = 2.0 * DVec2::new(u, v) - 1.0;
     if at == DVec2::ZERO {
         return at;

@@ -15,6 +15,7 @@ pub mod lighting;
 pub mod motion;
 pub mod occlusion;
 pub mod overlay;
+pub mod path;
 pub mod paths;
 pub mod ploc;
 pub mod queries;

@@ -103,7 +103,7 @@ pub fn hit(
 }
 
 /// Twin of `basis_about`.
-fn basis(n: DVec3) -> (DVec3, DVec3) {
+pub fn basis(n: DVec3) -> (DVec3, DVec3) {
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
     let a = -1.0 / (side + n.z);
     let b = n.x * n.y * a;

@@ -15,7 +15,6 @@ use crate::{
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::{Light, PathParams},
-        library::wgsl_constants,
         pass::Binding::{Float, Store, Uniform, Write},
     },
     render::aov::Channel,
@@ -23,22 +22,6 @@ use crate::{
 };
 use std::{borrow::Cow, ops::Range};
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
-
-wgsl_constants! {
-    /// First dimension of the sampling sequence for paths, and how many each surface of a path has.
-    const SAMPLE_PATHS: u32 = 1 << 16;
-    const PATH_DIMENSIONS: u32 = 8;
-    const PATH_DIRECTION: u32 = 0;
-    /// The lobe by which a path goes on, and whether it does.
-    const PATH_CHOICE: u32 = 1;
-    const PATH_LIGHT: u32 = 2;
-    const PATH_LIGHT_POINT: u32 = 3;
-    const PATH_ENVIRONMENT: u32 = 4;
-    const PATH_EMITTER: u32 = 5;
-    const PATH_EMITTER_POINT: u32 = 6;
-    /// The point of the pixel: of the first surface alone.
-    const PATH_EYE: u32 = 7;
-}
 
 /// Most samples that a frame adds.
 pub const MOST_ADDED: u32 = 64;

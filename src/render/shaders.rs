@@ -2,7 +2,7 @@
 
 use super::{
     alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, frame, intersections,
-    lights, material_uniforms, merge, overlay, path_sums, path_table, paths, ray_path, sheen,
+    lights, material_uniforms, merge, overlay, path_sums, path_table, ray_path, sheen,
     texture_view, tonemap, tree_boxes,
 };
 use crate::{
@@ -200,7 +200,6 @@ pub static SHADERS: Library = Library {
         overlay::COLORS,
         path_sums::CONSTANTS,
         path_table::CONSTANTS,
-        paths::CONSTANTS,
         sheen::CONSTANTS,
         ray_path::CONSTANTS,
         texture_view::CONSTANTS,

@@ -688,6 +688,31 @@ impl Surface {
     }
 }
 
+/// The share of even light that a look without textures reflects to a direction at this cosine to its normal,
+/// in the plane of its tangent: summed over `steps` × `steps` directions, each with as much of the cosine.
+pub(crate) fn reflected(look: &Look, cosine: f64, steps: u32) -> DVec3 {
+    let to_eye = DVec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
+    let at = Intersection {
+        specimen: 0,
+        distance: 1.0,
+        position: DVec3::ZERO,
+        normal: DVec3::Z,
+        tangent: DVec3::X,
+        bitangent: DVec3::Y,
+        uvs: [DVec2::ZERO; 2],
+        color: DVec4::ONE,
+    };
+    let surface = Surface::new(look, &at, -to_eye);
+    let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(steps);
+    let scattered = |i: u32| {
+        let (radius2, turn) = (middle(i / steps), 2.0 * PI * middle(i % steps));
+        let (sine, up) = (radius2.sqrt(), (1.0 - radius2).sqrt());
+        let to_light = DVec3::new(sine * turn.cos(), sine * turn.sin(), up);
+        surface.scatter(to_eye, to_light) / up
+    };
+    PI / f64::from(steps * steps) * (0..steps * steps).map(scattered).sum::<DVec3>()
+}
+
 /// D of appendix B.
 fn trowbridge_reitz(normal: DVec3, half: DVec3, alpha: f64) -> f64 {
     let (a2, n_dot_h) = (alpha * alpha, normal.dot(half));

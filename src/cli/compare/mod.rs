@@ -7,21 +7,22 @@ mod text;
 
 use super::{
     console::{json_text, print},
-    options::{LookArgs, TimeArgs},
+    options::{LookArgs, TimeArgs, time_limit},
     report::Report,
 };
 use crate::{
     Result,
-    config::Config,
+    config::{Config, GroundMode, ImageMode},
     output::{
         self,
         flip::PIXELS_PER_DEGREE,
         picture_error::{Metric, PictureError},
     },
+    scene::picture,
 };
 use clap::{Args, ValueEnum};
-use result::Comparison;
-use side::{check_files, sides, usage};
+use result::{Comparison, Truth};
+use side::{Drawing, check_files, sides, usage};
 use std::path::{Path, PathBuf};
 
 /// `canopy compare`.
@@ -32,8 +33,29 @@ pub struct CompareArgs {
     #[arg(value_name = "A")]
     pub a: Option<PathBuf>,
     /// What it is compared with; without, the scene A with the settings of --with
-    #[arg(value_name = "B", required_unless_present = "with")]
+    #[arg(value_name = "B", required_unless_present_any = ["with", "reference"])]
     pub b: Option<PathBuf>,
+    /// B is the scene A by paths of light, with the exposure of A
+    #[arg(long, conflicts_with = "b", help_heading = "Reference")]
+    pub reference: bool,
+    /// Paths of a pixel of the reference; without, paths.samples
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000_000),
+        requires = "reference",
+        help_heading = "Reference"
+    )]
+    pub paths: Option<u32>,
+    /// Stop tracing paths after this time
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = time_limit,
+        requires = "reference",
+        help_heading = "Reference"
+    )]
+    pub time_limit: Option<f64>,
     /// A setting of B alone; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub with: Vec<String>,
@@ -66,15 +88,14 @@ pub struct CompareArgs {
         help_heading = "Error"
     )]
     pub tolerance: Option<f64>,
-    /// Mean of N draws of each scene, jittered within the pixels
+    /// Mean of N draws of each scene, jittered within the pixels; 1 by default, 16 with --reference
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=4096),
         help_heading = "Picture"
     )]
-    pub samples: u32,
+    pub samples: Option<u32>,
     /// Settings of both scenes.
     #[command(flatten)]
     pub look: LookArgs,
@@ -103,7 +124,11 @@ Examples:
   canopy compare fox.glb --with shadows.mode=map -o shadows.png
   canopy compare helmet.gltf --with image.tonemap=aces --with image.exposure=1 -o tones.png
   canopy compare before.png helmet.gltf --camera 0 --tolerance 0.01
-  canopy compare a.exr b.exr --json";
+  canopy compare a.exr b.exr --json
+  canopy compare room.glb --reference --paths 1024 --time-limit 60 -o room.png";
+
+/// Draws of the fast frame beside its reference: as many as calm what it samples.
+const REFERENCE_SAMPLES: u32 = 16;
 
 fn tolerance(text: &str) -> Result<f64, String> {
     let tolerance = text.parse().ok().filter(|t| (0.0..=1e30).contains(t));
@@ -128,28 +153,39 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     }
     args.look.apply(&mut config, "output.size")?;
     args.time.apply(&mut config)?;
-    let is_linear = check_files(
-        args.files(),
-        !args.with.is_empty(),
-        args.look.size.is_some(),
-    )?;
+    let with = with(args, &mut config)?;
+    let is_linear = check_files(args.files(), !with.is_empty(), args.look.size.is_some())?;
     let metric = metric(args, is_linear)?;
     let outputs = outputs(args)?;
-    let [a, b] = sides(args.files(), &args.with, &config)?;
+    let [a, mut b] = sides(args.files(), &with, &config)?;
     let report = Report::new(quiet);
-    let look = args.look.look();
-    let (a, gpu) = a.drawn(&report, None, &look, is_linear, args.samples)?;
-    let (b, _) = b.drawn(&report, gpu, &look, is_linear, args.samples)?;
+    let drawing = Drawing {
+        look: args.look.look(),
+        samples: args.samples.unwrap_or(match args.reference {
+            true => REFERENCE_SAMPLES,
+            false => 1,
+        }),
+        is_linear,
+        keeps_radiance: args.reference,
+        time_limit: args.time_limit,
+    };
+    let (a, gpu) = a.drawn(&report, None, &drawing)?;
+    if let Some(exposure_ev) = a.exposure_ev.filter(|_| args.reference) {
+        b.expose(exposure_ev);
+    }
+    let (b, _) = b.drawn(&report, gpu, &drawing)?;
     report.line.stage("comparing");
     let error = report.stage("compare", "both pictures", || {
         PictureError::new(metric, &a.picture, &b.picture)
     });
+    let truth = Truth::new(&a, &b, args.ppd.unwrap_or(PIXELS_PER_DEGREE));
     let comparison = Comparison {
         a,
         b,
         metric,
         error,
         tolerance: args.tolerance,
+        truth,
     };
     for (path, is_picture) in &outputs {
         let bytes = match is_picture {
@@ -171,6 +207,29 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
         false => comparison.text(),
     })?;
     comparison.check()
+}
+
+/// The settings of B alone. Beside its reference, a frame is the fast one, and both are without what paths
+/// know nothing of.
+fn with(args: &CompareArgs, config: &mut Config) -> Result<Vec<String>> {
+    let mut with = args.with.clone();
+    if !args.reference {
+        return Ok(with);
+    }
+    if let Some(picture) = args.a.as_ref().filter(|a| picture::is_picture(a)) {
+        let picture = picture.display();
+        return usage(format!(
+            "--reference: {picture} is drawn already; name a scene"
+        ));
+    }
+    config.image.mode = ImageMode::Fast;
+    config.scene.ground = GroundMode::Off;
+    config.depth_of_field.enabled = false;
+    if let Some(paths) = args.paths {
+        config.set("--paths", "paths.samples", i64::from(paths))?;
+    }
+    with.push("image.mode=path".into());
+    Ok(with)
 }
 
 /// What is measured.

@@ -7,6 +7,7 @@ use crate::{
         numbers::significant,
         picture_error::{Metric, PictureError},
     },
+    scene::{picture::Picture, srgb},
 };
 
 /// All that was measured.
@@ -17,6 +18,56 @@ pub(super) struct Comparison {
     pub(super) metric: Metric,
     pub(super) error: PictureError,
     pub(super) tolerance: Option<f64>,
+    /// Where B is the reference of A.
+    pub(super) truth: Option<Truth>,
+}
+
+/// What is told of a fast frame and its reference besides: all errors, and the mean luminance of A and B.
+#[derive(Debug)]
+pub(super) struct Truth {
+    /// In stops, of both.
+    pub(super) exposure_ev: f32,
+    /// The mean of FLIP.
+    pub(super) flip: f64,
+    /// Of sRGB values.
+    pub(super) rmse: f64,
+    /// Of linear radiance, before exposure.
+    pub(super) radiance_rmse: f64,
+    /// Before exposure and the tone curve.
+    pub(super) mean_radiance: [f64; 2],
+    /// From 0 to 1.
+    pub(super) mean_displayed: [f64; 2],
+}
+
+impl Truth {
+    /// The figures of two scenes whose radiance was kept; `None` for others.
+    pub(super) fn new(a: &Drawn, b: &Drawn, pixels_per_degree: f32) -> Option<Self> {
+        let [radiance_a, radiance_b] = [a.radiance.as_ref()?, b.radiance.as_ref()?];
+        let flip = Metric::Flip { pixels_per_degree };
+        let error = |metric, a, b| PictureError::new(metric, a, b).mean;
+        Some(Self {
+            exposure_ev: a.exposure_ev?,
+            flip: error(flip, &a.picture, &b.picture),
+            rmse: error(Metric::Rmse, &a.picture, &b.picture),
+            radiance_rmse: error(Metric::Rmse, radiance_a, radiance_b),
+            mean_radiance: [mean_luminance(radiance_a), mean_luminance(radiance_b)],
+            mean_displayed: [mean_luminance(&a.picture), mean_luminance(&b.picture)],
+        })
+    }
+}
+
+/// Mean luminance of a picture, linear.
+fn mean_luminance(picture: &Picture) -> f64 {
+    let luminance = |pixel: &[f32; 3]| {
+        let [r, g, b] = match picture.is_linear {
+            true => *pixel,
+            false => pixel.map(srgb::decode),
+        }
+        .map(f64::from);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    };
+    let sum: f64 = picture.pixels.iter().map(luminance).sum();
+    sum / picture.pixels.len().max(1) as f64
 }
 
 impl Comparison {
@@ -39,5 +90,22 @@ impl Comparison {
             Metric::Flip { .. } => "mean FLIP",
             Metric::Rmse => "RMSE",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_a_picture_is_that_of_its_light() {
+        let picture = |is_linear| Picture {
+            size: [2, 1],
+            pixels: vec![[1.0; 3], [0.5, 0.0, 0.0]],
+            is_linear,
+        };
+        assert!((mean_luminance(&picture(true)) - 0.553_15).abs() < 1e-6);
+        // 0.5 is 0.2140 encoded.
+        assert!((mean_luminance(&picture(false)) - 0.522_75).abs() < 1e-5);
     }
 }

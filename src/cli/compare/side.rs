@@ -7,9 +7,10 @@ use crate::{
         bench::timing::median,
         every_adapter,
         offscreen::{self, Moment, Offscreen},
+        path_draws::PathDraws,
         report::Report,
     },
-    config::Config,
+    config::{Config, ExposureMode},
     gpu::Gpu,
     render::{Channel, FrameSample, material_textures::texture_support, recording::FRAME_SCOPE},
     scene::{
@@ -53,21 +54,42 @@ pub(super) struct Name {
 pub(super) struct Drawn {
     pub(super) name: Name,
     pub(super) picture: Picture,
+    /// The linear radiance of a scene, where that is wanted.
+    pub(super) radiance: Option<Picture>,
+    /// The exposure of a scene, in stops.
+    pub(super) exposure_ev: Option<f32>,
     /// `None` for what was a picture before.
     pub(super) cost: Option<Cost>,
 }
 
-/// What a frame costs.
+/// How scenes are drawn.
+#[derive(Debug)]
+pub(super) struct Drawing {
+    /// The first view.
+    pub(super) look: Look,
+    /// Draws of which the mean is taken.
+    pub(super) samples: u32,
+    /// Whether linear radiance is compared.
+    pub(super) is_linear: bool,
+    /// Whether it is wanted beside the picture.
+    pub(super) keeps_radiance: bool,
+    /// Seconds after which no more paths are traced.
+    pub(super) time_limit: Option<f64>,
+}
+
+/// What a frame costs, or all paths of a picture.
 #[derive(Debug)]
 pub(super) struct Cost {
     /// The adapter, as JSON.
     pub(super) adapter: Value,
     /// Median of the milliseconds on the GPU, where it has timestamps.
     pub(super) gpu_ms: Option<f64>,
-    /// Median of the milliseconds from submission to the end.
+    /// Median of the milliseconds from submission to the end; of all draws that traced the paths.
     pub(super) wall_ms: f64,
     /// The number of frames that were measured.
     pub(super) frames: usize,
+    /// Paths of a pixel that were traced, of a picture that is made of them.
+    pub(super) paths: Option<u32>,
 }
 
 /// Checks what the names of `files` allow. Returns whether linear radiance is compared.
@@ -168,15 +190,19 @@ impl Side {
         }
     }
 
-    /// Draws what is no picture yet, as the mean of `samples` draws, on `gpu` where that has the right
-    /// settings. Returns the adapter in use.
+    /// Gives a scene this exposure in stops, whatever its settings say.
+    pub(super) fn expose(&mut self, exposure_ev: f32) {
+        if let Source::Scene(config) = &mut self.source {
+            config.image.exposure = ExposureMode::Stops(exposure_ev);
+        }
+    }
+
+    /// Draws what is no picture yet, on `gpu` where that has the right settings. Returns the adapter in use.
     pub(super) fn drawn(
         self,
         report: &Report,
         gpu: Option<Opened>,
-        look: &Look,
-        is_linear: bool,
-        samples: u32,
+        drawing: &Drawing,
     ) -> Result<(Drawn, Option<Opened>)> {
         let config = match self.source {
             Source::Scene(config) => *config,
@@ -184,6 +210,8 @@ impl Side {
                 let drawn = Drawn {
                     name: self.name,
                     picture,
+                    radiance: None,
+                    exposure_ev: None,
                     cost: None,
                 };
                 return Ok((drawn, gpu));
@@ -201,23 +229,42 @@ impl Side {
         let opened = opened.checked()?;
         report.line.stage("uploading the scene");
         let mut offscreen = report.stage("upload", "the scene to the adapter", || {
-            Offscreen::new(gpu, opened, look, config)
+            Offscreen::new(gpu, opened, &drawing.look, config)
         })?;
-        if is_linear {
+        if drawing.is_linear || drawing.keeps_radiance {
             offscreen.reads.push(Channel::Lit);
         }
         report.line.stage("drawing");
         let what = self.name.text();
         let moment = offscreen.moment(offscreen.config.animation.time);
-        let picture = report.stage("draw", &what, || {
-            draw(&mut offscreen, &moment, is_linear, samples)
+        let traced = report.stage("draw", &what, || {
+            draw(&mut offscreen, &moment, drawing, report)
         })?;
-        report.line.stage("measuring the time of a frame");
-        let cost = report.stage("measure", &what, || cost(&mut offscreen, &moment))?;
+        let radiance = match drawing.is_linear || drawing.keeps_radiance {
+            true => Some(radiance(&mut offscreen)?),
+            false => None,
+        };
+        let (picture, radiance) = match radiance {
+            Some(radiance) if drawing.is_linear => (radiance, None),
+            radiance => {
+                let size = offscreen.config.output.size;
+                (Picture::from_rgba8(size, &offscreen.picture()?), radiance)
+            }
+        };
+        let exposure_ev = Some(offscreen.stats().exposure_ev);
+        let cost = match traced {
+            Some(cost) => cost,
+            None => {
+                report.line.stage("measuring the time of a frame");
+                report.stage("measure", &what, || cost(&mut offscreen, &moment))?
+            }
+        };
         offscreen.gpu.save_pipelines();
         let drawn = Drawn {
             name: self.name,
             picture,
+            radiance,
+            exposure_ev,
             cost: Some(cost),
         };
         Ok((drawn, Some((offscreen.gpu, offscreen.config.gpu))))
@@ -241,26 +288,57 @@ impl Name {
     }
 }
 
+/// Draws a picture. Of one that is made of paths, returns what they cost.
 fn draw(
     offscreen: &mut Offscreen,
     moment: &Moment,
-    is_linear: bool,
-    samples: u32,
-) -> Result<Picture> {
-    for index in 0..samples {
-        let sample = FrameSample::of(index, samples);
+    drawing: &Drawing,
+    report: &Report,
+) -> Result<Option<Cost>> {
+    if offscreen.traces_paths() {
+        return trace(offscreen, moment, drawing.time_limit, report).map(Some);
+    }
+    for index in 0..drawing.samples {
+        let sample = FrameSample::of(index, drawing.samples);
         offscreen.compile(moment, sample)?;
         offscreen.draw(moment, sample)?;
     }
-    let size = offscreen.config.output.size;
-    if !is_linear {
-        return Ok(Picture::from_rgba8(size, &offscreen.picture()?));
+    Ok(None)
+}
+
+fn trace(
+    offscreen: &mut Offscreen,
+    moment: &Moment,
+    time_limit: Option<f64>,
+    report: &Report,
+) -> Result<Cost> {
+    let wanted = offscreen.config.paths.samples;
+    let mut draws = PathDraws::new(offscreen, [0, wanted], time_limit);
+    let (mut wall_ms, mut frames) = (0.0, 0);
+    while draws.goes_on() {
+        offscreen.compile(moment, FrameSample::SINGLE)?;
+        let [done, wanted] = [draws.done, draws.wanted].map(u64::from);
+        let text = format!("path {} of {wanted}", done + 1);
+        report.line.step(done, wanted, text);
+        wall_ms += draws.draw(offscreen, moment)?.wall_ms;
+        frames += 1;
     }
+    Ok(Cost {
+        adapter: adapter_json(&offscreen.gpu.info),
+        gpu_ms: None,
+        wall_ms,
+        frames,
+        paths: Some(draws.done),
+    })
+}
+
+/// What the last picture is of.
+fn radiance(offscreen: &mut Offscreen) -> Result<Picture> {
     let texels = offscreen.channel(Channel::Lit)?.texels;
     Ok(Picture {
-        size,
+        size: offscreen.config.output.size,
         pixels: texels.iter().map(|[r, g, b, _]| [*r, *g, *b]).collect(),
-        is_linear,
+        is_linear: true,
     })
 }
 
@@ -283,6 +361,7 @@ fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
         gpu_ms: (!gpus.is_empty()).then(|| median(&gpus)),
         wall_ms: median(&walls),
         frames: walls.len(),
+        paths: None,
     })
 }
 

@@ -1,12 +1,15 @@
 //! A comparison in words and as JSON.
 
 use super::{
-    result::Comparison,
+    result::{Comparison, Truth},
     side::{Cost, Drawn},
 };
-use crate::output::{
-    numbers::{percent, significant},
-    picture_error::Metric,
+use crate::{
+    cli::progress::duration,
+    output::{
+        numbers::{percent, significant},
+        picture_error::Metric,
+    },
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -60,6 +63,9 @@ impl Comparison {
             percent(error.differing)
         )
         .ok();
+        if let Some(truth) = &self.truth {
+            text += &truth.text();
+        }
         text
     }
 
@@ -70,7 +76,7 @@ impl Comparison {
             Metric::Flip { pixels_per_degree } => ("flip", Some(pixels_per_degree)),
             Metric::Rmse => ("rmse", None),
         };
-        json!({
+        let mut json = json!({
             "metric": metric,
             "pixels_per_degree": pixels_per_degree,
             "size": self.a.picture.size,
@@ -81,6 +87,43 @@ impl Comparison {
             "tolerance": self.tolerance,
             "a": side(&self.a),
             "b": side(&self.b),
+        });
+        if let Some(truth) = &self.truth {
+            json["reference"] = truth.json();
+        }
+        json
+    }
+}
+
+impl Truth {
+    /// Its figures as lines. Writing to a String cannot fail.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, value, what) in [
+            ("FLIP", self.flip, "of the pictures, mean"),
+            ("RMSE", self.rmse, "of sRGB values"),
+            ("", self.radiance_rmse, "of linear radiance"),
+        ] {
+            writeln!(text, "{name:<12}{} {what}", significant(value)).ok();
+        }
+        for (name, means, what) in [
+            ("luminance", self.mean_radiance, "of radiance, mean"),
+            ("", self.mean_displayed, "as displayed, mean"),
+        ] {
+            let [a, b] = means.map(significant);
+            writeln!(text, "{name:<12}A {a}, B {b} {what}").ok();
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "exposure_ev": self.exposure_ev,
+            "flip": self.flip,
+            "rmse": self.rmse,
+            "radiance_rmse": self.radiance_rmse,
+            "mean_radiance": self.mean_radiance,
+            "mean_displayed": self.mean_displayed,
         })
     }
 }
@@ -94,15 +137,18 @@ fn side(side: &Drawn) -> Value {
         "gpu_ms": cost.and_then(|cost| cost.gpu_ms),
         "wall_ms": cost.map(|cost| cost.wall_ms),
         "frames": cost.map(|cost| cost.frames),
+        "paths": cost.and_then(|cost| cost.paths),
     })
 }
 
 impl Cost {
-    /// The time of a frame.
+    /// The time of a frame, or of all paths.
     pub(super) fn text(&self) -> String {
-        match self.gpu_ms {
-            Some(ms) => format!("{ms:.2} ms on the GPU"),
-            None => format!("{:.2} ms", self.wall_ms),
+        match (self.paths, self.gpu_ms) {
+            (Some(1), _) => format!("1 path a pixel, {}", duration(self.wall_ms / 1e3)),
+            (Some(paths), _) => format!("{paths} paths a pixel, {}", duration(self.wall_ms / 1e3)),
+            (None, Some(ms)) => format!("{ms:.2} ms on the GPU"),
+            (None, None) => format!("{:.2} ms", self.wall_ms),
         }
     }
 }

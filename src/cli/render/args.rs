@@ -3,7 +3,7 @@
 use super::part::Part;
 use crate::{
     Error, Result,
-    cli::options::{LookArgs, TimeArgs, fps},
+    cli::options::{LookArgs, TimeArgs, fps, time_limit},
     config::Config,
     provenance::{Provenance, Search},
     render::Channel,
@@ -281,11 +281,6 @@ impl RenderArgs {
         }
         Ok(())
     }
-}
-
-fn time_limit(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|n| (0.001..=1e9).contains(n));
-    seconds.ok_or_else(|| "expected seconds, such as 60".into())
 }
 
 fn turn(text: &str) -> Result<f32, String> {

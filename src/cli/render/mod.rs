@@ -13,6 +13,7 @@ pub use part::Part;
 use super::{
     every_adapter,
     offscreen::{self, Moment, Offscreen},
+    path_draws::PathDraws,
     report::{Report, log_stage},
     route::Route,
 };
@@ -424,60 +425,38 @@ fn draw_paths(
     stages: &mut Stages,
     report: &Report,
 ) -> Result<FrameStats> {
-    let wanted = sequence.paths.len() as u32;
     offscreen.set_path_part(sequence.paths.clone());
-    let began = Stopwatch::new();
-    let mut stats;
-    let mut done = match &mut checkpoint {
+    let done = match &mut checkpoint {
         Some(checkpoint) => checkpoint.restore(offscreen, about)?,
         None => 0,
     };
-    offscreen.set_path_samples(1);
-    // One draw at least: it makes the picture of what a checkpoint has.
-    loop {
+    let wanted = sequence.paths.len() as u32;
+    let mut draws = PathDraws::new(offscreen, [done, wanted], sequence.time_limit);
+    let mut stats = FrameStats::default();
+    while draws.goes_on() {
         stages.compile_ms += offscreen.compile(moment, FrameSample::SINGLE)?;
-        let so_far = u64::from(frame) * u64::from(wanted) + u64::from(done);
+        let before = draws.done;
+        let of_all = |done| u64::from(frame) * u64::from(wanted) + u64::from(done);
         let total = u64::from(frames) * u64::from(wanted);
-        let text = step_text([frame, frames], [done, wanted]);
-        report.line.step(so_far, total, text);
+        let text = step_text([frame, frames], [before, wanted]);
+        report.line.step(of_all(before), total, text);
         let drawing = Stopwatch::new();
-        let drawn = offscreen.draw(moment, FrameSample::SINGLE)?;
+        let drawn = draws.draw(offscreen, moment)?;
         stats = offscreen.stats().clone();
-        let before = std::mem::replace(&mut done, stats.path_samples.unwrap_or(wanted));
         times.add(&drawn, &stats.passes);
         stages.draw_ms += drawing.ms();
-        about.held = done;
+        about.held = draws.done;
         if before == 0 {
             check_lights(outputs, stats.lights)?;
         }
         if sequence.tells {
-            tell(
-                u64::from(frame) * u64::from(wanted) + u64::from(done),
-                total,
-            )?;
+            tell(of_all(draws.done), total)?;
         }
-        let limit = sequence.time_limit;
-        let is_over = limit.is_some_and(|limit| began.ms() >= 1e3 * limit);
-        if let Some(checkpoint) = checkpoint.as_deref_mut().filter(|_| done < wanted) {
-            checkpoint.keep(offscreen, about, is_over)?;
+        if let Some(checkpoint) = checkpoint.as_deref_mut().filter(|_| draws.done < wanted) {
+            checkpoint.keep(offscreen, about, !draws.goes_on())?;
         }
-        if done >= wanted || is_over {
-            break;
-        }
-        offscreen.set_path_samples(added(done - before, drawn.wall_ms));
-    }
-    if done < wanted {
-        log::info!("{done} of {wanted} paths a pixel were traced within the time limit");
     }
     Ok(stats)
-}
-
-/// How many samples the next draw adds, where the last one added so many within this time: a draw that ends
-/// soon leaves the adapter idle in between, and one that is long tells nothing of how far it is.
-fn added(last: u32, wall_ms: f64) -> u32 {
-    const DRAW_MS: f64 = 250.0;
-    let fitting = f64::from(last.max(1)) * DRAW_MS / wall_ms.max(1e-3);
-    (fitting as u32).clamp(1, 4 * last.max(1))
 }
 
 /// Tells a program how many draws are done. Where it reads no more, nobody wants the others.
