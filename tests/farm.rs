@@ -200,12 +200,6 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
             "render scene.obj -o out{frame}.exr --frames 2 --part 3/3",
             "2 frames have no 3 parts",
         ),
-        ("render scene.obj -o out{frame}.exr --frames 5-2", "10-19"),
-        ("render scene.obj -o out{frame}.exr --frames 0", "10-19"),
-        (
-            "render scene.obj -o out{frame}.exr --frames 0-4294967295",
-            "10-19",
-        ),
         ("render scene.obj -o out.exr --frames 3-4", "{frame}"),
         ("render scene.obj -o out.exr --checkpoint c.exr", "--paths"),
         (
@@ -271,7 +265,7 @@ fn frames_are_those_of_the_sequence(folder: &Folder) {
 }
 
 fn runs_that_were_ended_go_on(folder: &Folder) {
-    let line = "render scene.obj --size 16x12 --paths 1500";
+    let line = "render scene.obj --size 16x12 --paths 600";
     folder.done(&format!("{line} -o long.exr"));
     let kept = format!("{line} --checkpoint keep.exr --checkpoint-every 0.001");
     let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
