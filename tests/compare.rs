@@ -504,4 +504,8 @@ fn a_frame_is_compared_with_its_reference() {
 
     folder.picture("a.png", GREY);
     folder.fails(2, "a.png --reference", &["--reference", "a.png", "scene"]);
+    for option in ["--paths", "--time-limit"] {
+        let line = format!("a.png a.png {option} 4");
+        folder.fails(2, &line, &[option, "is for --reference"]);
+    }
 }

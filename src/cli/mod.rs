@@ -341,8 +341,6 @@ mod tests {
             "compare a.png b.png c.png",
             "compare a.png b.png --metric ssim",
             "compare a.glb b.glb --reference",
-            "compare a.glb b.glb --paths 4",
-            "compare a.glb b.glb --time-limit 4",
             "compare a.glb --reference --paths 0",
             "compare a.png b.png --ppd 0",
             "compare a.png b.png --tolerance -1",

@@ -65,3 +65,16 @@ fn added(last: u32, wall_ms: f64) -> u32 {
     let fitting = f64::from(last.max(1)) * DRAW_MS / wall_ms.max(1e-3);
     (fitting as u32).clamp(1, 4 * last.max(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_of_paths_take_a_quarter_of_a_second() {
+        assert_eq!(added(1, 10.0), 4);
+        assert_eq!(added(8, 500.0), 4);
+        assert_eq!(added(1, 9000.0), 1);
+        assert_eq!(added(0, 0.0), 4);
+    }
+}

@@ -43,7 +43,6 @@ pub struct CompareArgs {
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000_000),
-        requires = "reference",
         help_heading = "Reference"
     )]
     pub paths: Option<u32>,
@@ -52,7 +51,6 @@ pub struct CompareArgs {
         long,
         value_name = "SECONDS",
         value_parser = time_limit,
-        requires = "reference",
         help_heading = "Reference"
     )]
     pub time_limit: Option<f64>,
@@ -214,7 +212,12 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
 fn with(args: &CompareArgs, config: &mut Config) -> Result<Vec<String>> {
     let mut with = args.with.clone();
     if !args.reference {
-        return Ok(with);
+        // clap asks for no option that the file B rules out.
+        return match (args.paths, args.time_limit) {
+            (Some(_), _) => usage("--paths: is for --reference".into()),
+            (_, Some(_)) => usage("--time-limit: is for --reference".into()),
+            _ => Ok(with),
+        };
     }
     if let Some(picture) = args.a.as_ref().filter(|a| picture::is_picture(a)) {
         let picture = picture.display();

@@ -553,14 +553,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_of_paths_take_a_quarter_of_a_second() {
-        assert_eq!(added(1, 10.0), 4);
-        assert_eq!(added(8, 500.0), 4);
-        assert_eq!(added(1, 9000.0), 1);
-        assert_eq!(added(0, 0.0), 4);
-    }
-
-    #[test]
     fn steps_name_what_there_are_several_of() {
         assert_eq!(step_text([0, 1], [0, 1]), "drawing");
         assert_eq!(step_text([0, 1], [1, 16]), "sample 2 of 16");
