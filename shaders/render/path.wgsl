@@ -500,9 +500,10 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
     );
 }
 
-// Two numbers of the path's own, of a dimension of a surface.
+// Two numbers of the path's own, of a dimension of a surface. Conditions are made of them, and see no uniform.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
-    return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
+    let index = unseen_zero(f32(pixel.x)) + params.index;
+    return sampling_point(pixel, index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
 }
 
 // The ray through a point of a pixel.
