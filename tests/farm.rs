@@ -54,13 +54,18 @@ fn replace(bytes: &mut [u8], old: &str, new: &str) {
     bytes[at..at + new.len()].copy_from_slice(new.as_bytes());
 }
 
-/// One test, because compiling the path tracer is what takes long; the folder keeps it.
 #[test]
 fn machines_share_pictures() {
     let folder = Folder::new();
     samples_join_to_the_picture_bit_by_bit(&folder);
-    frames_are_those_of_the_sequence(&folder);
     runs_that_were_ended_go_on(&folder);
+}
+
+#[test]
+fn machines_share_sequences() {
+    let folder = Folder::new();
+    frames_are_those_of_the_sequence(&folder);
+    // Of the same pictures.
     templates_make_the_picture(&folder);
 }
 
