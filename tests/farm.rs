@@ -349,11 +349,7 @@ fn scheduled(folder: &Folder, program: &str, args: &[&str], variables: &[(&str, 
 
 fn is_installed(program: &str, args: &[&str]) -> bool {
     let command = Command::new(program).args(args).output();
-    let there = command.is_ok_and(|output| output.status.success());
-    if !there {
-        println!("{program} is not installed: a template is not tried");
-    }
-    there
+    command.is_ok_and(|output| output.status.success())
 }
 
 fn templates_make_the_picture(folder: &Folder) {

@@ -472,7 +472,7 @@ fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
         .map(|corners| corners.map(|vertex| merged.normals[vertex as usize]))
         .collect();
     let mesh_of = |triangle: usize| {
-        let holds = |range: &std::ops::Range<u32>| range.contains(&(triangle as u32));
+        let holds = |range: &Range<u32>| range.contains(&(triangle as u32));
         merged.meshes.iter().position(holds).unwrap()
     };
     let material = |triangle| {

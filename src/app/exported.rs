@@ -212,7 +212,7 @@ mod tests {
             for setting in [
                 "occlusion.mode=\"off\"",
                 "reflections.mode=\"off\"",
-                "image.exposure=0.0",
+                "image.exposure=\"0\"",
             ] {
                 assert!(
                     arguments.iter().any(|word| word == setting),

@@ -86,7 +86,7 @@ pub struct CompareArgs {
         help_heading = "Error"
     )]
     pub tolerance: Option<f64>,
-    /// Mean of N draws of each scene, jittered within the pixels; 1 by default, 16 with --reference
+    /// Mean of N jittered draws of each scene; 1, or 16 with --reference
     #[arg(
         long,
         value_name = "N",

@@ -356,8 +356,7 @@ fn draw(
                 (&moment, [number, frames]),
                 (&mut about, checkpoint.as_mut()),
                 outputs,
-                times,
-                &mut stages,
+                (times, &mut stages),
                 report,
             )?;
             let writing = Stopwatch::new();
@@ -421,8 +420,7 @@ fn draw_paths(
     (moment, [frame, frames]): (&Moment, [u32; 2]),
     (about, mut checkpoint): (&mut About, Option<&mut Checkpoint>),
     outputs: &[Output],
-    times: &mut Times,
-    stages: &mut Stages,
+    (times, stages): (&mut Times, &mut Stages),
     report: &Report,
 ) -> Result<FrameStats> {
     offscreen.set_path_part(sequence.paths.clone());
