@@ -390,7 +390,7 @@ fn draw(
             }
             times.add(&drawn, &stats.passes);
             stages.draw_ms += drawing.ms();
-            if index == 0 {
+            if (frame, index) == (0, 0) {
                 check_lights(outputs, stats.lights)?;
             }
             let writing = Stopwatch::new();
@@ -444,7 +444,7 @@ fn draw_paths(
         times.add(&drawn, &stats.passes);
         stages.draw_ms += drawing.ms();
         about.held = draws.done;
-        if before == 0 {
+        if before == 0 && about.frame == 0 {
             check_lights(outputs, stats.lights)?;
         }
         if sequence.tells {
