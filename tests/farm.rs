@@ -181,7 +181,8 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         ("\"held\":3", "\"held\":N", "broken"),
         ("\"total\":7", "\"total\":2", "cannot have"),
         ("\"samples\":[0,3]", "\"samples\":[3,0]", "cannot have"),
-        ("\"format\":1", "\"format\":7", "format 7"),
+        // The other attribute has a format too.
+        ("\"format\":1,\"part", "\"format\":7,\"part", "format 7"),
         ("sum0.A\0\0", "sum9.A\0\0", "channels"),
     ];
     for (old, new, word) in hostile {
