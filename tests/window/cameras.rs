@@ -89,12 +89,14 @@ fn views_have_keys_and_a_changed_file_is_loaded_again() {
     let top = view("ctrl+5", &front);
     assert!(view("ctrl+1", &top) == front, "both keys show the front");
     let orthographic = view("p", &front);
+    // From the front, all of the scene is seen edge-on.
+    let again = view("Home", &orthographic);
 
     // Editors write beside the file and rename.
     let other = OBJ.replace("0.8", "1.6");
     std::fs::write(display.path("model/next"), other).unwrap();
     std::fs::rename(display.path("model/next"), &file).unwrap();
-    display.settled("the other scene", |now| *now != orthographic);
+    display.settled("the other scene", |now| now.is_drawn() && *now != again);
 }
 
 /// A square that a clip of two seconds moves from x = −2 to 2, and that grows upwards by a morph target.
