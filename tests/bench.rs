@@ -218,6 +218,29 @@ fn frame_reports_every_pass() {
 }
 
 #[test]
+fn paths_are_followed_by_every_choice_of_kernels() {
+    let report = report("pathtrace scene.obj --size 24x16 --set paths.bounces=3");
+    let variants: Vec<_> = runs(&report)
+        .iter()
+        .map(|run| [&run["kernels"], &run["sorted"]].map(|what| what.as_str().unwrap()))
+        .collect();
+    let expected = [["one", "no"], ["separate", "no"], ["separate", "yes"]];
+    assert_eq!(variants, expected);
+    for run in runs(&report) {
+        let stages = run["stages"].as_object().unwrap();
+        let is_one = run["kernels"] == "one";
+        assert_eq!(stages.contains_key("path"), is_one, "{run}");
+        assert_eq!(stages.contains_key("path_shade"), !is_one, "{run}");
+        let rays = number(&run["rays_a_path"]);
+        assert!((1.0..=4.0).contains(&rays), "{rays}");
+        // No group waits less than it traces, or longer than for four rays of each path.
+        let waits = number(&run["lockstep"]);
+        assert!((1.0..=4.0 / rays + 1e-6).contains(&waits), "{run}");
+        assert!(number(&run["ratio"]) > 0.0);
+    }
+}
+
+#[test]
 fn reflect_compares_every_step_with_leaving_it_out() {
     // Everything sends rays, however rough.
     let report = report("reflect scene.obj --size 24x16 --set reflections.max_roughness=1");

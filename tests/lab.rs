@@ -12,6 +12,7 @@ use canopy::{
         Built, Kernels, RayList, Structure, Triangle, TriangleTest, Uploaded, Walk,
         binary_tree::BinaryTree,
         exact::{self, Exact, Wrong},
+        grid_build::GridBuild,
         kernels::Threads,
         ray_order::RayOrder,
     },
@@ -296,6 +297,53 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
             assert!(nodes > 900 && nodes < 900 * 200, "{what}: {nodes} nodes");
         }
     }
+}
+
+#[test]
+fn grids_of_the_gpu_are_those_of_their_twin() {
+    let gpu = gpu();
+    let build = GridBuild::new(&gpu);
+    let soup = |count, seed| Soup::random(count, seed).triangles();
+    let flat = |triangle: Triangle| triangle.map(|corner| corner.with_y(0.25));
+    let mut wide = soup(300, 2);
+    wide.push([
+        Vec3::splat(-1.0),
+        Vec3::splat(1.0),
+        Vec3::new(1.0, -1.0, 0.5),
+    ]);
+    let inputs = [
+        ("one", soup(1, 1)),
+        ("two", soup(2, 1)),
+        ("65", soup(65, 3)),
+        ("2,000", soup(2000, 4)),
+        ("flat", soup(257, 5).into_iter().map(flat).collect()),
+        ("equal", vec![soup(1, 6)[0]; 130]),
+        ("a point", vec![[Vec3::ONE; 3]; 3]),
+        ("one is wide", wide),
+    ];
+    for (what, triangles) in &inputs {
+        for structure in [Structure::Grid, Structure::TwoLevel] {
+            let two_level = structure.grid_levels().unwrap();
+            let found = build.run(&gpu, triangles, two_level).unwrap();
+            let twin = structure.cells(triangles).unwrap().unwrap();
+            let differs = |a: &Built, b: &Built| {
+                (a.rows != b.rows)
+                    .then_some("rows")
+                    .or((a.links != b.links).then_some("links"))
+                    .or(((a.cells, a.node_count) != (b.cells, b.node_count)).then_some("cells"))
+            };
+            assert_eq!(differs(&found, &twin), None, "{what}: {}", structure.name());
+            let numbers = twin.links.len() - triangles.len();
+            assert!(numbers > 1, "{what}: {} links", twin.links.len());
+            if triangles.len() > 1 && *what != "equal" && *what != "a point" {
+                // The triangles in another order are another grid.
+                let turned: Vec<_> = triangles.iter().rev().copied().collect();
+                let other = build.run(&gpu, &turned, two_level).unwrap();
+                assert_eq!(differs(&other, &twin), Some("links"), "{what}");
+            }
+        }
+    }
+    assert!(build.run(&gpu, &[], false).is_err());
 }
 
 #[test]

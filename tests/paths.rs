@@ -14,7 +14,8 @@ mod gltf_builder;
 use appearance::{Look, reflected};
 use canopy::{
     config::{
-        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, Switch,
+        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, PathKernels,
+        ReflectionMode, Switch,
     },
     gpu::layout::Light,
     reference::{
@@ -426,6 +427,7 @@ fn paths_find_what_integrals_do() {
     stage.size = [32, 32];
     stage.config.paths.bounces = 1;
     paths_are_those_of_their_twin(&mut stage);
+    separate_kernels_follow_the_same_paths(&mut stage);
     soft_shadows_are_those_of_paths(&mut stage);
     occlusion_is_that_of_paths(&mut stage);
     mirrors_show_what_paths_do(&mut stage);
@@ -528,6 +530,80 @@ fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
     assert!(right < 0.02, "{right} of the paths differ");
     assert!(wrong > 0.5, "{wrong} of other paths differ");
     stage.config.paths.bounces = 1;
+}
+
+/// Each step by a kernel of its own, in a picture whose edge cuts tiles: all kinds of rays, ends of paths, and materials
+/// with bins of their own. Compilers may round otherwise, and then a path may pass another edge: of at most one in fifty.
+fn separate_kernels_follow_the_same_paths(stage: &mut Stage<'_>) {
+    let glass = Material {
+        roughness: 0.0,
+        ..layered(matte(Vec3::splat(0.9)), |layers| {
+            (layers.transmission, layers.thickness, layers.ior) = (1.0, 1.0, 1.5);
+        })
+    };
+    let coat = layered(matte(Vec3::new(0.2, 0.4, 0.9)), |layers| {
+        (layers.clearcoat, layers.clearcoat_roughness) = (1.0, 0.2);
+    });
+    let veil = Material {
+        base_color: Vec3::ONE.extend(0.4),
+        alpha_mode: AlphaMode::Blend,
+        double_sided: true,
+        ..matte(Vec3::ONE)
+    };
+    let corner = Vec3::new(-3.0, 0.0, 3.0);
+    let mut things = scene(
+        [
+            quad(corner, 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(-0.7, 0.6, 0.0), 0.6, 8, 1),
+            sphere(Vec3::new(0.7, 0.7, 0.3), 0.6, 8, 2),
+            quad(Vec3::new(-2.0, 0.1, 1.0), 1.2 * Vec3::X, Vec3::Y, 3),
+            quad(Vec3::new(1.5, 0.1, -1.5), Vec3::X, Vec3::Y, 4),
+        ],
+        vec![
+            matte(Vec3::new(0.5, 0.7, 0.3)),
+            coat,
+            glass,
+            veil,
+            glowing(Vec3::new(4.0, 2.0, 1.0)),
+        ],
+    );
+    let lamp = Vec3::new(0.8, 3.0, 1.0);
+    add_light(&mut things, LightKind::Point, 12.0, lamp, Vec3::ZERO);
+    let things = keep(things);
+    enter(stage, things);
+    white(stage);
+    stage.config.environment.intensity = 0.3;
+    stage.config.lights.radius = 0.2;
+    stage.config.paths.bounces = 5;
+    let size = std::mem::replace(&mut stage.size, [37, 21]);
+    let mut by = |kernels: PathKernels, sort: bool, first: u32| {
+        (stage.config.paths.kernels, stage.config.paths.sort) = (kernels, sort);
+        // Another upload begins anew.
+        enter(stage, things);
+        sums(stage, above(), first..first + 3).mean(3)
+    };
+    let one = by(PathKernels::One, true, 0);
+    let lit = one.iter().filter(|texel| texel[0] > 0.0).count();
+    assert!(lit > 600, "{lit} pixels are lit");
+    let apart = |other: &[[f32; 4]]| {
+        let differs = |(a, b): &(&[f32; 4], &[f32; 4])| {
+            let scale = a.iter().chain(*b).copied().fold(0.0, f32::max);
+            let far = a.iter().zip(*b).map(|(a, b)| (a - b).abs());
+            far.fold(0.0, f32::max) > 1e-4 * scale
+        };
+        one.iter().zip(other).filter(differs).count()
+    };
+    for sort in [true, false] {
+        let apart = apart(&by(PathKernels::Separate, sort, 0));
+        assert!(apart * 50 < one.len(), "{apart} pixels are apart");
+    }
+    let apart = apart(&by(PathKernels::Separate, true, 3));
+    assert!(apart * 2 > one.len(), "{apart} pixels of other paths are");
+    stage.darken();
+    stage.size = size;
+    stage.config.lights.radius = 0.0;
+    stage.config.paths.bounces = 1;
+    stage.config.paths.kernels = PathKernels::Auto;
 }
 
 /// How a fast picture differs from its reference, as shares of the reference's mean.

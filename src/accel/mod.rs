@@ -76,7 +76,7 @@ mod pairs;
 mod ploc;
 pub mod query_list;
 mod query_order;
-mod scan;
+pub mod scan;
 pub mod search;
 mod shaders;
 mod software;

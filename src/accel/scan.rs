@@ -11,12 +11,13 @@ use crate::{
 
 /// The kernels.
 #[derive(Debug)]
-pub(super) struct Scan {
+pub struct Scan {
     kernels: [Kernel; 3],
 }
 
 impl Scan {
-    pub(super) fn new(gpu: &Gpu) -> Self {
+    /// The kernels, compiled when they are first needed.
+    pub fn new(gpu: &Gpu) -> Self {
         let kernels = ["scan_blocks", "scan_sums", "scan_add"].map(|entry| {
             let bindings = [Uniform, Write, Write];
             Kernel::new(gpu, "accel/scan.wgsl", entry, &[], &bindings)
@@ -29,8 +30,12 @@ impl Scan {
     }
 
     /// Replaces the first `count` of `numbers` by the sums of those before each, and the one behind them by
-    /// the sum of all: `u32::MAX` where that is not less.
-    pub(super) fn record(
+    /// the sum of all: `u32::MAX` where that is not less. There is room for so many and one more.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling.
+    pub fn record(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,

@@ -66,6 +66,7 @@ mod recent;
 mod renumbered;
 mod reopening;
 mod resolution;
+mod sample_pace;
 mod saving;
 mod saving_edits;
 mod schedule;

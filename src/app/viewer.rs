@@ -29,6 +29,7 @@ use super::{
     profiling::Profiling,
     recent::{self, Opened, Recent},
     resolution::Resolution,
+    sample_pace::SamplePace,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
     side::Comparing,
@@ -83,6 +84,7 @@ pub(super) struct Viewer {
     pub(super) walker: Walker,
     pub(super) dialogs: Dialogs,
     pub(super) schedule: Schedule,
+    sample_pace: SamplePace,
     /// The frame of the scene that the GPU works on.
     pub(super) in_flight: Option<InFlight>,
     /// The scale of frames while something moves.
@@ -161,6 +163,7 @@ impl Viewer {
             gui: Gui::new(event_loop, &window, &graphics.gpu, &waker),
             state: State::new(config.clone()),
             schedule: Schedule::new(options.exit_after, Instant::now()),
+            sample_pace: SamplePace::default(),
             in_flight: None,
             resolution: Resolution::new(graphics.gpu.capabilities.moving_scale),
             waker,
@@ -741,6 +744,7 @@ impl Viewer {
         let loading = self.load_progress();
         self.take_timings();
         let stats = self.graphics.renderer.stats();
+        self.sample_pace.follow(stats.path_samples, Instant::now());
         let capabilities = &self.graphics.gpu.capabilities;
         // The counts of a scene that was replaced stay until another one is drawn.
         let drawn = self.schedule.last().map(|picture| picture.scene);
@@ -769,6 +773,7 @@ impl Viewer {
             render_scale: self.schedule.scale(),
             size: self.schedule.size(),
             samples: self.schedule.samples(),
+            path_secs_left: self.sample_pace.secs_left(self.state.config.paths.samples),
             view: self.measured_view(),
             pose: pose.as_deref(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),

@@ -276,6 +276,11 @@ impl Offscreen {
         paths::traces(&self.config, Channel::Lit)
     }
 
+    /// As [`Renderer::read_path_lengths`].
+    pub(super) fn path_lengths(&self) -> Result<Vec<u32>> {
+        self.renderer.read_path_lengths(&self.gpu)
+    }
+
     /// The next draws add so many samples of each pixel, if there are no more in one.
     pub(super) fn set_path_samples(&mut self, samples: u32) {
         self.renderer.path_samples = samples.min(paths::MOST_ADDED);

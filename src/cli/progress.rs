@@ -1,6 +1,6 @@
 //! One line on standard error that shows how far long work has come, on a terminal only.
 
-use crate::scene;
+use crate::{output::numbers::duration_left, scene};
 use std::{
     io::{IsTerminal, Write},
     sync::{
@@ -194,25 +194,6 @@ fn bar(share: f64) -> String {
     format!("[{}{}]", "#".repeat(full), ".".repeat(BAR - full))
 }
 
-/// A duration as people read it: "0.42 s", "12 s", "3 min 5 s".
-pub(super) fn duration(secs: f64) -> String {
-    let whole = secs.round() as u64;
-    match whole {
-        0..10 => format!("{secs:.2} s"),
-        10..60 => format!("{whole} s"),
-        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
-        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
-    }
-}
-
-/// As [`duration`], in whole seconds.
-fn duration_left(secs: f64) -> String {
-    if secs < 10.0 {
-        return format!("{:.0} s", secs.ceil());
-    }
-    duration(secs)
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -246,19 +227,6 @@ mod tests {
         let long = Activity::Stage("ü".repeat(200)).line(later, 39);
         assert_eq!(long.chars().count(), 39);
         assert!(longest() > 0);
-    }
-
-    #[test]
-    fn durations_are_readable() {
-        for (secs, text) in [
-            (0.4249, "0.42 s"),
-            (9.4, "9.40 s"),
-            (59.4, "59 s"),
-            (185.0, "3 min 5 s"),
-            (7260.0, "2 h 1 min"),
-        ] {
-            assert_eq!(duration(secs), text);
-        }
     }
 
     #[test]

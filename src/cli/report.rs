@@ -1,7 +1,7 @@
 //! What a command tells of its own work on standard error: a line while it lasts, and one at its end.
 
-use super::progress::{StatusLine, duration, erase};
-use crate::gpu::profiler::Stopwatch;
+use super::progress::{StatusLine, erase};
+use crate::{gpu::profiler::Stopwatch, output::numbers::duration};
 use std::io::Write;
 
 /// The work of one command.

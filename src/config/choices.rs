@@ -147,6 +147,32 @@ choice! {
 }
 
 choice! {
+    /// By how many kernels paths of light are followed.
+    PathKernels {
+        /// As it is faster on this adapter.
+        Auto,
+        /// By one, from the eye to the end.
+        One,
+        /// By one for each step, all paths together from surface to surface.
+        Separate,
+    }
+}
+
+impl PathKernels {
+    /// All of them, in the order in which lists show them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::One, Self::Separate];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::One => "one",
+            Self::Separate => "separate",
+        }
+    }
+}
+
+choice! {
     /// How shadows are made.
     ShadowMode {
         /// No shadows.

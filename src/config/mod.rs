@@ -23,8 +23,8 @@ pub use boxes::{BoxDepths, BoxTrees};
 pub use candidates::Told;
 pub use choices::{
     Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
-    HitOrder, ImageMode, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch,
-    Theme, Tonemap, TreeQuality, UpAxis,
+    HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
+    ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
 };
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;

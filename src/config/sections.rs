@@ -5,8 +5,8 @@ use super::{
     boxes::{BoxDepths, BoxTrees},
     choices::{
         Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
-        HitOrder, ImageMode, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode,
-        Switch, Theme, Tonemap, TreeQuality, UpAxis,
+        HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
+        ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
     },
     cost_count::CostCount,
     describe::Describe,
@@ -329,6 +329,8 @@ section! {
         samples: u32 => SAMPLES: RangeInclusive<u32> = 1..=1_000_000_000,
         bounces: u32 => BOUNCES: RangeInclusive<u32> = 1..=64,
         clamp: f32 => CLAMP: RangeInclusive<f32> = 0.0..=1e9,
+        kernels: PathKernels,
+        sort: bool,
     }
 }
 

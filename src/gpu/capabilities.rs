@@ -62,6 +62,9 @@ pub struct Capabilities {
     pub cube_face: u32,
     /// The same for the cube map of a procedural sky.
     pub sky_face: u32,
+    /// Whether paths of light are followed by several kernels, because threads that wait for longer paths cost more
+    /// than what the kernels hand each other.
+    pub separate_path_kernels: bool,
     /// Textures in BC formats.
     pub bc_textures: bool,
     /// Textures of 16-bit normalised integers.
@@ -100,6 +103,7 @@ impl Capabilities {
             anisotropic_numbers: !is_software,
             cube_face: if is_software { 256 } else { 1024 },
             sky_face: if is_software { 64 } else { 256 },
+            separate_path_kernels: !is_software,
             bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
             norm16_textures: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
             // OpenGL does not tell vertex shaders the first instance of a draw.

@@ -14,6 +14,14 @@ wgsl_constants! {
     pub const LAB_STACK: u32 = 96;
     /// Words of the stacks of a workgroup, which has 16 KiB everywhere.
     pub const LAB_WORKGROUP_WORDS: u32 = 3840;
+    /// Share of a cell by which triangles reach into the next one, for what rounding does to rays.
+    pub const GRID_SLACK: f64 = 1e-3;
+    /// Least extent of a box that is divided into cells.
+    pub const GRID_LEAST: f64 = 1.2e-38;
+    /// Cells for each triangle of the lower level of two.
+    pub const GRID_LOWER_DENSITY: f64 = 2.0;
+    /// Most cells along an axis of it.
+    pub const GRID_LOWER_SIDE: f64 = 64.0;
     /// How much larger than the whole three areas may be where a ray hits.
     pub const LAB_AREAS_SLACK: f64 = 1.00001;
     /// Slots of a batch of shadow rays.
@@ -389,6 +397,16 @@ gpu_structs! {
         count: u32,
         width: u32,
     }
+    /// What the kernels of a surface know that follow paths together: common/path_rows.wgsl.
+    PathStage {
+        bounce: u32,
+        /// Which rays are traced that ask for light.
+        ray: u32,
+        /// Paths that there is room for.
+        capacity: u32,
+        /// Bins that hits are sorted by; with one they are not sorted.
+        bins: u32,
+    }
     /// Rows of a texture that are copied for the path tracer.
     PathTexels {
         /// First word of the texture in the table.
@@ -716,6 +734,16 @@ gpu_structs! {
         root: u32,
         /// Cells of a grid along each axis.
         cells: [u32; 3],
+        _pad: u32,
+    }
+    /// The cells of a grid of the laboratory: see `lab/grid.wgsl`.
+    LabGrid {
+        lower: [f32; 3],
+        /// Threads that there is work for.
+        count: u32,
+        upper: [f32; 3],
+        cells: u32,
+        side: [u32; 3],
         _pad: u32,
     }
     /// A hit of the laboratory.

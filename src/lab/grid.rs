@@ -1,34 +1,34 @@
 //! Uniform grids, and grids of grids, on the CPU.
 
 use super::{Triangle, layout::Built};
-use crate::{Error, Result, scene::bounds::Aabb};
+use crate::{
+    Error, Result,
+    gpu::layout::{GRID_LEAST, GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_SLACK},
+    scene::bounds::Aabb,
+};
 use glam::Vec3;
 
 /// Cells for each triangle of a uniform grid.
 const DENSITY: f32 = 4.0;
-/// Cells for each triangle of the upper level of two, and of the lower.
+/// Cells for each triangle of the upper level of two.
 const UPPER_DENSITY: f32 = 0.25;
-const LOWER_DENSITY: f32 = 2.0;
 /// Cells along an axis, at most.
 const SIDE_MOST: f32 = 256.0;
-const LOWER_SIDE_MOST: f32 = 64.0;
 /// Cells and triangles in them, at most.
 const LINKS_MOST: usize = 1 << 26;
-/// Share of a cell by which triangles reach into the next one, for what rounding does to rays.
-const SLACK: f32 = 1e-3;
 
 /// A box in cells.
 #[derive(Debug, Clone, Copy)]
-struct Cells {
+pub(super) struct Cells {
     bounds: Aabb,
-    count: [u32; 3],
+    pub(super) count: [u32; 3],
 }
 
 impl Cells {
     /// About `density` cells for each of `triangles`, as near to cubes as it goes.
     fn new(bounds: Aabb, triangles: usize, density: f32, most: f32) -> Self {
         let extent = bounds.max - bounds.min;
-        let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(f32::MIN_POSITIVE));
+        let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(GRID_LEAST as f32));
         let extent = extent.max(least);
         let scale = (density * triangles as f32 / extent.element_product()).cbrt();
         let count = (extent * scale).round().clamp(Vec3::ONE, Vec3::splat(most));
@@ -38,7 +38,17 @@ impl Cells {
         }
     }
 
-    fn len(&self) -> usize {
+    /// Those of a uniform grid.
+    pub(super) fn uniform(bounds: Aabb, triangles: usize) -> Self {
+        Self::new(bounds, triangles, DENSITY, SIDE_MOST)
+    }
+
+    /// Those of the upper level of two.
+    pub(super) fn upper(bounds: Aabb, triangles: usize) -> Self {
+        Self::new(bounds, triangles, UPPER_DENSITY, SIDE_MOST)
+    }
+
+    pub(super) fn len(&self) -> usize {
         self.count.map(|side| side as usize).iter().product()
     }
 
@@ -49,16 +59,17 @@ impl Cells {
 
     /// The cells that the box of a triangle touches.
     fn touched(&self, triangle: &Triangle) -> impl Iterator<Item = usize> + use<> {
-        let (size, around) = (self.size(), Aabb::of(*triangle));
-        let last = Vec3::from(self.count.map(|side| side as f32 - 1.0));
+        let (around, slack) = (Aabb::of(*triangle), GRID_SLACK as f32);
+        let count = Vec3::from(self.count.map(|side| side as f32));
+        let (scale, last) = (count / (self.bounds.max - self.bounds.min), count - 1.0);
         let cell = |corner: Vec3, slack: f32| {
-            let at = (corner - self.bounds.min) / size + slack;
+            let at = (corner - self.bounds.min) * scale + slack;
             at.floor()
                 .clamp(Vec3::ZERO, last)
                 .to_array()
                 .map(|i| i as usize)
         };
-        let (first, end) = (cell(around.min, -SLACK), cell(around.max, SLACK));
+        let (first, end) = (cell(around.min, -slack), cell(around.max, slack));
         let [nx, ny, _] = self.count.map(|side| side as usize);
         (first[2]..=end[2]).flat_map(move |z| {
             (first[1]..=end[1])
@@ -116,9 +127,9 @@ pub(super) fn check_links(count: usize) -> Result<()> {
     })
 }
 
-/// Where each cell's triangles begin, one more, and those triangles, for a list that begins at `first`.
-fn links(cells: &[Vec<u32>], first: usize) -> Vec<u32> {
-    let mut begin = (first + cells.len() + 1) as u32;
+/// Where each cell's triangles begin, one more, and those triangles.
+fn links(cells: &[Vec<u32>]) -> Vec<u32> {
+    let mut begin = (cells.len() + 1) as u32;
     let mut links = Vec::with_capacity(cells.len() + 1);
     for cell in cells {
         links.push(begin);
@@ -136,10 +147,10 @@ fn links(cells: &[Vec<u32>], first: usize) -> Vec<u32> {
 /// [`Error::Limit`] where triangles lie in too many cells.
 pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
     let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
-    let cells = Cells::new(bounds, triangles.len(), DENSITY, SIDE_MOST);
+    let cells = Cells::uniform(bounds, triangles.len());
     let numbers: Vec<u32> = (0..triangles.len() as u32).collect();
     let mut built = Built::in_order(bounds, cells.count, triangles.len());
-    built.links = links(&cells.fill(triangles, &numbers)?, 0);
+    built.links = links(&cells.fill(triangles, &numbers)?);
     built.node_bytes = 4;
     built.node_count = cells.len() as u32;
     Ok(built)
@@ -152,10 +163,10 @@ pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
 /// As [`uniform`].
 pub fn two_level(triangles: &[Triangle]) -> Result<Built> {
     let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
-    let cells = Cells::new(bounds, triangles.len(), UPPER_DENSITY, SIDE_MOST);
+    let cells = Cells::upper(bounds, triangles.len());
     let numbers: Vec<u32> = (0..triangles.len() as u32).collect();
     let mut built = Built::in_order(bounds, cells.count, triangles.len());
-    built.node_count = cells.len() as u32;
+    let mut all_within = Vec::new();
     for (number, within) in cells.fill(triangles, &numbers)?.iter().enumerate() {
         if within.is_empty() {
             built.rows.push([0; 4]);
@@ -164,18 +175,18 @@ pub fn two_level(triangles: &[Triangle]) -> Result<Built> {
         let inner = Cells::new(
             cells.cell(number),
             within.len(),
-            LOWER_DENSITY,
-            LOWER_SIDE_MOST,
+            GRID_LOWER_DENSITY as f32,
+            GRID_LOWER_SIDE as f32,
         );
         let [x, y, z] = inner.count;
-        let first = built.links.len();
-        built.rows.push([first as u32, x | y << 10 | z << 20, 0, 0]);
-        built
-            .links
-            .extend(links(&inner.fill(triangles, within)?, first));
-        built.node_count += inner.len() as u32;
-        check_links(built.links.len())?;
+        let first = all_within.len() as u32;
+        built.rows.push([first, x | y << 10 | z << 20, 0, 0]);
+        all_within.extend(inner.fill(triangles, within)?);
+        check_links(all_within.len())?;
     }
+    built.links = links(&all_within);
+    check_links(built.links.len())?;
+    built.node_count = (cells.len() + all_within.len()) as u32;
     built.node_bytes = 4;
     Ok(built)
 }

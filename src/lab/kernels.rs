@@ -69,7 +69,7 @@ pub struct RayList {
 
 /// Whether a shader file is a part of the laboratory, which makes no shader alone.
 pub fn is_part(path: &str) -> bool {
-    path.starts_with("lab/") && path != "lab/trace.wgsl"
+    path.starts_with("lab/") && !["lab/grid.wgsl", "lab/trace.wgsl"].contains(&path)
 }
 
 /// The shader that joins a test and a walk.

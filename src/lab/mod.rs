@@ -8,6 +8,7 @@
 pub mod binary_tree;
 pub mod exact;
 pub mod grid;
+pub mod grid_build;
 pub mod kd_tree;
 pub mod kernels;
 pub mod layout;

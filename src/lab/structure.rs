@@ -19,9 +19,9 @@ pub enum Structure {
     Ploc,
     /// A tree by the surface area heuristic with bins.
     Sah,
-    /// A uniform grid.
+    /// A uniform grid, built on the GPU.
     Grid,
-    /// A grid of grids.
+    /// A grid of grids, built on the GPU.
     TwoLevel,
     /// A kd-tree by the surface area heuristic.
     KdTree,
@@ -59,6 +59,15 @@ impl Structure {
         }
     }
 
+    /// Whether it is a grid, which [`GridBuild`](super::grid_build::GridBuild) builds on the GPU: and of two levels.
+    pub fn grid_levels(self) -> Option<bool> {
+        match self {
+            Self::Grid => Some(false),
+            Self::TwoLevel => Some(true),
+            _ => None,
+        }
+    }
+
     /// Whether rays can go through it so.
     pub fn has(self, walk: Walk) -> bool {
         match self {
@@ -77,7 +86,7 @@ impl Structure {
         (self == Self::Sah).then(|| sah_tree::build(triangles))
     }
 
-    /// A grid or a kd-tree; `None` of the others.
+    /// A grid or a kd-tree, built on the CPU; `None` of the others.
     ///
     /// # Errors
     ///

@@ -29,6 +29,25 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
+/// A duration as people read it: "0.42 s", "12 s", "3 min 5 s".
+pub fn duration(secs: f64) -> String {
+    let whole = secs.round() as u64;
+    match whole {
+        0..10 => format!("{secs:.2} s"),
+        10..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// As [`duration`], in whole seconds, of what is left.
+pub fn duration_left(secs: f64) -> String {
+    if secs < 10.0 {
+        return format!("{:.0} s", secs.ceil());
+    }
+    duration(secs)
+}
+
 /// A length with four significant digits and no needless zeros: "12.35", "0.001234", "1235000".
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -79,6 +98,19 @@ mod tests {
             (u64::MAX, "16777216.0 TiB"),
         ] {
             assert_eq!(bytes(count), text);
+        }
+    }
+
+    #[test]
+    fn durations_are_readable() {
+        for (secs, text) in [
+            (0.4249, "0.42 s"),
+            (9.4, "9.40 s"),
+            (59.4, "59 s"),
+            (185.0, "3 min 5 s"),
+            (7260.0, "2 h 1 min"),
+        ] {
+            assert_eq!(duration(secs), text);
         }
     }
 

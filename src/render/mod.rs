@@ -51,6 +51,7 @@ pub mod occlusion_rays;
 pub(crate) mod options;
 pub mod outline;
 pub mod overlay;
+pub mod path_stages;
 pub mod path_sums;
 mod path_table;
 pub mod paths;
@@ -319,6 +320,16 @@ impl Renderer {
     /// Replaces the image of the file that the configuration's environment names.
     pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
         self.environment.set_file(gpu, image)
+    }
+
+    /// How many rays each path has gone on by, of the last sample that several kernels have followed: of the last band
+    /// of pixels, in the order of tiles of 8 × 8. Waits for them.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading back.
+    pub fn read_path_lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        self.paths.lengths(gpu)
     }
 
     /// The next frame, which is made of paths and has the size of `sums`, goes on from these sums of its

@@ -29,6 +29,10 @@ use std::{
 use wgpu::BufferUsages as Buffer;
 
 wgsl_constants! {
+    /// Rays of a surface that ask for light: of the lamps, of the environment, and of what glows.
+    pub(super) const PATH_ASKED: u32 = 3;
+    /// Row of a path from which on those rays lie, two rows each: common/path_rows.wgsl.
+    pub(super) const PATH_ASKED_ROW: u32 = 7;
     /// Textures of a material: those of its base, then those of its layers.
     const PATH_TEXTURES: u32 = 17;
     /// Words of the header of a material.

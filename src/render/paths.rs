@@ -5,13 +5,14 @@ use super::{
     bindings::Layouts,
     edges::{Geometry, HDR_FORMAT, Radiance, Trees, fitted},
     frame::{Frame, FrameInput},
+    path_stages::PathStages,
     path_sums::PathSums,
     path_table::{ENVIRONMENT_FACE, PathTable},
     recording::Recording,
 };
 use crate::{
     Result,
-    config::{self, Config, ImageMode, OcclusionMode, ReflectionMode, ShadowMode},
+    config::{self, Config, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode},
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::{Light, PathParams},
@@ -36,6 +37,8 @@ const SUMS: Buffer = Buffer::STORAGE
 #[derive(Debug)]
 pub struct Paths {
     path: Kernel,
+    stages: PathStages,
+    separate_by_default: bool,
     accumulate: Kernel,
     resolve: Kernel,
     table: PathTable,
@@ -100,6 +103,8 @@ impl Paths {
         let sums = |entry| Kernel::new(gpu, summing, entry, &[(0, &layouts.frame)], &of_sums);
         Ok(Self {
             path: Kernel::new(gpu, "render/path.wgsl", "path", &shared, &own),
+            stages: PathStages::new(gpu, layouts)?,
+            separate_by_default: gpu.capabilities.separate_path_kernels,
             accumulate: sums("path_accumulate"),
             resolve: sums("path_resolve"),
             table: PathTable::new(gpu, layouts)?,
@@ -118,9 +123,12 @@ impl Paths {
     pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
         if traces(input.config, input.channel) {
             self.table.needs(needs);
-            for kernel in [&self.path, &self.accumulate, &self.resolve] {
-                kernel.needs(needs);
+            match self.is_separate(input.config) {
+                true => self.stages.needs(needs),
+                false => self.path.needs(needs),
             }
+            self.accumulate.needs(needs);
+            self.resolve.needs(needs);
         }
     }
 
@@ -177,10 +185,18 @@ impl Paths {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         // A pixel sends some rays for each surface that a path meets.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
+        let is_separate = self.is_separate(&frame.config);
         for number in 0..added as usize {
             let params = self.params.at(number);
-            let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
-            recording.dispatch_pixels(LABEL, &self.path, &shared, own, frame.size, most)?;
+            if is_separate {
+                let table = (&self.table.buffer, self.table.parts.emitter_count > 0);
+                let scene = (geometry, trees);
+                self.stages
+                    .record(recording, frame, scene, &params, table, &self.sample)?;
+            } else {
+                let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
+                recording.dispatch_pixels(LABEL, &self.path, &shared, own, frame.size, most)?;
+            }
             self.sum(recording, frame, &self.accumulate, number)?;
         }
         self.sum(recording, frame, &self.resolve, 0)?;
@@ -207,6 +223,14 @@ impl Paths {
         let pixels = recording.budget.pixels();
         let shared = [(0, &frame.group)];
         recording.dispatch_pixels("path_accumulate", kernel, &shared, own, frame.size, pixels)
+    }
+
+    fn is_separate(&self, config: &Config) -> bool {
+        match config.paths.kernels {
+            PathKernels::Auto => self.separate_by_default,
+            PathKernels::One => false,
+            PathKernels::Separate => true,
+        }
     }
 
     /// The samples of the last frame count: it was recorded whole.
@@ -239,6 +263,11 @@ impl Paths {
     /// Radiance of the last frame that was made of paths.
     pub fn output(&self) -> &Radiance {
         &self.output
+    }
+
+    /// As [`PathStages::lengths`].
+    pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        self.stages.lengths(gpu)
     }
 
     /// Their sums, waiting for them.
@@ -276,15 +305,16 @@ impl Paths {
 impl PathsOf {
     fn new(frame: &Frame<'_>, environment: (u64, bool), first: u32) -> Self {
         let view = &frame.view;
-        // What is not of the light changes nothing of it, and the target may grow.
+        // What is not of the light changes nothing of it: nor do kernels, and the target may grow.
         let mut config = Config::default();
         config.image.background = frame.config.image.background;
         config.environment = frame.config.environment.clone();
         config.sun = frame.config.sun.clone();
         config.materials = frame.config.materials.clone();
         config.paths = config::Paths {
-            samples: 1,
-            ..frame.config.paths.clone()
+            bounces: frame.config.paths.bounces,
+            clamp: frame.config.paths.clamp,
+            ..config.paths
         };
         Self {
             version: frame.buffers.version,

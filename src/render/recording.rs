@@ -214,6 +214,11 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
+    /// The first row of a band, for a bind group.
+    pub fn first_row(&self, row: u32) -> wgpu::BufferBinding<'a> {
+        self.first_rows.at(row)
+    }
+
     /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the
     /// resources of [`Cover::draw`].
     ///

@@ -31,6 +31,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) size: [u32; 2],
     /// Samples that the still picture has, and is to have.
     pub(in crate::app) samples: Option<[u32; 2]>,
+    /// Seconds until a picture of paths is done, where it is known.
+    pub(in crate::app) path_secs_left: Option<f64>,
     /// The camera of the picture, where anything is drawn over it.
     pub(in crate::app) view: Option<View>,
     /// The scene's pose; `None` without a scene.

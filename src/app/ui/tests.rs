@@ -218,6 +218,7 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
         adapter: ADAPTER,
         has_gpu: false,
         samples: Some([3, 16]),
+        path_secs_left: Some(7260.0),
         rendering: true,
         pose: None,
         view: (show == Show::Selection).then_some(View {

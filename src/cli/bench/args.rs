@@ -13,10 +13,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, path, query, reflect, textures, irradiance, compile
+    /// What to measure: sort, build, trace, frame, path, pathtrace, query, reflect, textures, irradiance, compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
-    /// Scene files, which make one scene (build, trace, query, frame, path, reflect)
+    /// Scene files, which make one scene (build, trace, query, frame, path, pathtrace, reflect)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -127,6 +127,9 @@ Suites:
          counting first beside one pass
   frame  every pass of a whole frame, for every policy tree.rebuild
   path   every frame of a clip, of a camera's path, or of a turn around the scene while its clip plays
+  pathtrace
+         the path tracer by one kernel and by separate ones, with and without sorting hits by material; in time, and
+         in surfaces of paths in lockstep
   reflect
          reflections by rays, with each step left out: skipping tiles, compacting rays, sorting hits by material;
          in time, and in steps of rays and of hits in lockstep
@@ -175,6 +178,8 @@ pub enum Suite {
     Frame,
     /// Every frame of a clip or of a camera's path
     Path,
+    /// Kernels of the path tracer
+    Pathtrace,
     /// Steps of reflections by rays
     Reflect,
     /// Ways to bind the textures of hits
@@ -195,6 +200,7 @@ impl Suite {
             Self::Query => "query",
             Self::Frame => "frame",
             Self::Path => "path",
+            Self::Pathtrace => "pathtrace",
             Self::Reflect => "reflect",
             Self::Textures => "textures",
             Self::Irradiance => "irradiance",
@@ -213,7 +219,11 @@ impl BenchArgs {
     pub(super) fn check(&self) -> Result<()> {
         let sorts = self.suite == Suite::Sort;
         let plays = self.suite == Suite::Path;
-        let draws = plays || matches!(self.suite, Suite::Trace | Suite::Frame | Suite::Reflect);
+        let draws = plays
+            || matches!(
+                self.suite,
+                Suite::Trace | Suite::Frame | Suite::Pathtrace | Suite::Reflect
+            );
         let projects = self.suite == Suite::Irradiance;
         let no_scene = sorts || projects || matches!(self.suite, Suite::Textures | Suite::Compile);
         let not_generated = no_scene || plays;

@@ -14,6 +14,7 @@ pub mod inputs;
 pub(super) mod irradiance;
 mod lockstep;
 mod path;
+mod pathtrace;
 mod progress;
 mod query;
 pub(super) mod rays;
@@ -79,6 +80,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Query => query::run(&mut session)?,
         Suite::Frame => frame::run(&mut session)?,
         Suite::Path => path::run(&mut session)?,
+        Suite::Pathtrace => pathtrace::run(&mut session)?,
         Suite::Reflect => reflect::run(&mut session)?,
         Suite::Textures => textures::run(&mut session)?,
         Suite::Irradiance => irradiance::run(&mut session)?,
@@ -100,6 +102,7 @@ fn columns(suite: Suite) -> &'static [Column] {
         Suite::Query => query::COLUMNS,
         Suite::Frame => frame::COLUMNS,
         Suite::Path => path::COLUMNS,
+        Suite::Pathtrace => pathtrace::COLUMNS,
         Suite::Reflect => reflect::COLUMNS,
         Suite::Textures => textures::COLUMNS,
         Suite::Irradiance => irradiance::COLUMNS,

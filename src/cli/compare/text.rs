@@ -4,12 +4,9 @@ use super::{
     result::{Comparison, Truth},
     side::{Cost, Drawn},
 };
-use crate::{
-    cli::progress::duration,
-    output::{
-        numbers::{percent, significant},
-        picture_error::Metric,
-    },
+use crate::output::{
+    numbers::{duration, percent, significant},
+    picture_error::Metric,
 };
 use serde_json::{Value, json};
 use std::fmt::Write;

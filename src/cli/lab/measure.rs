@@ -20,6 +20,7 @@ use crate::{
         Built, Kernels, Layout, RayList, Structure, TriangleTest, Uploaded,
         binary_tree::{BinaryTree, Quality},
         exact::{self, Exact},
+        grid_build::{GridBuild, GridParts},
         ray_file::RaySet,
         ray_order::{RayOrder, is_sent},
     },
@@ -113,7 +114,7 @@ pub(super) fn all(
          steps those of the slowest\nof {GROUP} neighbours, for each {GROUP} rays that are sent. \
          wrong: of up to {checked} rays of a set, spread evenly, those that\nhit otherwise than by every \
          triangle in f64; cracks those of them that passed through an edge. build: on the GPU of radix\n\
-         and ploc, without laying out nodes for the walk; on one thread of the CPU of the others. \
+         and ploc, without laying out nodes for the walk, and of grids; on one thread of the CPU of the others. \
          picture: a build and the rays once;\n1,000: a build and the rays a thousand times. docs/lab.md \
          has the sources."
     ));
@@ -122,6 +123,24 @@ pub(super) fn all(
 
 /// Builds a structure.
 fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) -> Result<Made> {
+    if let Some(two_level) = structure.grid_levels() {
+        let build = GridBuild::new(&meter.gpu);
+        let mut parts = GridParts::new(&meter.gpu, &bench.triangles, two_level)?;
+        let mut build_ms = 0.0;
+        for step in 0..parts.steps() {
+            let timings = meter.time(
+                |encoder| parts.begin(encoder, step),
+                |gpu, scope| build.record(gpu, scope, &parts, step),
+            )?;
+            build_ms += timings.median_ms();
+            parts.reserve(&meter.gpu, step)?;
+        }
+        return Ok(Made {
+            build_ms,
+            tree: None,
+            cells: Some(parts.read(&meter.gpu)?),
+        });
+    }
     let clock = Stopwatch::new();
     if let Some(cells) = structure.cells(&bench.triangles)? {
         return Ok(Made {

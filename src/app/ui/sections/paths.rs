@@ -5,11 +5,12 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row},
+            rows::{Edits, Row, choose},
             style::{grouped, line},
         },
     },
-    config::{ImageMode, Paths},
+    config::{ImageMode, PathKernels, Paths},
+    output::numbers::duration_left,
 };
 use egui::{DragValue, RichText, Ui};
 
@@ -50,11 +51,39 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             let clamp = DragValue::new(&mut settings.clamp);
             ui.add(clamp.range(Paths::CLAMP).speed(0.1))
         });
+    let tip = "One kernel follows a path to its end; separate ones all paths together from surface to surface. The \
+               picture is the same";
+    Row::new("kernels", &["paths.kernels"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let choices =
+                PathKernels::ALL.map(|kernels| (kernels, kernels.name(), tip_of(kernels)));
+            choose(ui, &mut settings.kernels, &choices);
+        });
+    let why = match settings.kernels {
+        PathKernels::One => Some("one kernel sorts nothing"),
+        _ => why,
+    };
+    let tip = "Separate kernels sort hits by the material";
+    Row::new("sort", &["paths.sort"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut settings.sort, "by material")
+        });
     if let Some(done) = facts.stats.path_samples {
         let [done, wanted] = [done, settings.samples].map(|count| grouped(count.into()));
-        line(
-            ui,
-            RichText::new(format!("{done} of {wanted} samples")).weak(),
-        );
+        let mut text = format!("{done} of {wanted} samples");
+        if let Some(secs) = facts.path_secs_left {
+            text += &format!(", {} left", duration_left(secs));
+        }
+        line(ui, RichText::new(text).weak());
+    }
+}
+
+fn tip_of(kernels: PathKernels) -> &'static str {
+    match kernels {
+        PathKernels::Auto => "As is faster on this adapter",
+        PathKernels::One => "A large kernel follows a path to its end",
+        PathKernels::Separate => "A kernel for each step of all paths",
     }
 }
