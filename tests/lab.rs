@@ -6,7 +6,10 @@
 mod common;
 
 use canopy::{
-    accel::{Lbvh, Query, Ray, layout::BVH_MISS},
+    accel::{
+        Lbvh, Query, Ray,
+        layout::{BVH_MISS, Visits},
+    },
     gpu::{Gpu, layout::LabHit},
     lab::{
         Built, Kernels, RayList, Structure, Triangle, TriangleTest, Uploaded, Walk,
@@ -16,7 +19,10 @@ use canopy::{
         kernels::Threads,
         ray_order::RayOrder,
     },
-    reference::lab_tests::{self as twin, Counted, Found, Number},
+    reference::{
+        lab_tests::{self as twin, Counted, Found, Number},
+        lab_walks::{self, Walked},
+    },
 };
 use common::{Random, Soup, gpu};
 use glam::Vec3;
@@ -293,9 +299,65 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
                 .count(&gpu, &scene, &list, Query::ClosestHit)
                 .unwrap();
             assert_eq!(visits[3].nodes + visits[3].triangles, 0, "a gap is no ray");
+            check_visits(&what, (&built, walk), (&triangles, test), &rays, &visits);
             let nodes: u32 = visits.iter().map(|v| v.nodes).sum();
             assert!(nodes > 900 && nodes < 900 * 200, "{what}: {nodes} nodes");
         }
+    }
+}
+
+/// What rays visit is what the walk's twin visits, and not what another walk's does. Where they round differently, a ray
+/// may pass a box or a cell otherwise.
+fn check_visits(
+    what: &str,
+    (built, walk): (&Built, Walk),
+    (triangles, test): (&[Triangle], TriangleTest),
+    rays: &[Ray],
+    visits: &[Visits],
+) {
+    let rows = built
+        .order
+        .iter()
+        .map(|number| test.rows(&triangles[*number as usize]));
+    let rows: Vec<_> = rows.collect();
+    let on = Walked {
+        rows: &built.rows,
+        links: &built.links,
+        triangles: &rows,
+        bounds: [built.bounds.min, built.bounds.max],
+        root: built.root,
+        cells: built.cells,
+    };
+    let differing = |by: fn(&mut lab_walks::Walk<'_>)| {
+        let differs = |(ray, visited): (&Ray, &Visits)| {
+            let mut twin = lab_walks::Walk::new(on, twin_of(test), *ray, false);
+            if ray.t_max > ray.t_min {
+                by(&mut twin);
+            }
+            (twin.nodes, twin.triangles) != (visited.nodes, visited.triangles)
+        };
+        rays.iter()
+            .zip(visits)
+            .filter(|pair| differs(*pair))
+            .count()
+    };
+    let own = differing(match walk {
+        Walk::Private | Walk::Workgroup => lab_walks::Walk::with_stack,
+        Walk::Restart => lab_walks::Walk::with_restarts,
+        Walk::Parents => lab_walks::Walk::by_parent_links,
+        Walk::Skip => lab_walks::Walk::by_skip_links,
+        Walk::Wide => lab_walks::Walk::wide,
+        Walk::Grid => lab_walks::Walk::cells,
+        Walk::TwoLevel => lab_walks::Walk::cells_of_cells,
+        Walk::KdTree => lab_walks::Walk::kd_tree,
+    });
+    assert!(
+        own * 100 <= rays.len(),
+        "{what}: {own} rays visit something else"
+    );
+    if walk == Walk::Private {
+        let other = differing(lab_walks::Walk::by_parent_links);
+        assert!(other * 4 > rays.len(), "{what}: {other}");
     }
 }
 
