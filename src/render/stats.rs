@@ -1,8 +1,9 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
 use super::{
-    cost_range::CostRange, intersections::IntersectionCounts, overlay::OverlayCounts,
-    recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts, tree_policy::TreeWork,
+    cost_range::CostRange, intersections::IntersectionCounts, lab_show::LabCounts,
+    overlay::OverlayCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
+    tree_policy::TreeWork,
 };
 use crate::gpu::profiler::PassTiming;
 use std::sync::Arc;
@@ -56,7 +57,10 @@ pub struct FrameStats {
     pub tree_boxes: Option<TreeBoxCounts>,
     /// Lines of the meshes that are drawn; `None` where none are asked for.
     pub overlay: Option<OverlayCounts>,
-    /// What the colours of the channel `cost` stand for, in the last frame of which that has come back;
+    /// What the rays of the channel `lab` did, in the last frame of which that has come back; `None` where it
+    /// is neither shown nor read.
+    pub lab: Option<LabCounts>,
+    /// What the colours of the channel `cost`, or of counts of the channel `lab`, stand for, in the last frame of which that has come back;
     /// `None` where it is not shown.
     pub cost_range: Option<CostRange>,
     /// Samples of each pixel so far, of a frame that is made of paths.
