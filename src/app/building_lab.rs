@@ -39,7 +39,7 @@ impl Viewer {
             build: LabBuild::from(&self.state.config.lab),
             picture: shown,
         };
-        self.state.lab.lags = !self.lab.is_of(&subject);
+        self.state.lab.lags = !self.lab.has_traced(&subject);
         let picture = &subject.picture;
         let is_replaced = self
             .in_flight
@@ -100,6 +100,7 @@ impl Viewer {
                     scene.figures.build_ms
                 );
                 self.replace_lab(Some(Arc::new(scene)));
+                self.lab.traces(self.labs, subject);
                 Ok(told)
             }
             Err(error) => {

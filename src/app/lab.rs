@@ -10,17 +10,21 @@ use crate::{
 };
 use glam::Vec3;
 use std::{
+    collections::VecDeque,
     ops::Range,
     sync::{Arc, mpsc},
     thread::JoinHandle,
 };
+
+/// Structures that are remembered: more than there are pictures under way.
+const TRACED: usize = 4;
 
 /// What the panel tells of the laboratory.
 #[derive(Debug, Default)]
 pub(super) struct LabView {
     /// The structure that rays are traced through; `None` until it is built, and why where it cannot be.
     pub(super) built: Option<Result<(LabBuild, LabFigures), String>>,
-    /// Whether it is that of a pose before, or of settings before.
+    /// Whether the picture was traced through that of a pose before, or of settings before.
     pub(super) lags: bool,
     /// What a choice has moved.
     pub(super) moved: Option<String>,
@@ -84,6 +88,8 @@ type Outcome = (Option<LabGeometry>, Result<LabScene>);
 pub(super) struct LabBuilder {
     /// What was built last, or could not be.
     known: Option<Subject>,
+    /// The last structures that pictures were traced through, by [`PictureKey::lab`].
+    traced: VecDeque<(u64, Subject)>,
     building: Option<(Subject, Step)>,
     /// Triangles of a picture, with what was built over them before.
     geometry: Option<(PictureKey, LabGeometry)>,
@@ -102,6 +108,7 @@ impl LabBuilder {
     /// Forgets all: nobody looks at it, or the device is lost. What a thread is at is thrown away once it is done.
     pub(super) fn forget(&mut self) {
         (self.known, self.building, self.geometry) = (None, None, None);
+        self.traced.clear();
     }
 
     /// Whether the GPU has to be polled.
@@ -114,6 +121,19 @@ impl LabBuilder {
         self.known
             .as_ref()
             .is_some_and(|known| known.is_that_of(subject))
+    }
+
+    /// Pictures with this number are traced through the structure of `subject`.
+    pub(super) fn traces(&mut self, number: u64, subject: Subject) {
+        self.traced.truncate(TRACED - 1);
+        self.traced.push_front((number, subject));
+    }
+
+    /// Whether the picture of `subject` was traced through the structure of `subject`.
+    pub(super) fn has_traced(&self, subject: &Subject) -> bool {
+        self.traced
+            .iter()
+            .any(|(number, of)| *number == subject.picture.lab && of.is_that_of(subject))
     }
 
     /// Whether what was built last is of this scene.
@@ -295,6 +315,14 @@ mod tests {
         other = subject.clone();
         other.build.leaf = 1;
         assert!(builder.is_due(&other));
+        // A picture of another moment that goes through it lags, and so does one of before it.
+        builder.traces(7, subject.clone());
+        other = subject.clone();
+        assert!(!builder.has_traced(&other));
+        other.picture.lab = 7;
+        assert!(builder.has_traced(&other));
+        other.picture.time += 1.0;
+        assert!(!builder.has_traced(&other));
         builder.forget();
         assert!(builder.is_due(&subject));
     }

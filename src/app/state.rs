@@ -1178,7 +1178,8 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Intersections);
+        assert_eq!(state.channel, Channel::Lab);
+        state.channel = Channel::Intersections;
         state.perform(Action::Intersections, 1.0, &Look::default());
         assert_eq!(state.channel, Channel::Lit);
         state.perform(Action::Intersections, 1.0, &Look::default());

@@ -21,6 +21,9 @@ pub use crate::config::LabThreads as Threads;
 /// Workgroups of persistent threads: what fills a large GPU, and no more rays than that wait for each other.
 pub const PERSISTENT_WORKGROUPS: u32 = 512;
 
+/// Name of the passes that trace rays.
+pub const LABEL: &str = "lab";
+
 /// Entry points, for both queries.
 #[derive(Debug)]
 pub struct Kernels {
@@ -145,7 +148,7 @@ impl Kernels {
         rays: Range<u32>,
     ) -> Result<()> {
         let kernel = self.kernel(query, threads);
-        dispatch(gpu, recorder, ("lab", kernel), scene, list, (rays, threads))
+        dispatch(gpu, recorder, (LABEL, kernel), scene, list, (rays, threads))
     }
 
     /// Records the count of what these rays of `list` go through, which leaves their hits as they are.

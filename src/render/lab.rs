@@ -23,8 +23,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The profiler's scope of the rays.
-pub const LABEL: &str = "lab";
+pub use crate::lab::kernels::LABEL;
+
 /// Triangles that canopy's own rays test without going further down.
 const LEAF_CUTOFF: u32 = 4;
 
@@ -152,8 +152,9 @@ impl Lab {
             self.own_hits = Some(RayBatch::of(gpu, list.rays.clone(), count)?);
         }
         let (kernels, query) = (&self.kernels[at].2, query(settings.rays));
+        // A part traces its rays, and counts what they visit.
         let most = match recording.budget.in_parts {
-            true => recording.budget.batch_rays,
+            true => recording.budget.batch_rays / 2,
             false => count,
         };
         for first in (0..count).step_by(most as usize) {
@@ -162,8 +163,6 @@ impl Lab {
             let how = (query, settings.threads);
             let (scope, uploaded) = (&mut recording.scope, &scene.uploaded);
             kernels.record_part(gpu, scope, uploaded, list, how, part.clone())?;
-            recording.split(LABEL);
-            let (scope, uploaded) = (&mut recording.scope, &scene.uploaded);
             kernels.record_count(gpu, scope, uploaded, list, query, part.clone())?;
             recording.split(LABEL);
             if let Some(batch) = &self.own_hits {

@@ -1,7 +1,7 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
 use super::{
-    cost_range::CostRange, intersections::IntersectionCounts, lab_show::LabCounts,
+    cost_range::CostRange, intersections::IntersectionCounts, lab, lab_show::LabCounts,
     overlay::OverlayCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
     tree_policy::TreeWork,
 };
@@ -90,5 +90,12 @@ impl FrameStats {
     pub fn pass_ms(&self, name: &str) -> Option<f64> {
         let mut passes = self.passes.iter();
         Some(passes.find(|pass| pass.name == name)?.last_ms)
+    }
+
+    /// Millions of rays of the channel `lab` a second in the last frame, where the adapter is a GPU:
+    /// Mesa's software adapter ends a pass before its last dispatch is done.
+    pub fn lab_mrays(&self, has_gpu: bool) -> Option<f64> {
+        let ms = self.pass_ms(lab::LABEL).filter(|ms| *ms > 0.0 && has_gpu);
+        Some(self.lab?.rays as f64 / ms? / 1e3)
     }
 }

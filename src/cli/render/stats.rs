@@ -12,7 +12,7 @@ use crate::{
     gpu::profiler::PassTiming,
     output,
     profile::memory::Memory,
-    render::{FrameStats, lab, recording::FRAME_SCOPE},
+    render::{FrameStats, recording::FRAME_SCOPE},
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -180,7 +180,6 @@ pub(super) fn write(
 fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
     let (counts, scene) = (stats.lab?, offscreen.lab()?);
     let (build, figures) = (scene.build, scene.figures);
-    let trace_ms = stats.pass_ms(lab::LABEL).filter(|ms| *ms > 0.0);
     Some(json!({
         "test": build.test.name(),
         "walk": build.walk.name(),
@@ -190,7 +189,7 @@ fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
         "rays": counts.rays,
         "hits": counts.hits,
         "wrong": counts.wrong,
-        "mrays_per_s": trace_ms.map(|ms| counts.rays as f64 / ms / 1e3),
+        "mrays_per_s": stats.lab_mrays(offscreen.gpu.capabilities.has_gpu),
         "nodes_per_ray": counts.a_ray(counts.nodes),
         "triangles_per_ray": counts.a_ray(counts.triangles),
         "lockstep_steps": counts.lockstep(),

@@ -13,7 +13,7 @@ use crate::{
     },
     config::{CostCount, Lab, LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk},
     output::numbers,
-    render::{Channel, LabBuild, LabFigures, lab},
+    render::{Channel, LabBuild, LabFigures},
 };
 use egui::{RichText, Ui};
 
@@ -187,14 +187,12 @@ fn figures(
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
     if let Some(counts) = facts.stats.lab.filter(|counts| counts.rays > 0) {
-        let passes = &facts.stats.passes;
-        let timed = passes.iter().find(|pass| pass.name == lab::LABEL);
-        let timed = timed.filter(|pass| pass.average_ms > 0.0);
-        let speed = match timed {
-            Some(pass) => significant(counts.rays as f64 / pass.average_ms / 1e3),
-            None => "…".into(),
+        let speed = match facts.stats.lab_mrays(facts.has_gpu) {
+            Some(speed) => significant(speed),
+            None if facts.has_gpu => "…".into(),
+            None => "not told in software".into(),
         };
-        let tip = "Millions of rays a second, by the GPU's time of the last frames";
+        let tip = "Millions of rays a second, by the GPU's time of the last frame";
         row("Mrays/s", tip, speed);
         let share = numbers::percent(counts.a_ray(counts.hits));
         let rays = format!("{}, {share} hit", compact(counts.rays));
