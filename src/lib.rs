@@ -44,6 +44,8 @@
 //!     [`render::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
 //! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
 //!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
+//!     [`render::lab`], where asked for: rays through a structure of the laboratory, made by [`render::lab_rays`]
+//!     and shown by [`render::lab_show`].
 //!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
 //! 13. [`render::present`]: [`render::exposure`], or of the channel `cost` [`render::cost_range`], then
 //!     [`render::tonemap`], and [`render::antialias`] or
@@ -63,12 +65,12 @@
 //! # The layers
 //!
 //! ```text
-//! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
+//! app, cli ─► render ─► lab ─► accel ─► gpu each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render, scene       files and text that leave the program
 //! app, cli ─► profile ─► gpu, output        what frames took
 //! app, cli ─► provenance ─► output, scene   how a picture was made
-//! cli ─► lab ─► accel, gpu, scene           rays in other ways, to compare with
+//! cli, render ─► lab ─► accel, gpu, scene   rays in other ways, to compare with
 //! cli::bench, lab, selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!

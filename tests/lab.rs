@@ -7,10 +7,14 @@ mod common;
 
 use canopy::{
     accel::{
-        Lbvh, Query, Ray,
+        Lbvh, Query, Ray, Trace,
         layout::{BVH_MISS, Visits},
     },
-    gpu::{Gpu, layout::LabHit},
+    config::{LabRays, LabShow},
+    gpu::{
+        Gpu,
+        layout::{LabHit, LabRayParams, LabShowParams},
+    },
     lab::{
         Built, Kernels, RayList, Structure, Triangle, TriangleTest, Uploaded, Walk,
         binary_tree::BinaryTree,
@@ -21,10 +25,16 @@ use canopy::{
     },
     reference::{
         lab_tests::{self as twin, Counted, Found, Number},
+        lab_view::{self, Eye, GAP, Seen},
         lab_walks::{self, Walked},
     },
+    render::{Channel, LabBuild, LabCounts, LabGeometry, View},
+    scene::{Pose, Projection, Scene, Transform},
 };
-use common::{Random, Soup, gpu};
+use common::{
+    Random, Soup, gpu, random_triangles,
+    scenes::{Stage, look_at, matte, primitive, quad, scene, sphere},
+};
 use glam::Vec3;
 use serde_json::Value;
 use std::{
@@ -454,11 +464,389 @@ fn orders_change_nothing_but_the_order() {
     }
 }
 
+const SIZE: [u32; 2] = [44, 26];
+
+/// A sphere and a soup above a floor.
+fn seen() -> Scene {
+    let moved = |triangle: [Vec3; 3]| triangle.map(|corner| corner + 1.5 * Vec3::X);
+    let soup: Vec<_> = random_triangles(300, 5).into_iter().map(moved).collect();
+    let corner = Vec3::new(-2.5, -1.2, -2.0);
+    let parts = [
+        sphere(Vec3::new(-1.0, 0.0, 0.0), 1.0, 12, 0),
+        primitive(&soup, 0),
+        quad(corner, 4.0 * Vec3::Z, 5.0 * Vec3::X, 0),
+    ];
+    let mut material = matte(Vec3::splat(0.5));
+    material.double_sided = true;
+    scene(parts, vec![material])
+}
+
+fn front() -> View {
+    look_at(Vec3::new(0.3, 0.5, 5.0), Vec3::ZERO, 100.0)
+}
+
+/// Draws the channel `lab`, and what its rays did.
+fn draw(stage: &mut Stage<'_>, view: View) -> (Vec<[f32; 4]>, LabCounts) {
+    stage.draw(&Pose::new(stage.scene, None, 0.0), view);
+    stage.renderer.collect(stage.gpu);
+    stage.gpu.wait().unwrap();
+    stage.renderer.collect(stage.gpu);
+    let texels = stage.channel(Channel::Lab).texels;
+    (texels, stage.renderer.stats().lab.unwrap())
+}
+
+/// The triangles of the last frame in its space.
+fn geometry(stage: &Stage<'_>) -> LabGeometry {
+    let merged = stage.merged();
+    let origin = stage.uploaded.buffers.origin;
+    LabGeometry::new(&merged.positions, &merged.indices, merged.meshes, origin)
+}
+
+/// A stage that has drawn its triangles, and these.
+fn staged<'a>(
+    gpu: &'a Gpu,
+    scene: &'a Scene,
+    size: [u32; 2],
+    view: View,
+) -> (Stage<'a>, LabGeometry) {
+    let mut stage = Stage::new(gpu, scene, size);
+    stage.reads = Vec::new();
+    stage.draw(&Pose::new(scene, None, 0.0), view);
+    let found = geometry(&stage);
+    assert!(
+        stage.renderer.lab_rays().is_none(),
+        "free where nobody asks"
+    );
+    let blank = stage
+        .renderer
+        .read_channel(gpu, Channel::Lab, &stage.uploaded.buffers);
+    assert!(blank.is_err());
+    stage.reads = vec![Channel::Lab];
+    (stage, found)
+}
+
+fn set(stage: &mut Stage<'_>, geometry: &mut LabGeometry) {
+    let build = LabBuild::from(&stage.config.lab);
+    let scene = geometry.build(stage.gpu, build).unwrap();
+    stage.renderer.set_lab(Some(scene.into()));
+}
+
+fn read<T: bytemuck::Pod>(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<T> {
+    bytemuck::pod_collect_to_vec(&gpu.read(buffer).unwrap())
+}
+
+/// The pixels of a picture in the order of the rays.
+fn in_tiles(texels: &[[f32; 4]], size: [u32; 2]) -> Vec<Option<[f32; 4]>> {
+    let inside = |pixel: &glam::UVec2| pixel.x < size[0] && pixel.y < size[1];
+    let texel = |pixel: glam::UVec2| texels[(pixel.y * size[0] + pixel.x) as usize];
+    let pixels = lab_view::pixels(size);
+    pixels
+        .map(|pixel| Some(pixel).filter(inside).map(texel))
+        .collect()
+}
+
+fn near(a: &[f32], b: &[f32], most: f32) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= most)
+}
+
+/// Whether two rays are the same but for rounding.
+fn same_ray(a: &Ray, b: &Ray) -> bool {
+    // World positions have the rounding of their 400 m.
+    near(&a.origin, &b.origin, 4e-5)
+        && near(&a.direction, &b.direction, 1e-5)
+        && (a.t_max - b.t_max).abs() <= 1e-4 * b.t_max
+}
+
+/// Every walk through every structure, live in one renderer: its hits are those of canopy's own trees and of every
+/// triangle in f64, its counts those of the kernels that `canopy lab` runs.
+#[test]
+fn the_channel_traces_every_walk_through_every_structure() {
+    let (gpu, scene) = (gpu(), seen());
+    let (mut stage, mut geometry) = staged(&gpu, &scene, SIZE, front());
+    let covered = stage.channel(Channel::Position).texels;
+    let covered = covered.iter().filter(|texel| texel[3] != 0.0).count() as u64;
+    stage.config.lab.show = LabShow::Difference;
+    let mut expected: Option<Vec<Option<Exact>>> = None;
+    for structure in Structure::ALL {
+        for walk in Walk::ALL.into_iter().filter(|walk| structure.has(*walk)) {
+            let what = format!("{} through {}", walk.name(), structure.name());
+            (stage.config.lab.walk, stage.config.lab.structure) = (walk, structure);
+            set(&mut stage, &mut geometry);
+            let (texels, counts) = draw(&mut stage, front());
+            assert_eq!(counts.rays, u64::from(SIZE[0] * SIZE[1]), "{what}");
+            assert!(counts.hits.abs_diff(covered) < 8, "{what}: {counts:?}");
+            // A ray through an edge may fall to another triangle, or to none.
+            assert!(counts.wrong.unwrap() < 3, "{what}: {counts:?}");
+            let red = texels.iter().filter(|texel| texel[0] > texel[1]).count();
+            assert_eq!(red as u64, counts.wrong.unwrap(), "{what}");
+            let list = stage.renderer.lab_rays().unwrap();
+            let hits: Vec<LabHit> = read(&gpu, &list.hits);
+            let rays: Vec<Ray> = read(&gpu, &list.rays);
+            let sent = |i: &usize| rays[*i].t_max > rays[*i].t_min;
+            let sent: Vec<usize> = (0..rays.len()).filter(sent).collect();
+            let expected = expected.get_or_insert_with(|| {
+                let rays: Vec<Ray> = sent.iter().map(|i| rays[*i]).collect();
+                exact(geometry.triangles(), &rays)
+            });
+            let hits = sent.iter().map(|i| hits[*i]);
+            let wrong = exact::compare(hits, expected, Query::ClosestHit, 1e-5);
+            assert!(wrong.all() < 3, "{what}: {wrong:?}");
+            let visits: Vec<Visits> = read(&gpu, &list.visits);
+            let sum = |of: fn(&Visits) -> u32| -> u64 {
+                sent.iter().map(|i| u64::from(of(&visits[*i]))).sum()
+            };
+            assert_eq!(counts.nodes, sum(|v| v.nodes), "{what}");
+            assert_eq!(counts.triangles, sum(|v| v.triangles), "{what}");
+            assert!(counts.nodes > counts.rays && counts.steps * 32 > counts.nodes);
+            // As the command measures it: its own list of the same rays.
+            if [Walk::Private, Walk::Skip, Walk::Grid].contains(&walk)
+                && structure != Structure::Ploc
+            {
+                let triangles = geometry.triangles();
+                let built = match structure.cells(triangles).unwrap() {
+                    Some(cells) => cells,
+                    None if structure == Structure::Sah => {
+                        let tree = structure.tree(triangles).unwrap().with_leaves(4);
+                        tree.laid_out(walk.layout()).unwrap().unwrap()
+                    }
+                    None => continue,
+                };
+                let test = stage.config.lab.test;
+                let uploaded = Uploaded::new(&gpu, &built, triangles, test, walk).unwrap();
+                let list = RayList::new(&gpu, &rays).unwrap();
+                let kernels = Kernels::new(&gpu, test, walk);
+                let counted = kernels.count(&gpu, &uploaded, &list, Query::ClosestHit);
+                assert_eq!(counted.unwrap(), visits, "{what}");
+            }
+        }
+    }
+    // Persistent threads find the same; what does not fit is one line.
+    let per_ray = draw(&mut stage, front()).0;
+    stage.config.lab.threads = Threads::Persistent;
+    assert_eq!(draw(&mut stage, front()).0, per_ray);
+    stage.config.lab.walk = Walk::Skip;
+    let error = geometry.build(&gpu, LabBuild::from(&stage.config.lab));
+    let line = error.unwrap_err().to_string();
+    assert!(
+        line.contains("skip-links does not go through the structure kd-tree; kd-short-stack would"),
+        "{line}"
+    );
+}
+
+/// Rays and pixels are those of the twins, in every show, for both kinds of rays and both kinds of views.
+#[test]
+fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
+    let (gpu, mut scene) = (gpu(), seen());
+    // Far from the origin, which the frame moves.
+    let far = Transform::Matrix(glam::Mat4::from_translation(400.0 * Vec3::X));
+    scene.nodes.iter_mut().for_each(|node| node.transform = far);
+    let mut view = look_at(Vec3::new(400.3, 0.5, 5.0), 400.0 * Vec3::X, 100.0);
+    let (mut stage, mut geometry) = staged(&gpu, &scene, SIZE, view);
+    set(&mut stage, &mut geometry);
+    let origin = stage.uploaded.buffers.origin;
+    let order = {
+        let tree = Structure::Sah.tree(geometry.triangles()).unwrap();
+        tree.with_leaves(4).laid_out(Walk::Private.layout())
+    };
+    let order = order.unwrap().unwrap().order;
+    let normal = |triangle: &u32| {
+        let [a, b, c] = geometry.triangles()[*triangle as usize];
+        (b - a).cross(c - a).normalize()
+    };
+    let normals: Vec<Vec3> = order.iter().map(normal).collect();
+    let to_sun = -Vec3::from(stage.config.sun.direction).normalize();
+    for (kind, is_parallel) in [
+        (LabRays::Primary, false),
+        (LabRays::Primary, true),
+        (LabRays::Shadow, false),
+    ] {
+        if is_parallel {
+            view.projection = Projection::Orthographic { half_height: 1.4 };
+        } else {
+            view.projection = front().projection;
+        }
+        stage.config.lab.rays = kind;
+        for show in LabShow::ALL {
+            stage.config.lab.show = show;
+            let (texels, counts) = draw(&mut stage, view);
+            let list = stage.renderer.lab_rays().unwrap();
+            let rays: Vec<Ray> = read(&gpu, &list.rays);
+            if show == LabShow::Picture {
+                check_rays(&mut stage, view, &rays, to_sun);
+            }
+            let list = stage.renderer.lab_rays().unwrap();
+            let (hits, visits) = (read(&gpu, &list.hits), read(&gpu, &list.visits));
+            let query = match kind {
+                LabRays::Primary => Query::ClosestHit,
+                LabRays::Shadow => Query::AnyHit,
+            };
+            let tree = &stage.uploaded.state.tree;
+            let own = Trace::new(&gpu).run(&gpu, tree, &rays, query, 4).unwrap();
+            let params = LabShowParams {
+                size: SIZE,
+                show: show as u32,
+                is_shadow: u32::from(kind == LabRays::Shadow),
+                is_checked: u32::from(show == LabShow::Difference),
+                slack: 3e-6,
+            };
+            let kinds = [LabShow::Nodes, LabShow::Triangles, LabShow::Both].map(|show| show as u32);
+            let (shown, sums) = lab_view::show(
+                &params,
+                (&rays, &hits, &visits),
+                &normals,
+                &own,
+                [0.85, 0.15, 0.2],
+                (&kinds, LabShow::Divergence as u32),
+            );
+            for (of_twin, texel) in shown.iter().zip(in_tiles(&texels, SIZE)) {
+                let same = texel.is_none_or(|texel| near(&texel, of_twin, 2e-3));
+                assert!(same, "{kind:?} {show:?}: {texel:?}, not {of_twin:?}");
+            }
+            let of_gpu = [
+                counts.rays,
+                counts.hits,
+                counts.nodes,
+                counts.triangles,
+                counts.steps,
+                counts.wrong.unwrap_or(0),
+            ];
+            assert_eq!(of_gpu, sums, "{kind:?} {show:?}");
+            assert_eq!(counts.wrong.is_some(), show == LabShow::Difference);
+            // The comparer sees what is wrong.
+            let mut fewer = hits.clone();
+            fewer
+                .iter_mut()
+                .for_each(|hit: &mut LabHit| hit.leaf = BVH_MISS);
+            let params = LabShowParams {
+                is_checked: 1,
+                ..params
+            };
+            let input = (&rays[..], &fewer[..], &visits[..]);
+            let greys = [0.85, 0.15, 0.2];
+            let (_, wrong) = lab_view::show(&params, input, &normals, &own, greys, (&kinds, 9));
+            assert!(wrong[5] > 20, "{kind:?}: {wrong:?}");
+            assert!(
+                counts.hits > 20 && origin.x > 100.0,
+                "{kind:?}: {counts:?} {origin}"
+            );
+        }
+    }
+}
+
+/// Whether the rays of a frame are those of the twin.
+fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
+    let origin = stage.uploaded.buffers.origin;
+    let view = view.moved(-origin);
+    let is_shadow = stage.config.lab.rays == LabRays::Shadow;
+    let [right, up] = match view.projection {
+        Projection::Perspective { .. } => [Vec3::ZERO; 2],
+        Projection::Orthographic { half_height } => {
+            let aspect = SIZE[0] as f32 / SIZE[1] as f32;
+            let axes = view.world_from_view;
+            [
+                axes.x_axis.truncate() * half_height * aspect,
+                axes.y_axis.truncate() * half_height,
+            ]
+        }
+    };
+    let [view_right, view_up] = view.half_extents(SIZE[0] as f32 / SIZE[1] as f32);
+    let eye = Eye {
+        at: view.eye(),
+        middle_right_up: [view.forward(), view_right, view_up],
+        size: SIZE,
+    };
+    let positions = stage.channel(Channel::Position).texels;
+    let ids = stage.renderer.read_triangles(stage.gpu).unwrap();
+    let merged = stage.merged();
+    let position = |pixel: glam::UVec2| {
+        let at = (pixel.y * SIZE[0] + pixel.x) as usize;
+        let triangle = merged.indices[ids[at]? as usize];
+        let [x, y, z, _] = positions[at];
+        let position = Vec3::new(x, y, z) - origin;
+        Some(Seen {
+            position,
+            triangle: triangle.map(|vertex| merged.positions[vertex as usize] - origin),
+            to_eye: (view.eye() - position).normalize(),
+        })
+    };
+    let seen: Vec<Option<Seen>> = lab_view::pixels(SIZE)
+        .map(|pixel| match pixel.x < SIZE[0] && pixel.y < SIZE[1] {
+            true => position(pixel),
+            false => None,
+        })
+        .collect();
+    // A ten-thousandth of half the diagonal.
+    let start = |(ray, seen): (&Ray, &Option<Seen>)| {
+        let away = Vec3::from(ray.origin) - seen.as_ref()?.position;
+        (ray.t_max > 0.0 && is_shadow).then(|| away.length())
+    };
+    let steps: Vec<f32> = rays.iter().zip(&seen).filter_map(start).collect();
+    let step = steps.iter().sum::<f32>() / steps.len().max(1) as f32;
+    assert!(!is_shadow || (1e-4..4e-4).contains(&step), "{step}");
+    let params = LabRayParams {
+        right: right.to_array(),
+        far: if is_shadow { f32::INFINITY } else { view.far },
+        up: up.to_array(),
+        step,
+        ..LabRayParams::default()
+    };
+    let mut sent = 0;
+    let mut differ = 0;
+    for ((ray, pixel), seen) in rays.iter().zip(lab_view::pixels(SIZE)).zip(&seen) {
+        let mut expected = match is_shadow {
+            true => lab_view::shadow(seen.as_ref(), &params, (to_sun, 1e30)),
+            false => lab_view::primary(&eye, &params, pixel),
+        };
+        if is_shadow && expected != GAP {
+            // The step from the surface carries its rounding, and so does how far rays go.
+            assert!(ray.t_max == 0.0 || ray.t_max > 1e4);
+            expected.t_max = ray.t_max.max(1.0);
+        }
+        sent += u32::from(ray.t_max > 0.0);
+        differ += u32::from(!same_ray(ray, &expected));
+    }
+    assert!(sent > 100, "{sent}");
+    // A surface that is seen edge on may face either way.
+    assert!(differ <= if is_shadow { 2 } else { 0 }, "{differ}");
+}
+
+/// Far from the origin the test by areas loses hits, which the channel shows in red and counts; the watertight one
+/// does not.
+#[test]
+fn a_broken_triangle_test_is_seen() {
+    const FAR: f32 = 30_000.0;
+    let gpu = gpu();
+    let there = |far: f32| -> Vec<Triangle> { strip(far).0 };
+    // The frame's origin is in their middle.
+    let parts = [primitive(&there(FAR), 0), primitive(&there(-FAR), 0)];
+    let scene = scene(parts, vec![matte(Vec3::splat(0.5))]);
+    let at = Vec3::splat(FAR) + Vec3::new(1.7, 0.5, 0.0);
+    let view = look_at(at + 3.0 * Vec3::Z, at, 1e5);
+    let (mut stage, mut geometry) = staged(&gpu, &scene, [48, 32], view);
+    stage.config.lab.show = LabShow::Difference;
+    let mut wrong = |test: TriangleTest| {
+        stage.config.lab.test = test;
+        set(&mut stage, &mut geometry);
+        let (texels, counts) = draw(&mut stage, view);
+        let red = texels.iter().filter(|texel| texel[0] > texel[1]).count();
+        assert_eq!(red as u64, counts.wrong.unwrap(), "{}", test.name());
+        assert!(counts.rays == 48 * 32);
+        [counts.wrong.unwrap(), counts.hits]
+    };
+    let [watertight, areas] = [TriangleTest::Watertight, TriangleTest::Areas].map(&mut wrong);
+    let told = format!("{watertight:?} {areas:?}");
+    assert!(watertight[0] <= 2 && watertight[1] > 300, "{told}");
+    assert!(areas[0] > 20, "{told}");
+}
+
 /// Runs `canopy lab` in `folder`, away from the settings of whoever runs the tests.
 fn lab(folder: &Path, line: &str) -> Output {
+    canopy(folder, &format!("lab {line}"))
+}
+
+fn canopy(folder: &Path, line: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
     command
-        .arg("lab")
         .args(line.split_whitespace())
         .current_dir(folder)
         .env("HOME", folder)
@@ -554,4 +942,62 @@ fn the_command_measures_writes_rays_and_reads_them() {
         assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
         assert!(stderr.contains(expected), "{line}: {stderr}");
     }
+}
+
+/// The channel of a picture tells what the command measures of the same rays.
+#[test]
+fn the_channel_and_the_command_count_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut scene = String::from("v -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 4 3 2 1\n");
+    for (i, triangle) in random_triangles(60, 3).iter().enumerate() {
+        for corner in triangle {
+            scene += &format!("v {} {} {}\n", corner.x, corner.y + 1.5, corner.z);
+        }
+        let first = 5 + 3 * i;
+        scene += &format!("f {first} {} {}\n", first + 1, first + 2);
+    }
+    std::fs::write(folder.join("scene.obj"), scene).unwrap();
+    let measured = succeeds(
+        folder,
+        "scene.obj -q --size 40x24 --samples 1 --warm-up 0 --check 0 --sets primary,shadow-hard \
+         --structure grid --walk cells --order given --json",
+    );
+    let report: Value = serde_json::from_str(&measured).unwrap();
+    let way = "--set lab.structure=grid --set lab.walk=cells";
+    for (run, rays) in ["primary", "shadow"].into_iter().enumerate() {
+        let line = format!(
+            "render scene.obj -q -o a.png --size 40x24 {way} --set lab.rays={rays} \
+             --set lab.show=difference --aov lab={rays}.exr --aov lab={rays}.png --stats s.json"
+        );
+        let output = canopy(folder, &line);
+        assert!(output.status.success(), "{output:?}");
+        let stats = std::fs::read_to_string(folder.join("s.json")).unwrap();
+        let stats: Value = serde_json::from_str(&stats).unwrap();
+        let (found, run) = (&stats["lab"], &report["runs"][run]);
+        assert!(found["wrong"].as_u64().unwrap() < 3, "{found}");
+        assert_eq!(
+            (&found["structure"], &found["set"]),
+            (&"grid".into(), &rays.into())
+        );
+        // The frame draws what shadow rays start from, the command traces it.
+        for (key, most) in [
+            ("nodes_per_ray", 0.01),
+            ("triangles_per_ray", 0.01),
+            ("lockstep_steps", 0.02),
+            ("bytes", 0.0),
+        ] {
+            let [found, measured] = [found, run].map(|of| of[key].as_f64().unwrap());
+            let off = (found - measured).abs() / measured;
+            assert!(off <= most, "{rays} {key}: {found} {measured}");
+        }
+        let off = found["rays"].as_f64().unwrap() - run["ray_count"].as_f64().unwrap();
+        assert!(off.abs() <= 3.0, "{found} {run}");
+    }
+    let line = "render scene.obj -o a.png --aov lab=b.png --set lab.structure=grid";
+    let output = canopy(folder, line);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let why = "the walk private-stack does not go through the structure grid; cells would";
+    assert!(stderr.contains(why), "{stderr}");
 }

@@ -14,8 +14,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("scene", &["config", "error"]),
     ("gpu", &["error"]),
     ("accel", &["error", "gpu"]),
-    ("lab", &["accel", "error", "gpu", "scene"]),
-    ("render", &["accel", "config", "error", "gpu", "scene"]),
+    ("lab", &["accel", "config", "error", "gpu", "scene"]),
+    (
+        "render",
+        &["accel", "config", "error", "gpu", "lab", "scene"],
+    ),
     ("reference", &["accel", "error", "gpu", "scene"]),
     ("output", &["atomic_file", "error", "render", "scene"]),
     ("profile", &["error", "gpu", "output"]),

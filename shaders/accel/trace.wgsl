@@ -12,7 +12,7 @@ struct Visits {
     triangles: u32,
 }
 
-// The number of rays; leaf_cutoff.
+// The ray behind the last one; leaf_cutoff; the first ray.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rays: array<Ray>;
 @group(0) @binding(2) var<storage, read_write> hits: array<Hit>;
@@ -41,7 +41,7 @@ fn closest_hit(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    trace(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
+    trace(query.z + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
 }
 
 @compute @workgroup_size(TRACE_BLOCK)
@@ -50,7 +50,7 @@ fn any_hit(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    trace(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
+    trace(query.z + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
 }
 
 @compute @workgroup_size(TRACE_BLOCK)
@@ -59,7 +59,7 @@ fn count_closest_hit(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    count(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
+    count(query.z + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
 }
 
 @compute @workgroup_size(TRACE_BLOCK)
@@ -68,5 +68,5 @@ fn count_any_hit(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    count(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
+    count(query.z + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
 }

@@ -1,31 +1,19 @@
 // What every part of the laboratory reads and writes: group 0 of lab/trace.wgsl. What `nodes` and `links`
 // hold is the walk's; `triangles` holds three rows for each triangle, as the test wants them.
 #import "common/ray.wgsl"
+#import "lab/hit.wgsl"
 
 struct LabQuery {
     // The box of all triangles.
     lower: vec3f,
+    // The ray behind the last one.
     ray_count: u32,
     upper: vec3f,
     // Where walks begin: a reference (see lab/binary.wgsl).
     root: u32,
     // Cells of a grid along each axis.
     cells: vec3u,
-}
-
-struct LabHit {
-    // Distance in units of the direction's length; the ray's t_max where nothing was hit.
-    t: f32,
-    // Weights of the second and third corner.
-    u: f32,
-    v: f32,
-    // Number of the triangle among those that are bound; BVH_MISS where nothing was hit.
-    leaf: u32,
-}
-
-struct Visits {
-    nodes: u32,
-    triangles: u32,
+    first_ray: u32,
 }
 
 @group(0) @binding(0) var<uniform> query: LabQuery;

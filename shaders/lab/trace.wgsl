@@ -18,13 +18,18 @@ fn lab_trace(i: u32, any: bool) -> LabHit {
     return hit;
 }
 
+// The next ray that no thread has taken.
+fn lab_next() -> u32 {
+    return query.first_ray + atomicAdd(&next_ray, 1u);
+}
+
 @compute @workgroup_size(TRACE_BLOCK)
 fn lab_closest(
     @builtin(workgroup_id) workgroup: vec3u,
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    let i = query.first_ray + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
     lab_thread = thread;
     if i < query.ray_count {
         hits[i] = lab_trace(i, false);
@@ -37,7 +42,7 @@ fn lab_any(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    let i = query.first_ray + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
     lab_thread = thread;
     if i < query.ray_count {
         hits[i] = lab_trace(i, true);
@@ -47,7 +52,7 @@ fn lab_any(
 @compute @workgroup_size(TRACE_BLOCK)
 fn lab_persistent_closest(@builtin(local_invocation_index) thread: u32) {
     lab_thread = thread;
-    for (var i = atomicAdd(&next_ray, 1u); i < query.ray_count; i = atomicAdd(&next_ray, 1u)) {
+    for (var i = lab_next(); i < query.ray_count; i = lab_next()) {
         hits[i] = lab_trace(i, false);
     }
 }
@@ -55,7 +60,7 @@ fn lab_persistent_closest(@builtin(local_invocation_index) thread: u32) {
 @compute @workgroup_size(TRACE_BLOCK)
 fn lab_persistent_any(@builtin(local_invocation_index) thread: u32) {
     lab_thread = thread;
-    for (var i = atomicAdd(&next_ray, 1u); i < query.ray_count; i = atomicAdd(&next_ray, 1u)) {
+    for (var i = lab_next(); i < query.ray_count; i = lab_next()) {
         hits[i] = lab_trace(i, true);
     }
 }
@@ -66,7 +71,7 @@ fn lab_count_closest(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    let i = query.first_ray + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
     lab_thread = thread;
     if i < query.ray_count {
         let hit = lab_trace(i, false);
@@ -80,7 +85,7 @@ fn lab_count_any(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    let i = query.first_ray + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
     lab_thread = thread;
     if i < query.ray_count {
         let hit = lab_trace(i, true);

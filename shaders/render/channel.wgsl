@@ -1,7 +1,8 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
 // in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
-//      triangle_info, where surfaces were in the last frame, their deviation, which triangles pass through others
+//      triangle_info, where surfaces were in the last frame, their deviation, which triangles pass through others,
+//      what rays of the laboratory have found
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
 //      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
@@ -37,6 +38,8 @@
 @group(1) @binding(16) var deviation_texture: texture_2d<f32>;
 // A bit a triangle.
 @group(1) @binding(17) var<storage, read> through_words: array<u32>;
+
+@group(1) @binding(18) var lab_texture: texture_2d<f32>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -179,6 +182,13 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         let lit = textureLoad(hdr_texture, pixel, 0);
         value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb;
         alpha = lit.a;
+    }
+    if channel == CHANNEL_LAB {
+        // An image of another size was not traced.
+        let is_traced = all(textureDimensions(lab_texture) == frame.size);
+        let found = textureLoad(lab_texture, pixel, 0);
+        value = found.rgb;
+        alpha = select(0.0, found.a, is_traced);
     }
     textureStore(channel_out, pixel, vec4f(value, alpha));
 }

@@ -25,7 +25,8 @@ impl Scan {
         Self { kernels }
     }
 
-    pub(super) fn needs(&self, needs: &mut Needs) {
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
         self.kernels.iter().for_each(|kernel| kernel.needs(needs));
     }
 

@@ -10,6 +10,7 @@ use crate::{
         pass::Binding::{Read, Uniform, Write},
     },
 };
+use std::ops::Range;
 
 /// Which hit ends a ray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,19 @@ impl RayBatch {
             // A binding holds less than 2^32 bytes.
             count: rays.len() as u32,
         })
+    }
+
+    /// With `count` rays that are in GPU memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold their hits.
+    pub fn of(gpu: &Gpu, rays: wgpu::Buffer, count: u32) -> Result<Self> {
+        let bytes = u64::from(count) * size_of::<Hit>() as u64;
+        gpu.check_binding(&format!("hits of {count} rays"), bytes)?;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let hits = gpu.catch(|| gpu.buffer("trace.hits", bytes, usage))?;
+        Ok(Self { rays, hits, count })
     }
 
     /// The number of rays.
@@ -118,11 +132,30 @@ impl Trace {
         query: Query,
         leaf_cutoff: u32,
     ) -> Result<()> {
+        let all = 0..batch.count;
+        self.record_part(gpu, recorder, tree, batch, (query, leaf_cutoff), all)
+    }
+
+    /// As [`Trace::record`], of these rays alone.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn record_part(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        tree: &Tree,
+        batch: &RayBatch,
+        (query, leaf_cutoff): (Query, u32),
+        rays: Range<u32>,
+    ) -> Result<()> {
         let kernel = match query {
             Query::ClosestHit => &self.closest_hit,
             Query::AnyHit => &self.any_hit,
         };
-        self.dispatch(gpu, recorder, kernel, tree, batch, &batch.hits, leaf_cutoff)
+        let (hits, part) = (&batch.hits, (rays, leaf_cutoff));
+        self.dispatch(gpu, recorder, kernel, tree, (&batch.rays, hits), part)
     }
 
     /// Traces `rays` and waits for their hits.
@@ -167,31 +200,27 @@ impl Trace {
             Query::AnyHit => &self.count_any_hit,
         };
         let mut encoder = gpu.encoder("trace");
-        self.dispatch(gpu, &mut encoder, kernel, tree, batch, &visits, leaf_cutoff)?;
+        let (buffers, part) = ((&batch.rays, &visits), (0..batch.count, leaf_cutoff));
+        self.dispatch(gpu, &mut encoder, kernel, tree, buffers, part)?;
         gpu.queue.submit([encoder.finish()]);
         Ok(bytemuck::pod_collect_to_vec(&gpu.read(&visits)?[..bytes]))
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "where to record, what is traced, and where its result goes"
-    )]
     fn dispatch(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         kernel: &Kernel,
         tree: &Tree,
-        batch: &RayBatch,
-        out: &wgpu::Buffer,
-        leaf_cutoff: u32,
+        (rays, out): (&wgpu::Buffer, &wgpu::Buffer),
+        (part, leaf_cutoff): (Range<u32>, u32),
     ) -> Result<()> {
-        let query = [batch.count, leaf_cutoff.max(1), 0, 0];
+        let query = [part.end, leaf_cutoff.max(1), part.start, 0];
         let query = gpu.buffer_with("trace.query", &[query], wgpu::BufferUsages::UNIFORM);
         let tree = tree.bind_group(gpu, &self.tree);
         let mut pass = recorder.scoped_compute_pass("trace");
-        let workgroups = Workgroups::Count(batch.count.div_ceil(TRACE_BLOCK));
-        let own: [&dyn Bind; 3] = [&query, &batch.rays, out];
+        let workgroups = Workgroups::Count((part.end - part.start).div_ceil(TRACE_BLOCK));
+        let own: [&dyn Bind; 3] = [&query, rays, out];
         kernel.dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
     }
 }

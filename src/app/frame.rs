@@ -61,6 +61,7 @@ impl Viewer {
         self.selecting.forget();
         self.figures.forget();
         self.counted_trees.forget();
+        self.lab.forget();
         self.traced_ray.forget();
         self.texture_view = None;
         self.state.textures.forget();
@@ -177,6 +178,9 @@ impl Viewer {
             self.report(error)?;
         }
         self.count_trees();
+        if let Err(error) = self.follow_lab() {
+            self.report(error)?;
+        }
         self.follow_textures();
         if let Err(error) = self.redraw_path() {
             self.report(error)?;
@@ -222,6 +226,7 @@ impl Viewer {
             scene: self.scenes,
             environment: self.environments,
             comparison: self.comparisons,
+            lab: self.labs,
             view: View {
                 world_from_view: viewpoint.world_from_view,
                 projection: viewpoint.projection,

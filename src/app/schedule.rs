@@ -34,6 +34,8 @@ pub(super) struct PictureKey {
     pub(super) environment: u64,
     /// Number of the surface that is compared with, counted likewise.
     pub(super) comparison: u64,
+    /// Number of the structure of the laboratory that rays go through, counted likewise.
+    pub(super) lab: u64,
     /// The camera.
     pub(super) view: View,
     /// All settings.
@@ -80,6 +82,7 @@ impl PictureKey {
             scene: 1,
             environment: 0,
             comparison: 0,
+            lab: 0,
             view: View {
                 world_from_view: glam::Mat4::IDENTITY,
                 projection: crate::scene::Projection::Perspective { fov_y: 1.0 },

@@ -338,6 +338,7 @@ impl Viewer {
         self.poll_gap();
         self.poll_figures();
         self.poll_counted_trees();
+        self.poll_lab();
         self.poll_path();
         self.poll_texel();
         self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
@@ -348,6 +349,7 @@ impl Viewer {
         self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading)
             || self.figures.is_reading()
             || self.counted_trees.is_reading()
+            || self.lab.is_reading()
             || self.awaits_path()
             || self.awaits_texel()
             || !self.selecting.asked.is_empty()

@@ -12,6 +12,7 @@ use super::{
     jump::Jump,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
+    lab::LabView,
     looks::Looks,
     measure::Measure,
     offer::Offer,
@@ -147,6 +148,8 @@ pub(super) struct State {
     pub(super) outline: Outline,
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
+    /// The laboratory.
+    pub(super) lab: LabView,
     /// The texture viewer.
     pub(super) textures: Textures,
     /// Whether lines over the picture are those of the mesh that is selected.
@@ -456,6 +459,7 @@ impl State {
             selection: Selection::default(),
             outline: Outline::default(),
             tree_view: TreeView::default(),
+            lab: LabView::default(),
             textures: Textures::default(),
             overlay_of_selection: false,
             measure: Measure::default(),
@@ -1174,7 +1178,8 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Intersections);
+        assert_eq!(state.channel, Channel::Lab);
+        state.channel = Channel::Intersections;
         state.perform(Action::Intersections, 1.0, &Look::default());
         assert_eq!(state.channel, Channel::Lit);
         state.perform(Action::Intersections, 1.0, &Look::default());

@@ -28,6 +28,8 @@ impl State {
     }
 
     fn follow_changes_at(&mut self, is_dragging: bool, at: Instant) {
+        // What a choice moves is undone with it.
+        self.lab.settle(&mut self.config.lab);
         let Some(stage) = &self.stage else {
             let (edits, hidden) = of_stage(None);
             let now = Now {

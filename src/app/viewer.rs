@@ -17,6 +17,7 @@ use super::{
     input::Input,
     keymap::Keymap,
     keys::{self, Action},
+    lab::LabBuilder,
     leaving::{Answer, Leaving},
     loading::Loading,
     looks::Looks,
@@ -117,6 +118,8 @@ pub(super) struct Viewer {
     pub(super) environments: u64,
     /// Number of times that another surface was compared with.
     pub(super) comparisons: u64,
+    /// Structures of the laboratory that rays were traced through, or none, so far.
+    pub(super) labs: u64,
     /// For [`Options::stats`].
     pub(super) memory: Option<MemoryLog>,
     /// What to save of the next frame as a picture.
@@ -136,6 +139,8 @@ pub(super) struct Viewer {
     pub(super) texture_view: Option<TextureView>,
     /// Counts what the trees are like.
     pub(super) counted_trees: CountedTrees,
+    /// What builds structures of the laboratory.
+    pub(super) lab: LabBuilder,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
     /// The presentation while it goes on.
@@ -192,6 +197,7 @@ impl Viewer {
             scenes: 0,
             environments: 0,
             comparisons: 0,
+            labs: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
             save: None,
             browser: None,
@@ -202,6 +208,7 @@ impl Viewer {
             traced_ray: TracedRay::default(),
             texture_view: None,
             counted_trees: CountedTrees::default(),
+            lab: LabBuilder::default(),
             has_polled: false,
             presentation: None,
             leaving: Leaving::default(),

@@ -5,15 +5,18 @@ use super::report::Report;
 use crate::{
     Error, Result,
     accel::MeshRange,
-    config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode},
+    config::{
+        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, ShadowMode,
+    },
     gpu::{Gpu, layout::LIGHT_LIMIT, profiler::Stopwatch},
     output::picture,
     profile::{history::History, memory::Memory},
     render::{
-        Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Renderer, UploadedScene,
-        View,
+        Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry, LabScene,
+        Merged, Renderer, UploadedScene, View,
         compared_tree::ComparedTree,
         environment::most_texels,
+        lab,
         material_textures::texture_support,
         path_sums::PathSums,
         paths,
@@ -59,6 +62,8 @@ pub(super) struct Offscreen {
     renderer: Renderer,
     uploaded: UploadedScene,
     target: wgpu::Texture,
+    /// The pose of the structure that the channel `lab` traces through.
+    lab_pose: Option<Pose>,
     /// Channels that are going to be read.
     pub(super) reads: Vec<Channel>,
     /// What the frames take, where that is asked for.
@@ -213,6 +218,7 @@ impl Offscreen {
             scene,
             renderer,
             uploaded,
+            lab_pose: None,
             reads: Vec::new(),
             profile: None,
         })
@@ -359,6 +365,35 @@ impl Offscreen {
         let tree = ComparedTree::new(&self.gpu, Arc::new(compared))?;
         self.renderer.set_compared(Some(Arc::new(tree)));
         Ok(())
+    }
+
+    /// Traces the channel `lab` through a structure over the triangles of `moment`. They are drawn by a frame
+    /// of their own, unless the structure is of the same pose.
+    pub(super) fn build_lab(&mut self, moment: &Moment) -> Result<()> {
+        lab::check_size(&self.gpu, self.config.output.size)?;
+        if self.lab_pose.as_ref() == Some(&moment.pose) {
+            return Ok(());
+        }
+        let mut config = geometry_alone(self.config.clone());
+        config.image.mode = ImageMode::Fast;
+        let config = std::mem::replace(&mut self.config, config);
+        let reads = std::mem::take(&mut self.reads);
+        let drawn = self.draw(moment, FrameSample::SINGLE);
+        (self.config, self.reads) = (config, reads);
+        drawn?;
+        let merged = self.merged()?;
+        let ranges = shown::visible(&self.scene, &moment.pose, merged.meshes);
+        let origin = self.uploaded.buffers.origin;
+        let mut geometry = LabGeometry::new(&merged.positions, &merged.indices, ranges, origin);
+        let scene = geometry.build(&self.gpu, LabBuild::from(&self.config.lab))?;
+        self.renderer.set_lab(Some(Arc::new(scene)));
+        self.lab_pose = Some(moment.pose.clone());
+        Ok(())
+    }
+
+    /// The structure that the channel `lab` traces through.
+    pub(super) fn lab(&self) -> Option<&LabScene> {
+        self.renderer.lab().map(Arc::as_ref)
     }
 
     /// Figures of the last frame.

@@ -12,6 +12,7 @@ mod cost_count;
 mod describe;
 pub mod explain;
 mod keys;
+mod lab;
 pub mod layered;
 pub mod looks;
 mod of_pictures;
@@ -29,11 +30,12 @@ pub use choices::{
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
+pub use lab::{LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use of_pictures::is_of_pictures;
 pub use sections::{
-    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lights,
-    Load, Materials, Occlusion, Output, Overlay, Paths, Reflections, Scene, Shadows, Sun, Tree,
-    TreeBoxes, Window,
+    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lab,
+    Lights, Load, Materials, Occlusion, Output, Overlay, Paths, Reflections, Scene, Shadows, Sun,
+    Tree, TreeBoxes, Window,
 };
 
 use crate::{Error, Result};
@@ -108,6 +110,7 @@ config! {
         tree_boxes: TreeBoxes,
         overlay: Overlay,
         cost: Cost,
+        lab: Lab,
         shadows: Shadows,
         materials: Materials,
         lights: Lights,

@@ -10,6 +10,7 @@ use super::{
     },
     cost_count::CostCount,
     describe::Describe,
+    lab::{LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk},
 };
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -213,6 +214,20 @@ section! {
     /// `[cost]`: how the channel `cost` is shown.
     Cost {
         count: CostCount,
+        range: f32 => RANGE: ZeroOr<f32> = ZeroOr(1.0..=1e6),
+    }
+}
+
+section! {
+    /// `[lab]`: the channel `lab`.
+    Lab {
+        rays: LabRays,
+        test: LabTest,
+        walk: LabWalk,
+        structure: LabStructure,
+        threads: LabThreads,
+        leaf: u32 => LEAF: RangeInclusive<u32> = 1..=8,
+        show: LabShow,
         range: f32 => RANGE: ZeroOr<f32> = ZeroOr(1.0..=1e6),
     }
 }

@@ -724,6 +724,32 @@ gpu_structs! {
         /// The right child; 0 for a leaf.
         right: u32,
     }
+    /// How the rays of the channel `lab` are made.
+    LabRayParams {
+        /// From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
+        right: [f32; 3],
+        /// How far rays go.
+        far: f32,
+        /// From the eye to where the rays of the pixels at the upper edge start.
+        up: [f32; 3],
+        /// How far from surfaces shadow rays start.
+        step: f32,
+        /// Triangles of the scene.
+        triangle_count: u32,
+        _pad: [u32; 3],
+    }
+    /// What the channel `lab` shows of its rays.
+    LabShowParams {
+        size: [u32; 2],
+        /// A `LabShow`.
+        show: u32,
+        /// Whether rays go to a light, and ask for any hit.
+        is_shadow: u32,
+        /// Whether they were traced through canopy's own trees, too.
+        is_checked: u32,
+        /// How far apart two hits are that are not the same, beside a ten-thousandth of their distance.
+        slack: f32,
+    }
     /// What the kernels of the laboratory trace, and where they begin.
     LabQuery {
         /// Lower corner of the box of all triangles.
@@ -734,7 +760,7 @@ gpu_structs! {
         root: u32,
         /// Cells of a grid along each axis.
         cells: [u32; 3],
-        _pad: u32,
+        first_ray: u32,
     }
     /// The cells of a grid of the laboratory: see `lab/grid.wgsl`.
     LabGrid {

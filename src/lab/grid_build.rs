@@ -10,7 +10,7 @@ use crate::{
     Error, Result,
     accel::scan::Scan,
     gpu::{
-        Bind, Gpu, Kernel, Recorder, Workgroups,
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
         layout::LabGrid,
         pass::Binding::{Read, Uniform, Write},
     },
@@ -116,6 +116,27 @@ impl GridBuild {
             order: kernel("grid_order"),
             scan: Scan::new(gpu),
         }
+    }
+
+    /// Compiles what is not compiled yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling.
+    pub fn compile(&self, gpu: &Gpu) -> Result<()> {
+        let mut needs = Needs::default();
+        for kernel in [
+            &self.count,
+            &self.fill,
+            &self.inner,
+            &self.inner_count,
+            &self.inner_fill,
+            &self.order,
+        ] {
+            kernel.needs(&mut needs);
+        }
+        self.scan.needs(&mut needs);
+        needs.meet(gpu)
     }
 
     /// Builds a grid over `triangles`, of two levels if asked for, and waits for it.

@@ -8,37 +8,21 @@ use crate::{
         layout::{TRACE_BLOCK, Visits},
     },
     gpu::{
-        Arrays, Bind, Gpu, Kernel, Library, Recorder, Workgroups,
+        Arrays, Bind, Gpu, Kernel, Library, Needs, Recorder, Workgroups,
         layout::{LabHit, LabQuery},
         pass::Binding::{Read, Uniform, Write},
         shader::{self, Composed, Replaced},
     },
 };
+use std::ops::Range;
+
+pub use crate::config::LabThreads as Threads;
 
 /// Workgroups of persistent threads: what fills a large GPU, and no more rays than that wait for each other.
 pub const PERSISTENT_WORKGROUPS: u32 = 512;
 
-/// Who takes which ray.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// A thread a ray.
-    PerRay,
-    /// Persistent threads take rays from a counter (Aila and Laine 2009).
-    Persistent,
-}
-
-impl Threads {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::PerRay, Self::Persistent];
-
-    /// Name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PerRay => "per-ray",
-            Self::Persistent => "persistent",
-        }
-    }
-}
+/// Name of the passes that trace rays.
+pub const LABEL: &str = "lab";
 
 /// Entry points, for both queries.
 #[derive(Debug)]
@@ -60,9 +44,12 @@ pub struct Uploaded {
 /// Rays in GPU memory, with room for what they find.
 #[derive(Debug)]
 pub struct RayList {
-    rays: wgpu::Buffer,
-    hits: wgpu::Buffer,
-    visits: wgpu::Buffer,
+    /// [`Ray`]s.
+    pub rays: wgpu::Buffer,
+    /// A [`LabHit`] a ray.
+    pub hits: wgpu::Buffer,
+    /// [`Visits`] a ray.
+    pub visits: wgpu::Buffer,
     next: wgpu::Buffer,
     count: u32,
 }
@@ -113,6 +100,21 @@ impl Kernels {
         }
     }
 
+    /// Adds what [`Kernels::record`] compiles, and what [`Kernels::record_count`] does where something `counts`.
+    pub fn needs(&self, query: Query, threads: Threads, counts: bool, needs: &mut Needs) {
+        self.kernel(query, threads).needs(needs);
+        if counts {
+            self.count[query as usize].needs(needs);
+        }
+    }
+
+    fn kernel(&self, query: Query, threads: Threads) -> &Kernel {
+        match threads {
+            Threads::PerRay => &self.per_ray[query as usize],
+            Threads::Persistent => &self.persistent[query as usize],
+        }
+    }
+
     /// Records all rays of `list`. The counter of persistent threads has to be 0: [`RayList::begin`].
     ///
     /// # Errors
@@ -127,11 +129,44 @@ impl Kernels {
         query: Query,
         threads: Threads,
     ) -> Result<()> {
-        let kernel = match threads {
-            Threads::PerRay => &self.per_ray[query as usize],
-            Threads::Persistent => &self.persistent[query as usize],
-        };
-        dispatch(gpu, recorder, kernel, scene, list, threads)
+        let all = 0..list.count;
+        self.record_part(gpu, recorder, scene, list, (query, threads), all)
+    }
+
+    /// Records these rays of `list`. The counter of persistent threads has to be 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernels::record`].
+    pub fn record_part(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        scene: &Uploaded,
+        list: &RayList,
+        (query, threads): (Query, Threads),
+        rays: Range<u32>,
+    ) -> Result<()> {
+        let kernel = self.kernel(query, threads);
+        dispatch(gpu, recorder, (LABEL, kernel), scene, list, (rays, threads))
+    }
+
+    /// Records the count of what these rays of `list` go through, which leaves their hits as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernels::record`].
+    pub fn record_count(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        scene: &Uploaded,
+        list: &RayList,
+        query: Query,
+        rays: Range<u32>,
+    ) -> Result<()> {
+        let kernel = ("lab_count", &self.count[query as usize]);
+        dispatch(gpu, recorder, kernel, scene, list, (rays, Threads::PerRay))
     }
 
     /// Traces all rays of `list` and waits for their hits.
@@ -167,8 +202,7 @@ impl Kernels {
         query: Query,
     ) -> Result<Vec<Visits>> {
         let mut encoder = gpu.encoder("lab");
-        let kernel = &self.count[query as usize];
-        dispatch(gpu, &mut encoder, kernel, scene, list, Threads::PerRay)?;
+        self.record_count(gpu, &mut encoder, scene, list, query, 0..list.count)?;
         gpu.queue.submit([encoder.finish()]);
         read(gpu, &list.visits, list.count)
     }
@@ -177,13 +211,14 @@ impl Kernels {
 fn dispatch(
     gpu: &Gpu,
     recorder: &mut impl Recorder,
-    kernel: &Kernel,
+    (label, kernel): (&'static str, &Kernel),
     scene: &Uploaded,
     list: &RayList,
-    threads: Threads,
+    (rays, threads): (Range<u32>, Threads),
 ) -> Result<()> {
     let query = LabQuery {
-        ray_count: list.count,
+        first_ray: rays.start,
+        ray_count: rays.end,
         ..scene.query
     };
     let query = gpu.buffer_with("lab.query", &[query], wgpu::BufferUsages::UNIFORM);
@@ -197,12 +232,12 @@ fn dispatch(
         &list.visits,
         &list.next,
     ];
-    let workgroups = list.count.div_ceil(TRACE_BLOCK);
+    let workgroups = (rays.end - rays.start).div_ceil(TRACE_BLOCK);
     let workgroups = match threads {
         Threads::PerRay => workgroups,
         Threads::Persistent => workgroups.min(PERSISTENT_WORKGROUPS),
     };
-    let mut pass = recorder.scoped_compute_pass("lab");
+    let mut pass = recorder.scoped_compute_pass(label);
     kernel.dispatch(gpu, &mut pass, &[], &own, Workgroups::Count(workgroups))
 }
 
@@ -263,17 +298,44 @@ impl RayList {
     ///
     /// [`Error::Limit`] where the device does not hold them.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
-        let what = format!("a list of {} rays", rays.len());
-        gpu.check_binding(&what, size_of_val(rays) as u64)?;
+        check(gpu, rays.len())?;
+        let usage = wgpu::BufferUsages::STORAGE;
+        gpu.catch(|| Self::of(gpu, gpu.buffer_with("lab.rays", rays, usage), rays.len()))
+    }
+
+    /// Room for `count` rays that a kernel makes.
+    ///
+    /// # Errors
+    ///
+    /// As [`RayList::new`].
+    pub fn with_room(gpu: &Gpu, count: u32) -> Result<Self> {
+        let count = count as usize;
+        check(gpu, count)?;
+        let bytes = (count * size_of::<Ray>()) as u64;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let room = |label, bytes: usize| gpu.buffer(label, (rays.len() * bytes) as u64, usage);
-        gpu.catch(|| Self {
-            rays: gpu.buffer_with("lab.rays", rays, wgpu::BufferUsages::STORAGE),
+        gpu.catch(|| Self::of(gpu, gpu.buffer("lab.rays", bytes, usage), count))
+    }
+
+    fn of(gpu: &Gpu, rays: wgpu::Buffer, count: usize) -> Self {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let room = |label, bytes: usize| gpu.buffer(label, (count * bytes) as u64, usage);
+        Self {
+            rays,
             hits: room("lab.hits", size_of::<LabHit>()),
             visits: room("lab.visits", size_of::<Visits>()),
             next: gpu.buffer("lab.next", 4, usage | wgpu::BufferUsages::COPY_DST),
-            count: rays.len() as u32,
-        })
+            count: count as u32,
+        }
+    }
+
+    /// The number of rays.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Sets the counter of persistent threads to 0.
@@ -289,6 +351,12 @@ impl RayList {
     pub fn hits(&self, gpu: &Gpu) -> Result<Vec<LabHit>> {
         read(gpu, &self.hits, self.count)
     }
+}
+
+/// Fails for a list of rays that the device does not hold.
+fn check(gpu: &Gpu, count: usize) -> Result<()> {
+    let bytes = (count * size_of::<Ray>()) as u64;
+    gpu.check_binding(&format!("a list of {count} rays"), bytes)
 }
 
 fn read<T: bytemuck::Pod>(gpu: &Gpu, buffer: &wgpu::Buffer, count: u32) -> Result<Vec<T>> {

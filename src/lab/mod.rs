@@ -12,6 +12,7 @@ pub mod grid_build;
 pub mod kd_tree;
 pub mod kernels;
 pub mod layout;
+pub mod made;
 pub mod ray_file;
 pub mod ray_order;
 pub mod sah_tree;
@@ -21,6 +22,7 @@ pub mod walk;
 
 pub use kernels::{Kernels, RayList, Uploaded};
 pub use layout::{Built, Layout};
+pub use made::Made;
 pub use structure::Structure;
 pub use triangle_test::TriangleTest;
 pub use walk::Walk;

@@ -8,48 +8,11 @@ use super::{
     sah_tree,
     walk::Walk,
 };
-use crate::{Result, accel::tree::Quality as BuildQuality};
+use crate::{Error, Result, accel::tree::Quality as BuildQuality};
 
-/// What is built over the triangles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Structure {
-    /// canopy's radix tree over Morton codes, built on the GPU.
-    Radix,
-    /// canopy's clustered tree, built on the GPU.
-    Ploc,
-    /// A tree by the surface area heuristic with bins.
-    Sah,
-    /// A uniform grid, built on the GPU.
-    Grid,
-    /// A grid of grids, built on the GPU.
-    TwoLevel,
-    /// A kd-tree by the surface area heuristic.
-    KdTree,
-}
+pub use crate::config::LabStructure as Structure;
 
 impl Structure {
-    /// All structures.
-    pub const ALL: [Self; 6] = [
-        Self::Radix,
-        Self::Ploc,
-        Self::Sah,
-        Self::Grid,
-        Self::TwoLevel,
-        Self::KdTree,
-    ];
-
-    /// Name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Radix => "radix",
-            Self::Ploc => "ploc",
-            Self::Sah => "sah",
-            Self::Grid => "grid",
-            Self::TwoLevel => "two-level-grid",
-            Self::KdTree => "kd-tree",
-        }
-    }
-
     /// How canopy builds it on the GPU, if it does.
     pub fn on_gpu(self) -> Option<BuildQuality> {
         match self {
@@ -78,6 +41,25 @@ impl Structure {
             Self::TwoLevel => walk == Walk::TwoLevel,
             Self::KdTree => walk == Walk::KdTree,
         }
+    }
+
+    /// Fails for a walk that does not go through it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`], which names those that do.
+    pub fn check(self, walk: Walk) -> Result<()> {
+        if self.has(walk) {
+            return Ok(());
+        }
+        let fitting = Walk::ALL.into_iter().filter(|walk| self.has(*walk));
+        let fitting: Vec<_> = fitting.map(Walk::name).collect();
+        Err(Error::Argument(format!(
+            "the walk {} does not go through the structure {}; {} would",
+            walk.name(),
+            self.name(),
+            fitting.join(", ")
+        )))
     }
 
     /// The binary tree that the CPU builds, down to leaves of one triangle; `None` where the GPU does, or

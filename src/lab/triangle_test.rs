@@ -3,46 +3,9 @@
 use super::Triangle;
 use glam::{DVec3, Vec3};
 
-/// A test of a ray against a triangle: `shaders/lab/test_….wgsl`, whose headers name the sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TriangleTest {
-    /// Plane, then three areas.
-    Areas,
-    /// Möller and Trumbore 1997.
-    MollerTrumbore,
-    /// Baldwin and Weber 2016.
-    BaldwinWeber,
-    /// The unit-triangle transform (Woop 2004).
-    UnitTriangle,
-    /// Edge functions by Plücker coordinates: canopy's own test.
-    Plucker,
-    /// Woop, Benthin and Wald 2013.
-    Watertight,
-}
+pub use crate::config::LabTest as TriangleTest;
 
 impl TriangleTest {
-    /// All tests.
-    pub const ALL: [Self; 6] = [
-        Self::Areas,
-        Self::MollerTrumbore,
-        Self::BaldwinWeber,
-        Self::UnitTriangle,
-        Self::Plucker,
-        Self::Watertight,
-    ];
-
-    /// Name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Areas => "areas",
-            Self::MollerTrumbore => "moller-trumbore",
-            Self::BaldwinWeber => "baldwin-weber",
-            Self::UnitTriangle => "unit-triangle",
-            Self::Plucker => "plucker",
-            Self::Watertight => "watertight",
-        }
-    }
-
     /// Its shader.
     pub fn shader(self) -> &'static str {
         match self {

@@ -6,61 +6,12 @@ use crate::{
     gpu::layout::{LAB_STACK, LAB_WORKGROUP_WORDS},
 };
 
+pub use crate::config::LabWalk as Walk;
+
 /// Entries of a thread's stack in workgroup memory.
 const WORKGROUP_STACK: u32 = LAB_WORKGROUP_WORDS / TRACE_BLOCK;
 
-/// A walk: `shaders/lab/walk_….wgsl`, whose headers name the sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Walk {
-    /// A stack in private memory.
-    Private,
-    /// A stack in workgroup memory.
-    Workgroup,
-    /// A short stack in registers, and a trail to start again by.
-    Restart,
-    /// Links to parents and a trail of bits; no stack.
-    Parents,
-    /// Skip links, from left to right; no stack.
-    Skip,
-    /// Nodes of four children.
-    Wide,
-    /// The cells of a uniform grid.
-    Grid,
-    /// The cells of a grid of grids.
-    TwoLevel,
-    /// A kd-tree with a short stack.
-    KdTree,
-}
-
 impl Walk {
-    /// All walks.
-    pub const ALL: [Self; 9] = [
-        Self::Private,
-        Self::Workgroup,
-        Self::Restart,
-        Self::Parents,
-        Self::Skip,
-        Self::Wide,
-        Self::Grid,
-        Self::TwoLevel,
-        Self::KdTree,
-    ];
-
-    /// Name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Private => "private-stack",
-            Self::Workgroup => "workgroup-stack",
-            Self::Restart => "short-stack",
-            Self::Parents => "parent-links",
-            Self::Skip => "skip-links",
-            Self::Wide => "four-wide",
-            Self::Grid => "cells",
-            Self::TwoLevel => "cells-of-cells",
-            Self::KdTree => "kd-short-stack",
-        }
-    }
-
     /// Its shader.
     pub fn shader(self) -> &'static str {
         match self {

@@ -146,6 +146,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             | Channel::Occlusion
             | Channel::Shadow
             | Channel::Ambient
+            | Channel::Lab
             | Channel::ReflectionTiles => value,
             // What is near is dark; half as bright as what is infinitely far at a metre.
             Channel::ReflectionDistance => value / (1.0 + value),

@@ -8,6 +8,7 @@ pub mod environment;
 pub mod exposure;
 pub mod ground;
 pub mod lab_tests;
+pub mod lab_view;
 pub mod lab_walks;
 pub mod lbvh;
 pub mod light_area;

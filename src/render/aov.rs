@@ -1,6 +1,9 @@
 //! The channels of a frame (arbitrary output variables, AOVs): what a picture can show.
 
-use crate::gpu::library::wgsl_constants;
+use crate::{
+    config::{Config, LabShow},
+    gpu::library::wgsl_constants,
+};
 
 /// What a picture shows: the lit image, or a channel of the frame as floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -48,11 +51,22 @@ pub enum Channel {
     /// 1 where the triangle passes through a triangle of another mesh, else 0; then how much the surface faces the
     /// camera, from 0 to 1.
     Intersections,
+    /// What `[lab]` shows of rays through a structure of the laboratory.
+    Lab,
+}
+
+/// What of a channel's first two numbers is shown by the colours of magnitudes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heat {
+    /// What each counts.
+    pub weights: [f32; 2],
+    /// What the brightest colour stands for; 0 for what 99 % of the pixels do not exceed.
+    pub range: f32,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -73,7 +87,20 @@ impl Channel {
         Self::ReflectionTiles,
         Self::Deviation,
         Self::Intersections,
+        Self::Lab,
     ];
+
+    /// What is shown by the colours of magnitudes, with these settings; `None` of what has other colours.
+    pub fn heat(self, config: &Config) -> Option<Heat> {
+        let (weights, range) = match self {
+            Self::Cost => (config.cost.count.weights(), config.cost.range),
+            // Shares in percent.
+            Self::Lab if config.lab.show == LabShow::Divergence => ([1.0, 0.0], 100.0),
+            Self::Lab => (config.lab.show.weights()?, config.lab.range),
+            _ => return None,
+        };
+        Some(Heat { weights, range })
+    }
 
     /// The name on the command line and in lists, in lower case.
     pub fn name(self) -> &'static str {
@@ -98,6 +125,7 @@ impl Channel {
             Self::ReflectionTiles => "reflection-tiles",
             Self::Deviation => "deviation",
             Self::Intersections => "intersections",
+            Self::Lab => "lab",
         }
     }
 }
@@ -123,4 +151,5 @@ wgsl_constants! {
     const CHANNEL_REFLECTION_TILES: u32 = Channel::ReflectionTiles as u32;
     const CHANNEL_DEVIATION: u32 = Channel::Deviation as u32;
     const CHANNEL_INTERSECTIONS: u32 = Channel::Intersections as u32;
+    const CHANNEL_LAB: u32 = Channel::Lab as u32;
 }

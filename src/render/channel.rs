@@ -50,6 +50,8 @@ pub struct ChannelSource<'a> {
     pub deviation: &'a GpuImage,
     /// Output of `intersections`: a bit a triangle.
     pub through: &'a wgpu::Buffer,
+    /// Output of `lab_show`.
+    pub lab: &'a GpuImage,
 }
 
 impl ChannelPass {
@@ -74,6 +76,7 @@ impl ChannelPass {
             Read,
             Float,
             Read,
+            Float,
         ];
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
@@ -137,6 +140,7 @@ impl ChannelPass {
                 &source.reflected.words,
                 source.deviation,
                 source.through,
+                source.lab,
             ],
             size,
             recording.budget.pixels(),

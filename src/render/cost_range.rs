@@ -1,9 +1,9 @@
-//! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost` stands for.
+//! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost`, or of
+//! counts of the channel `lab`, stands for.
 
-use super::{frame::Frame, recording::Recording};
+use super::{aov::Heat, recording::Recording};
 use crate::{
     Result,
-    config::Cost,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, Recorder, Uniform, Workgroups,
         layout::CostRangeParams,
@@ -61,8 +61,8 @@ impl CostRangePass {
     }
 
     /// What it compiles.
-    pub fn needs(&self, settings: &Cost, needs: &mut Needs) {
-        if settings.range == 0.0 {
+    pub fn needs(&self, heat: Heat, needs: &mut Needs) {
+        if heat.range == 0.0 {
             self.histogram.needs(needs);
             self.find.needs(needs);
         }
@@ -72,23 +72,22 @@ impl CostRangePass {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
+        heat: Heat,
         channel: &GpuImage,
     ) -> Result<()> {
         let gpu = recording.gpu;
-        let settings = &frame.config.cost;
-        if settings.range > 0.0 {
-            let range = [settings.range, 0.0, 0.0, 0.0];
+        if heat.range > 0.0 {
+            let range = [heat.range, 0.0, 0.0, 0.0];
             gpu.queue
                 .write_buffer(&self.output, 0, bytemuck::bytes_of(&range));
             self.found = Some(CostRange {
-                range: settings.range,
+                range: heat.range,
                 most: None,
             });
             return Ok(());
         }
         let params = CostRangeParams {
-            weights: settings.count.weights(),
+            weights: heat.weights,
         };
         self.params.write(gpu, &params);
         recording.scope.encoder().clear_buffer(&self.bins, 0, None);

@@ -33,6 +33,10 @@ pub mod history;
 mod hit_dispatch;
 pub mod hit_materials;
 pub mod intersections;
+pub mod lab;
+pub mod lab_rays;
+pub mod lab_scene;
+pub mod lab_show;
 mod last_positions;
 pub mod layers;
 pub mod light_choice;
@@ -106,6 +110,8 @@ pub use cost_range::CostRange;
 pub use frame::{FrameInput, FrameSample};
 pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
+pub use lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene};
+pub use lab_show::LabCounts;
 pub use material_textures::SceneTexture;
 pub use outline::{OUTLINES, OutlineQuery};
 pub use overlay::OverlayCounts;
@@ -131,6 +137,7 @@ use crate::{
         layout::TreeBox,
         profiler::{Profiler, TimedFrame},
     },
+    lab::RayList,
     scene::{Scene, environment::EnvironmentImage},
 };
 use bands::FirstRows;
@@ -148,6 +155,7 @@ use gbuffer::GBufferPass;
 use ground::GroundPass;
 use history::History;
 use intersections::Intersections;
+use lab::Lab;
 use layers::LayersPass;
 use lighting::Lighting;
 use motion::MotionPass;
@@ -197,6 +205,7 @@ pub struct Renderer {
     depth_of_field: DepthOfField,
     deviation: Deviation,
     intersections: Intersections,
+    lab: Lab,
     channel: ChannelPass,
     present: Present,
     tree_boxes: TreeBoxes,
@@ -272,6 +281,7 @@ impl Renderer {
             depth_of_field: DepthOfField::new(gpu, layouts),
             deviation: Deviation::new(gpu),
             intersections: Intersections::new(gpu)?,
+            lab: Lab::new(gpu, layouts),
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
             tree_boxes: TreeBoxes::new(gpu, layouts),
@@ -343,6 +353,21 @@ impl Renderer {
         self.deviation.set(compared);
     }
 
+    /// Replaces the structure that the channel `lab` traces through.
+    pub fn set_lab(&mut self, scene: Option<Arc<LabScene>>) {
+        self.lab.set(scene);
+    }
+
+    /// The structure that the channel `lab` traces through.
+    pub fn lab(&self) -> Option<&Arc<LabScene>> {
+        self.lab.scene()
+    }
+
+    /// The rays of the channel `lab` of the last frame, and what they found.
+    pub fn lab_rays(&self) -> Option<&RayList> {
+        self.lab.list()
+    }
+
     /// The surface that the channel `deviation` measures from.
     pub fn compared(&self) -> Option<&Arc<ComparedTree>> {
         self.deviation.compared()
@@ -403,6 +428,9 @@ impl Renderer {
         }
         if input.wants(Channel::Intersections) {
             self.intersections.needs(&mut needs);
+        }
+        if input.wants(Channel::Lab) {
+            self.lab.needs(gpu, &config.lab, &mut needs);
         }
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
@@ -547,6 +575,10 @@ impl Renderer {
         let through = self
             .intersections
             .record(r, geometry, trees, &plan, is_wanted)?;
+        let is_wanted = input.wants(Channel::Lab);
+        let lab = self
+            .lab
+            .record(r, &frame, geometry, trees, gbuffer, is_wanted)?;
         let source = ChannelSource {
             group: &frame.group,
             buffers,
@@ -558,6 +590,7 @@ impl Renderer {
             motion,
             deviation,
             through,
+            lab,
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;
@@ -616,6 +649,7 @@ impl Renderer {
             exposure_ev,
             exposure_target_ev,
             intersections: self.intersections.counts(),
+            lab: self.lab.counts(),
             tree_boxes: self.tree_boxes.counts(),
             overlay: self.overlay.counts(),
             cost_range: self.present.cost_range.found(),
@@ -702,6 +736,7 @@ impl Renderer {
         self.shadows.abandon();
         self.reflections.abandon();
         self.intersections.abandon();
+        self.lab.abandon();
         self.tree_boxes.abandon();
         self.present.cost_range.abandon();
         self.present.exposure.abandon();
@@ -740,6 +775,8 @@ impl Renderer {
         if self.intersections.collect() {
             self.stats.intersections = self.intersections.counts();
         }
+        self.lab.collect();
+        self.stats.lab = self.lab.counts();
         self.tree_boxes.collect();
         self.present.cost_range.collect();
         self.stats.cost_range = self.present.cost_range.found();

@@ -71,8 +71,8 @@ impl Present {
     ) {
         let stretched = size != input.size;
         let is_lit = input.channel == Channel::Lit;
-        if input.channel == Channel::Cost {
-            self.cost_range.needs(&input.config.cost, needs);
+        if let Some(heat) = input.channel.heat(input.config) {
+            self.cost_range.needs(heat, needs);
         }
         if is_lit && input.config.image.is_metered() {
             self.exposure.needs(needs);
@@ -122,9 +122,9 @@ impl Present {
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let (gpu, radiance) = (recording.gpu, source.radiance);
-        match frame.channel {
-            Channel::Cost => self.cost_range.record(recording, frame, source.channel)?,
-            _ => self.cost_range.clear(),
+        match frame.channel.heat(&frame.config) {
+            Some(heat) => self.cost_range.record(recording, heat, source.channel)?,
+            None => self.cost_range.clear(),
         }
         if !frame.config.image.is_metered() {
             self.exposure.fix(gpu, frame.exposure_ev);

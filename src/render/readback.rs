@@ -66,6 +66,10 @@ impl Renderer {
             let why = "there is no surface to measure the deviation from";
             return Err(Error::NotFound(why.into()));
         }
+        if channel == Channel::Lab && self.lab.list().is_none() {
+            let why = "the frame was drawn without rays through a structure of the laboratory";
+            return Err(Error::NotFound(why.into()));
+        }
         if channel == Channel::Intersections && !self.intersections.is_known() {
             let why = "the frame was drawn without looking for intersections";
             return Err(Error::NotFound(why.into()));
@@ -107,6 +111,7 @@ impl Renderer {
                 motion: self.motion.output(self.gbuffer.output()),
                 deviation: self.deviation.output(),
                 through: self.intersections.output(),
+                lab: self.lab.output(),
             };
             self.channel.record(&mut recording, channel, source)?;
             recording.finish();

@@ -2,8 +2,8 @@
 
 use super::{
     alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, frame, intersections,
-    lights, material_uniforms, merge, overlay, path_sums, path_table, ray_path, sheen,
-    texture_view, tonemap, tree_boxes,
+    lab_rays, lab_show, lights, material_uniforms, merge, overlay, path_sums, path_table, ray_path,
+    sheen, texture_view, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -109,6 +109,7 @@ pub static SHADERS: Library = Library {
         "lab/cells.wgsl",
         "lab/data.wgsl",
         "lab/grid.wgsl",
+        "lab/hit.wgsl",
         "lab/parts.wgsl",
         "lab/reference.wgsl",
         "lab/test_areas.wgsl",
@@ -154,6 +155,8 @@ pub static SHADERS: Library = Library {
         "render/gbuffer_indexed.wgsl",
         "render/ground.wgsl",
         "render/intersections.wgsl",
+        "render/lab_rays.wgsl",
+        "render/lab_show.wgsl",
         "render/layers.wgsl",
         "render/light_choice.wgsl",
         "render/lighting.wgsl",
@@ -208,6 +211,8 @@ pub static SHADERS: Library = Library {
         environment::sky::CONSTANTS,
         frame::CONSTANTS,
         intersections::CONSTANTS,
+        lab_rays::CONSTANTS,
+        lab_show::CONSTANTS,
         lights::CONSTANTS,
         material_uniforms::CONSTANTS,
         merge::CONSTANTS,

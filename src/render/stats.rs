@@ -1,8 +1,9 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
 use super::{
-    cost_range::CostRange, intersections::IntersectionCounts, overlay::OverlayCounts,
-    recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts, tree_policy::TreeWork,
+    cost_range::CostRange, intersections::IntersectionCounts, lab, lab_show::LabCounts,
+    overlay::OverlayCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
+    tree_policy::TreeWork,
 };
 use crate::gpu::profiler::PassTiming;
 use std::sync::Arc;
@@ -56,7 +57,10 @@ pub struct FrameStats {
     pub tree_boxes: Option<TreeBoxCounts>,
     /// Lines of the meshes that are drawn; `None` where none are asked for.
     pub overlay: Option<OverlayCounts>,
-    /// What the colours of the channel `cost` stand for, in the last frame of which that has come back;
+    /// What the rays of the channel `lab` did, in the last frame of which that has come back; `None` where it
+    /// is neither shown nor read.
+    pub lab: Option<LabCounts>,
+    /// What the colours of the channel `cost`, or of counts of the channel `lab`, stand for, in the last frame of which that has come back;
     /// `None` where it is not shown.
     pub cost_range: Option<CostRange>,
     /// Samples of each pixel so far, of a frame that is made of paths.
@@ -86,5 +90,12 @@ impl FrameStats {
     pub fn pass_ms(&self, name: &str) -> Option<f64> {
         let mut passes = self.passes.iter();
         Some(passes.find(|pass| pass.name == name)?.last_ms)
+    }
+
+    /// Millions of rays of the channel `lab` a second in the last frame, where the adapter is a GPU:
+    /// Mesa's software adapter ends a pass before its last dispatch is done.
+    pub fn lab_mrays(&self, has_gpu: bool) -> Option<f64> {
+        let ms = self.pass_ms(lab::LABEL).filter(|ms| *ms > 0.0 && has_gpu);
+        Some(self.lab?.rays as f64 / ms? / 1e3)
     }
 }

@@ -152,14 +152,19 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
         Channel::Motion => (glam::Vec3::splat(MOTION_SHOWN), 0.5 / MOTION_SHOWN),
         _ => (glam::Vec3::ZERO, 1.0),
     };
+    let heat = frame.channel.heat(&frame.config);
     TonemapParams {
         curve: frame.config.image.tonemap as u32,
-        channel: frame.channel as u32,
+        // Counts of any channel have the colours of costs.
+        channel: match heat {
+            Some(_) => Channel::Cost as u32,
+            None => frame.channel as u32,
+        },
         scale,
         transparent: u32::from(frame.is_transparent()),
         offset: offset.extend(0.0).to_array(),
         dither: u32::from(frame.config.image.dither),
-        cost_weights: frame.config.cost.count.weights(),
+        cost_weights: heat.map_or([0.0; 2], |heat| heat.weights),
         ..TonemapParams::default()
     }
 }

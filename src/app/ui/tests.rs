@@ -12,8 +12,9 @@ use crate::{
     gpu::profiler::{PassTiming, TimedFrame},
     profile::memory::Memory,
     render::{
-        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf,
-        PathStep, Picked, RayPath, TreeBoxCounts, TreeFigures, View,
+        Channel, CostRange, Element, FrameStats, IntersectionCounts, LabBuild, LabCounts,
+        LabFigures, MeshFigures, MeshPair, PathOf, PathStep, Picked, RayPath, TreeBoxCounts,
+        TreeFigures, View,
     },
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
@@ -259,6 +260,14 @@ pub(super) fn stats() -> FrameStats {
             drawn: 32_768,
             deepest: 95,
         }),
+        lab: Some(LabCounts {
+            rays: 8_294_400,
+            hits: 8_000_000,
+            nodes: 999_999_999,
+            triangles: 99_999_999,
+            steps: 34_567_890,
+            wrong: Some(1_234_567),
+        }),
         cost_range: Some(CostRange {
             range: 999_999.0,
             most: Some(4095.0),
@@ -405,6 +414,7 @@ fn vary(state: &mut State, variation: u32) {
     match variation {
         1 => {
             animate(state);
+            trace_in_laboratory(state);
             let config = &mut state.config;
             config.shadows.mode = ShadowMode::Map;
             config.environment.source = EnvironmentSource::Color;
@@ -429,6 +439,22 @@ fn vary(state: &mut State, variation: u32) {
         }
         _ => {}
     }
+}
+
+/// The channel `lab`, with a structure that lags behind.
+fn trace_in_laboratory(state: &mut State) {
+    state.channel = Channel::Lab;
+    state.config.set("test", "lab.show", "nodes").unwrap();
+    state.config.set("test", "lab.walk", "skip-links").unwrap();
+    let figures = LabFigures {
+        triangles: 19_999_999,
+        nodes: 39_999_998,
+        bytes: 12_345_678_901,
+        build_ms: 12_345.6,
+    };
+    state.lab.built = Some(Ok((LabBuild::from(&state.config.lab), figures)));
+    state.lab.moved = Some("cells-of-cells goes through two-level-grid: structure changed".into());
+    state.lab.lags = true;
 }
 
 /// Boxes of leaves, and figures of many meshes.

@@ -1,9 +1,9 @@
-//! Legends over the picture: of boxes of the trees, and of the channel `cost`.
+//! Legends over the picture: of boxes of the trees, and of the channels `cost` and `lab`.
 
 use super::{
     facts::Facts,
     magnitudes::legend,
-    sections::{cost_ends, cost_words, depth_ends},
+    sections::{cost_ends, depth_ends, heat_words},
     style::{card, compact},
 };
 use crate::{
@@ -21,7 +21,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) 
     let cost = facts
         .stats
         .cost_range
-        .filter(|_| state.channel == Channel::Cost);
+        .filter(|_| state.channel.heat(&state.config).is_some());
     let fits = room.width() > 2.0 * WIDTH && room.height() > WIDTH;
     let is_taken = state.channel == Channel::Deviation;
     if (boxes.is_none() && cost.is_none()) || is_taken || !fits {
@@ -38,7 +38,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) 
             card(ui.visuals()).show(ui, |ui| {
                 ui.set_width(WIDTH);
                 if let Some(range) = cost {
-                    ui.label(RichText::new(cost_words(state.config.cost.count)).weak());
+                    ui.label(RichText::new(heat_words(state)).weak());
                     let [least, most] = cost_ends(range);
                     legend(ui, 0.0, [&least, &most]);
                 }

@@ -347,6 +347,10 @@ fn draw(
         times.begin(frame, time);
         let seconds = frame as f32 / offscreen.config.output.fps;
         let moment = offscreen.moment_from(time, sequence.route.view(seconds));
+        if offscreen.reads.contains(&Channel::Lab) {
+            report.line.stage("building a structure of the laboratory");
+            offscreen.build_lab(&moment)?;
+        }
         if offscreen.traces_paths() {
             let shown = sequence.made_of.shown(offscreen, &moment, 1);
             let mut about = sequence.about(&offscreen.config, frame, &shown, 0);

@@ -198,6 +198,11 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         }
         _ => None,
     };
+    if channel == Channel::Lab
+        && let Err(fault) = config.lab.structure.check(config.lab.walk)
+    {
+        return usage(format!("--aov lab: {fault}"));
+    }
     match missing {
         Some(why) => usage(format!("--aov {}: {why}", channel.name())),
         None => Ok(()),
@@ -349,17 +354,15 @@ impl Output {
                 let bytes = picture::jpeg(width, height, offscreen.picture()?, quality)?;
                 Ok(made.map_or(bytes.clone(), |made| embedded::into_jpeg(&bytes, made)))
             }
-            (Channel::Cost, PictureFormat::Png | PictureFormat::Jpg) => {
-                let settings = offscreen.config.cost.clone();
-                let image = offscreen.channel(Channel::Cost)?;
-                let (pixels, range) =
-                    picture::cost(&image, settings.count.weights(), settings.range);
-                log::info!("the brightest colour of the channel cost stands for {range}");
-                picture::png(image.width, image.height, pixels)
-            }
             (channel, PictureFormat::Exr) => picture::exr_with(&offscreen.channel(channel)?, made),
             (channel, _) => {
                 let image = offscreen.channel(channel)?;
+                if let Some(heat) = channel.heat(&offscreen.config) {
+                    let (pixels, range) = picture::cost(&image, heat.weights, heat.range);
+                    let name = channel.name();
+                    log::info!("the brightest colour of the channel {name} stands for {range}");
+                    return picture::png(image.width, image.height, pixels);
+                }
                 let pixels = picture::viewable(channel, &image);
                 picture::png(image.width, image.height, pixels)
             }

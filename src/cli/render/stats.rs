@@ -161,6 +161,7 @@ pub(super) fn write(
             "hits": stats.reflections.hits,
             "bins": stats.reflections.bins,
         },
+        "lab": lab_json(offscreen, stats),
         "tree_work": stats.tree_work.name(),
         "tree_growth": stats.tree_growth,
         "tree_dispatches": stats.tree_dispatches,
@@ -173,6 +174,30 @@ pub(super) fn write(
         "warnings": offscreen.scene.warnings,
     });
     output::write(path, json_text(&report).as_bytes())
+}
+
+/// What the rays of the channel `lab` did; `null` where it was not read.
+fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
+    let (counts, scene) = (stats.lab?, offscreen.lab()?);
+    let (build, figures) = (scene.build, scene.figures);
+    Some(json!({
+        "test": build.test.name(),
+        "walk": build.walk.name(),
+        "structure": build.structure.name(),
+        "threads": offscreen.config.lab.threads.name(),
+        "set": offscreen.config.lab.rays.name(),
+        "rays": counts.rays,
+        "hits": counts.hits,
+        "wrong": counts.wrong,
+        "mrays_per_s": stats.lab_mrays(offscreen.gpu.capabilities.has_gpu),
+        "nodes_per_ray": counts.a_ray(counts.nodes),
+        "triangles_per_ray": counts.a_ray(counts.triangles),
+        "lockstep_steps": counts.lockstep(),
+        "triangles": figures.triangles,
+        "nodes": figures.nodes,
+        "bytes": figures.bytes,
+        "build_ms": figures.build_ms,
+    }))
 }
 
 #[cfg(test)]

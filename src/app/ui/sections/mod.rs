@@ -11,6 +11,7 @@ mod export;
 mod geometry;
 mod image;
 mod intersections;
+mod lab;
 mod lights;
 mod looks;
 mod materials;
@@ -27,7 +28,8 @@ mod timings;
 mod trees;
 mod view;
 
-pub(super) use trees::{cost_ends, cost_words, depth_ends};
+pub(super) use lab::heat_words;
+pub(super) use trees::{cost_ends, depth_ends};
 
 use super::{
     facts::Facts,
@@ -47,7 +49,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 25] = [
+const SECTIONS: [Section; 26] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -143,6 +145,12 @@ const SECTIONS: [Section; 25] = [
         tip: "Boxes of the trees over the picture, and what the trees are like",
         open: false,
         show: trees::show,
+    },
+    Section {
+        title: "Laboratory",
+        tip: "Rays through other structures, by other walks and triangle tests",
+        open: false,
+        show: lab::show,
     },
     Section {
         title: "Looks",

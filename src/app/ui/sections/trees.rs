@@ -215,7 +215,7 @@ fn cost(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
 }
 
 /// What the colours of the channel `cost` stand for.
-pub(in crate::app::ui) fn cost_words(count: CostCount) -> &'static str {
+pub(super) fn cost_words(count: CostCount) -> &'static str {
     match count {
         CostCount::Both => "nodes and triangles a pixel",
         CostCount::Nodes => "nodes a pixel",

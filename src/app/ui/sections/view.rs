@@ -227,6 +227,7 @@ fn title(channel: Channel) -> String {
         Channel::Reflection => "reflected radiance".into(),
         Channel::ReflectionDistance => "reflection distance".into(),
         Channel::ReflectionTiles => "reflection tiles".into(),
+        Channel::Lab => "laboratory".into(),
         other => other.name().into(),
     }
 }
@@ -256,6 +257,7 @@ fn meaning(channel: Channel) -> &'static str {
         Channel::Intersections => {
             "Orange where a triangle passes through one of another mesh. Shift+I"
         }
+        Channel::Lab => "Rays through a structure of the section Laboratory",
         Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
     }
 }

@@ -1,0 +1,141 @@
+//! The words of the laboratory of ray tracing, in `[lab]`, on the command line and in reports.
+
+use super::describe::{Describe, one_of};
+use serde::{Deserialize, Serialize};
+
+/// Declares an enum with the word of each variant.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
+
+        impl $name {
+            /// All, in the order of lists.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
+
+            /// Its word.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),*
+                }
+            }
+        }
+
+        impl Describe for $name {
+            fn what() -> String {
+                one_of(&Self::ALL.map(Self::name))
+            }
+        }
+    };
+}
+
+words! {
+    /// A test of a ray against a triangle: `shaders/lab/test_….wgsl`, whose headers name the sources.
+    LabTest {
+        /// Plane, then three areas.
+        Areas = "areas",
+        /// Möller and Trumbore 1997.
+        MollerTrumbore = "moller-trumbore",
+        /// Baldwin and Weber 2016.
+        BaldwinWeber = "baldwin-weber",
+        /// The unit-triangle transform (Woop 2004).
+        UnitTriangle = "unit-triangle",
+        /// Edge functions by Plücker coordinates: canopy's own test.
+        Plucker = "plucker",
+        /// Woop, Benthin and Wald 2013.
+        Watertight = "watertight",
+    }
+}
+
+words! {
+    /// A walk through a structure: `shaders/lab/walk_….wgsl`, whose headers name the sources.
+    LabWalk {
+        /// A stack in private memory.
+        Private = "private-stack",
+        /// A stack in workgroup memory.
+        Workgroup = "workgroup-stack",
+        /// A short stack in registers, and a trail to start again by.
+        Restart = "short-stack",
+        /// Links to parents and a trail of bits; no stack.
+        Parents = "parent-links",
+        /// Skip links, from left to right; no stack.
+        Skip = "skip-links",
+        /// Nodes of four children.
+        Wide = "four-wide",
+        /// The cells of a uniform grid.
+        Grid = "cells",
+        /// The cells of a grid of grids.
+        TwoLevel = "cells-of-cells",
+        /// A kd-tree with a short stack.
+        KdTree = "kd-short-stack",
+    }
+}
+
+words! {
+    /// What is built over the triangles.
+    LabStructure {
+        /// canopy's radix tree over Morton codes, built on the GPU.
+        Radix = "radix",
+        /// canopy's clustered tree, built on the GPU.
+        Ploc = "ploc",
+        /// A tree by the surface area heuristic with bins.
+        Sah = "sah",
+        /// A uniform grid.
+        Grid = "grid",
+        /// A grid of grids.
+        TwoLevel = "two-level-grid",
+        /// A kd-tree by the surface area heuristic.
+        KdTree = "kd-tree",
+    }
+}
+
+words! {
+    /// Who takes which ray.
+    LabThreads {
+        /// A thread a ray.
+        PerRay = "per-ray",
+        /// Persistent threads take rays from a counter (Aila and Laine 2009).
+        Persistent = "persistent",
+    }
+}
+
+words! {
+    /// The rays of the channel `lab`.
+    LabRays {
+        /// From the eye through the middles of pixels, to the closest hit.
+        Primary = "primary",
+        /// From what the eye sees to the first light that reaches it, to any hit.
+        Shadow = "shadow",
+    }
+}
+
+words! {
+    /// What the channel `lab` shows.
+    LabShow {
+        /// What the rays hit.
+        Picture = "picture",
+        /// Nodes, or cells, that rays visit.
+        Nodes = "nodes",
+        /// Triangles that rays are tested against.
+        Triangles = "triangles",
+        /// Nodes and triangles together.
+        Both = "both",
+        /// How much threads of 32 neighbours wait for the slowest.
+        Divergence = "divergence",
+        /// Hits that are not those of canopy's own trees.
+        Difference = "difference",
+    }
+}
+
+impl LabShow {
+    /// What nodes and triangles count where their colours are shown.
+    pub fn weights(self) -> Option<[f32; 2]> {
+        match self {
+            Self::Nodes => Some([1.0, 0.0]),
+            Self::Triangles => Some([0.0, 1.0]),
+            Self::Both => Some([1.0, 1.0]),
+            Self::Picture | Self::Divergence | Self::Difference => None,
+        }
+    }
+}
