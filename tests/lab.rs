@@ -316,6 +316,24 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
     }
 }
 
+/// How many rays visit something else than a twin does.
+fn visited_otherwise<'a>(
+    on: Walked<'a>,
+    test: lab_walks::Test,
+    by: fn(&mut lab_walks::Walk<'a>),
+    rays: &[Ray],
+    visits: &[Visits],
+) -> usize {
+    let differs = |(ray, visited): &(&Ray, &Visits)| {
+        let mut twin = lab_walks::Walk::new(on, test, **ray, false);
+        if ray.t_max > ray.t_min {
+            by(&mut twin);
+        }
+        (twin.nodes, twin.triangles) != (visited.nodes, visited.triangles)
+    };
+    rays.iter().zip(visits).filter(differs).count()
+}
+
 /// What rays visit is what the walk's twin visits, and not what another walk's does. Where they round differently, a ray
 /// may pass a box or a cell otherwise.
 fn check_visits(
@@ -338,19 +356,7 @@ fn check_visits(
         root: built.root,
         cells: built.cells,
     };
-    let differing = |by: fn(&mut lab_walks::Walk<'_>)| {
-        let differs = |(ray, visited): (&Ray, &Visits)| {
-            let mut twin = lab_walks::Walk::new(on, twin_of(test), *ray, false);
-            if ray.t_max > ray.t_min {
-                by(&mut twin);
-            }
-            (twin.nodes, twin.triangles) != (visited.nodes, visited.triangles)
-        };
-        rays.iter()
-            .zip(visits)
-            .filter(|pair| differs(*pair))
-            .count()
-    };
+    let differing = |by| visited_otherwise(on, twin_of(test), by, rays, visits);
     let own = differing(match walk {
         Walk::Private | Walk::Workgroup => lab_walks::Walk::with_stack,
         Walk::Restart => lab_walks::Walk::with_restarts,
