@@ -8,8 +8,8 @@ use crate::{
 use std::{sync::Arc, time::Duration};
 
 impl Viewer {
-    /// Builds over what the window shows, where the channel `lab` is shown and that has changed. It does nothing
-    /// while a frame of another pose is being drawn.
+    /// Builds over what the window shows, where the channel `lab` is shown and that has changed. It does
+    /// nothing while a frame of another pose is being drawn.
     pub(super) fn follow_lab(&mut self) -> Result<()> {
         if self.state.channel != Channel::Lab {
             if self.graphics.renderer.lab().is_some() {
@@ -45,8 +45,8 @@ impl Viewer {
             .in_flight
             .as_ref()
             .is_some_and(|frame| !frame.picture.has_pose_of(picture));
-        // While a clip plays, frames of other poses are drawn all the time: the triangles are those of the last
-        // one that is whole.
+        // While a clip plays, frames of other poses are drawn all the time: the triangles are those of the
+        // last one that is whole.
         let plays = self
             .state
             .stage

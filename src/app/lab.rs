@@ -1,5 +1,5 @@
-//! The structure that the channel `lab` traces through: triangles of the picture that is shown are read back without
-//! a wait, and a thread builds over them.
+//! The structure that the channel `lab` traces through: triangles of the picture that is shown are read back
+//! without a wait, and a thread builds over them.
 
 use super::schedule::PictureKey;
 use crate::{
@@ -105,7 +105,8 @@ enum Step {
 }
 
 impl LabBuilder {
-    /// Forgets all: nobody looks at it, or the device is lost. What a thread is at is thrown away once it is done.
+    /// Forgets all: nobody looks at it, or the device is lost. What a thread is at is thrown away once it is
+    /// done.
     pub(super) fn forget(&mut self) {
         (self.known, self.building, self.geometry) = (None, None, None);
         self.traced.clear();

@@ -89,8 +89,8 @@ pub fn shadow(seen: Option<&Seen>, params: &LabRayParams, light: (Vec3, f32)) ->
     }
 }
 
-/// What is shown in the order of the rays, and the sums. `normals` are those of the triangles in the order of hits;
-/// `greys` of what faces the eye or is lit, of what is seen edge on, and of what is in shadow. `kinds` are
+/// What is shown in the order of the rays, and the sums. `normals` are those of the triangles in the order of
+/// hits; `greys` of what faces the eye or is lit, of what is seen edge on, and of what is in shadow. `kinds` are
 /// the numbers of `LabShow` of counts and of divergence.
 pub fn show(
     params: &LabShowParams,

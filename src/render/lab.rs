@@ -1,5 +1,5 @@
-//! The channel `lab`: rays through a structure of the laboratory ([`lab_rays`](super::lab_rays), the kernels of
-//! [`crate::lab`], [`lab_show`](super::lab_show)), beside canopy's own.
+//! The channel `lab`: rays through a structure of the laboratory ([`lab_rays`](super::lab_rays), the kernels
+//! of [`crate::lab`], [`lab_show`](super::lab_show)), beside canopy's own.
 
 use super::{
     bindings::Layouts,

@@ -1,4 +1,4 @@
-//! The section `Laboratory`: rays through other structures, by other walks and triangle tests, in the picture.
+//! The section `Laboratory`: rays through other structures, by other walks and tests, in the picture.
 
 use super::trees::{cost_ends, cost_words};
 use crate::{
