@@ -885,8 +885,8 @@ fn error(found: &[[f32; 4]], converged: &[[f32; 4]]) -> f64 {
     (sum / found.len() as f64).sqrt()
 }
 
-/// What is reflected after `frames` frames of [`circling`], and when it has come together in the last view.
-fn in_motion(gpu: &Gpu, scene: &Scene, frames: u32, filter: bool) -> [Vec<[f32; 4]>; 2] {
+/// What is reflected after `frames` frames of [`circling`].
+fn in_motion(gpu: &Gpu, scene: &Scene, frames: u32, filter: bool) -> Vec<[f32; 4]> {
     let mut moving = stage(gpu, scene, CALM_SIZE);
     moving.config.reflections.max_roughness = 0.6;
     moving.config.reflections.filter = filter;
@@ -894,24 +894,29 @@ fn in_motion(gpu: &Gpu, scene: &Scene, frames: u32, filter: bool) -> [Vec<[f32; 
     for frame in 0..frames {
         moving.draw(&rest(scene), circling(frame));
     }
-    let found = moving.channel(Channel::Reflection).texels;
+    moving.channel(Channel::Reflection).texels
+}
+
+/// What is reflected when it has come together in the view of this frame of [`circling`].
+fn converged(gpu: &Gpu, scene: &Scene, frame: u32) -> Vec<[f32; 4]> {
     let mut still = stage(gpu, scene, CALM_SIZE);
     still.config.reflections.max_roughness = 0.6;
     still.config.reflections.history = 1000;
     for _ in 0..128 {
-        still.draw(&rest(scene), circling(frames - 1));
+        still.draw(&rest(scene), circling(frame));
     }
-    [found, still.channel(Channel::Reflection).texels]
+    still.channel(Channel::Reflection).texels
 }
 
 #[test]
 fn frames_in_motion_are_calm() {
     let gpu = gpu();
     let scene = glowing_things();
-    let [raw, converged] = in_motion(&gpu, &scene, 1, false);
-    let [later, there] = in_motion(&gpu, &scene, 20, true);
-    let raw = error(&raw, &converged);
-    let later = error(&later, &there);
+    let off = |frames, filter, last| {
+        let found = in_motion(&gpu, &scene, frames, filter);
+        error(&found, &converged(&gpu, &scene, last))
+    };
+    let (raw, later) = (off(1, false, 0), off(20, true, 19));
     println!("raw {raw}, in motion {later}");
     assert!(later < 0.25 * raw, "{later} of {raw}");
 }
@@ -923,8 +928,8 @@ fn neighbours_rays_calm_the_first_frame() {
     for material in [0, 4, 5] {
         scene.materials[material].roughness = 0.5;
     }
-    let [raw, converged] = in_motion(&gpu, &scene, 1, false);
-    let [first, _] = in_motion(&gpu, &scene, 1, true);
+    let converged = converged(&gpu, &scene, 0);
+    let [raw, first] = [false, true].map(|filter| in_motion(&gpu, &scene, 1, filter));
     let [raw, first] = [&raw, &first].map(|found| error(found, &converged));
     println!("raw {raw}, filtered {first}");
     // It is 0.26 where each pixel knows its own ray alone.

@@ -414,11 +414,17 @@ fn moving_errors(angle: f32, settings: &[(bool, u32)]) -> Vec<f64> {
             stage.draw(&pose, view);
             stage.channel(Channel::Shadow).texels
         };
-        let found: Vec<_> = stages.iter_mut().map(shadow).collect();
         if frame >= 10 && frame % 5 == 4 {
             let expected = shadow(&mut converged);
-            for (error, found) in errors.iter_mut().zip(&found) {
-                *error += root_mean_square(found, &expected) / 6.0;
+            for (error, stage) in errors.iter_mut().zip(&mut stages) {
+                *error += root_mean_square(&shadow(stage), &expected) / 6.0;
+            }
+        } else {
+            // Without a history, what was drawn before is nothing.
+            for stage in &mut stages {
+                if stage.config.shadows.history > 1 {
+                    stage.draw(&pose, view);
+                }
             }
         }
     }

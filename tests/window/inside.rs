@@ -65,7 +65,7 @@ fn a_scene_is_looked_into_and_edited() {
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
                 --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0 --shadows rays \
-                --set output.size=[340,480] --set window.axes=false";
+                --set output.size=[340,480] --set window.axes=false --occlusion off --set reflections.mode=off";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);
     let scene = display.settled("the scene", Screenshot::is_drawn);
@@ -410,7 +410,7 @@ fn trees_are_looked_at() {
 fn the_profiler_is_shown_and_a_trace_is_written() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let line = "scene.obj --size 780x590 --set window.render_scale=0.5 --set window.panel=false \
+    let line = "scene.obj --size 780x590 --set window.render_scale=0.25 --set window.panel=false --shadows off \
                 --set window.still_samples=1 --set keys.freeze_profiler=F9 --profile all.json";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);

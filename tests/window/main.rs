@@ -151,7 +151,9 @@ fn the_panel_keeps_its_foldings_between_runs() {
     let state = display.path("state");
     let environment = [("XDG_STATE_HOME", state.to_str().unwrap())];
     let kept = state.join("canopy/panel.json");
-    let arguments = ["scene.obj", "--size", "640x480"];
+    let line =
+        "scene.obj --size 640x480 --set window.still_samples=1 --set window.render_scale=0.5";
+    let arguments: Vec<_> = line.split(' ').collect();
     let counted = ["--exit-after", "1"];
     let mut once = display.canopy_with(&[&arguments[..], &counted].concat(), &environment);
     assert!(once.0.wait().unwrap().success());
@@ -180,7 +182,7 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     // Side B comes back too.
-    let line = "scene.obj --size 640x480 --set window.panel=false --set window.axes=false \
+    let line = "scene.obj --size 400x300 --set window.panel=false --set window.axes=false \
                 --set window.still_samples=16 --compare-with shadows.mode=off";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let found = [
@@ -227,7 +229,14 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     let mut red = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n".to_vec();
     red.extend([[200, 0, 0, 128]; 2].as_flattened());
     std::fs::write(display.path("red.hdr"), &red).unwrap();
-    let one_frame = ["--exit-after", "1", "--screenshot", "first.png"];
+    let one_frame = [
+        "--size",
+        "320x240",
+        "--exit-after",
+        "1",
+        "--screenshot",
+        "first.png",
+    ];
     let mut canopy = display.canopy(&[&["scene.obj", "--env", "red.hdr"][..], &one_frame].concat());
     let start = Instant::now();
     while canopy.0.try_wait().unwrap().is_none() {
@@ -279,6 +288,8 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
         "scene.obj",
         "--size",
         "400x300",
+        "--set",
+        "window.render_scale=0.5",
         "--exit-after",
         &frames.to_string(),
         "--stats",
