@@ -2,10 +2,7 @@
 //! memory. Those with a stack are recursions here.
 
 use super::lab_tests::Found;
-use crate::accel::{
-    Ray,
-    layout::{BOX_FAR, BVH_MARGIN, BVH_MISS},
-};
+use crate::accel::layout::{BOX_FAR, BVH_MARGIN, BVH_MISS, Ray};
 use glam::Vec3;
 
 /// A structure as walks read it.
