@@ -1,4 +1,4 @@
-//! `grid` of the laboratory: uniform grids and grids of grids, built on the GPU. [`grid`](super::grid) builds the same on
+//! `grid` of the laboratory: uniform grids and grids of grids, built on the GPU. [`grid`] builds the same on
 //! the CPU.
 
 use super::{

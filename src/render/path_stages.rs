@@ -73,12 +73,8 @@ impl PathStages {
         let [tree, scene] = [(1, &layouts.tree), (2, &layouts.scene)];
         let head = [OfUniform, OfUniform, OfUniform, Write];
         let with = |rest: &[Binding]| [&head, rest].concat();
-        let ends = |entry| {
-            let own = with(&[Write, list, sample]);
-            // Group 3 is their own wherever there are others below it.
-            let shared = [frame, tree, scene];
-            Kernel::new(gpu, "render/path_generate.wgsl", entry, &shared[..1], &own)
-        };
+        let own = with(&[Write, list, sample]);
+        let ends = |entry| Kernel::new(gpu, "render/path_generate.wgsl", entry, &[frame], &own);
         let sort = |entry| {
             let own = [
                 OfUniform, OfUniform, Write, OfUniform, Uint, Read, Write, Write, list,
