@@ -6,6 +6,7 @@
 mod common;
 
 use canopy::{
+    Error,
     accel::{
         Lbvh, Query, Ray, Trace,
         layout::{BVH_MISS, Visits},
@@ -389,6 +390,9 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
         Vec3::splat(1.0),
         Vec3::new(1.0, -1.0, 0.5),
     ]);
+    // More than one thread sorts.
+    let mut pile = vec![[0.3, 0.301, 0.302].map(Vec3::splat); 1100];
+    pile.extend(soup(50, 7));
     let inputs = [
         ("one", soup(1, 1)),
         ("two", soup(2, 1)),
@@ -397,6 +401,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
         ("flat", soup(257, 5).into_iter().map(flat).collect()),
         ("equal", vec![soup(1, 6)[0]; 130]),
         ("a point", vec![[Vec3::ONE; 3]; 3]),
+        ("a pile", pile),
         ("one is wide", wide),
     ];
     for (what, triangles) in &inputs {
@@ -413,7 +418,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
             assert_eq!(differs(&found, &twin), None, "{what}: {}", structure.name());
             let numbers = twin.links.len() - triangles.len();
             assert!(numbers > 1, "{what}: {} links", twin.links.len());
-            if triangles.len() > 2 && *what != "equal" && *what != "a point" {
+            if triangles.len() > 2 && !["equal", "a point"].contains(what) {
                 // The triangles in another order are another grid.
                 let turned: Vec<_> = triangles.iter().rev().copied().collect();
                 let other = build.run(&gpu, &turned, two_level).unwrap();
@@ -422,6 +427,16 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
         }
     }
     assert!(build.run(&gpu, &[], false).is_err());
+
+    // Triangles across all; and a heap as wide as a cell of the upper level. Both end before a GPU counts them.
+    let mut across = soup(20_000, 8);
+    across.extend(vec![[-0.9, 0.9, 0.8].map(Vec3::splat); 1000]);
+    let mut heap = soup(10_000, 9);
+    heap.extend(vec![[0.0676, 0.1676, 0.1].map(Vec3::splat); 10_000]);
+    for (triangles, two_level) in [(across, false), (heap, true)] {
+        let failed = build.run(&gpu, &triangles, two_level);
+        assert!(matches!(failed, Err(Error::Limit { .. })), "{two_level}");
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //                        summed; cursors: their number along each axis, in ten bits each, x lowest
 // grid_inner_count  in   the upper level's sums and links, and firsts; out begins of the cells within, to be summed
 // grid_inner_fill   in   the same, and those sums; cursors: zeros; out links
-// grid_order        out  links: those of each cell in rising order, since threads came in any
+// grid_order        out  links: those of each cell in rising order, since threads came in any, but for cells of more
+//                        than GRID_ORDERED
 // One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in the two others.
 // Triangles touch the cells that their boxes do.
 #import "common/dispatch.wgsl"
@@ -193,7 +194,10 @@ fn grid_order(
     }
     let first = atomicLoad(&begins[cell]);
     let count = atomicLoad(&begins[cell + 1u]) - first;
-    // Heap sort: a cell may hold many.
+    if count > GRID_ORDERED {
+        return;
+    }
+    // Heap sort.
     var heap = count / 2u;
     var end = count;
     while end > 1u {

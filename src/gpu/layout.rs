@@ -18,6 +18,8 @@ wgsl_constants! {
     pub const GRID_SLACK: f64 = 1e-3;
     /// Least extent of a box that is divided into cells.
     pub const GRID_LEAST: f64 = 1.2e-38;
+    /// Triangles of a cell that one thread sorts.
+    pub const GRID_ORDERED: u32 = 1024;
     /// Cells for each triangle of the lower level of two.
     pub const GRID_LOWER_DENSITY: f64 = 2.0;
     /// Most cells along an axis of it.

@@ -57,8 +57,20 @@ impl Cells {
         (self.bounds.max - self.bounds.min) / count
     }
 
-    /// The cells that the box of a triangle touches.
-    fn touched(&self, triangle: &Triangle) -> impl Iterator<Item = usize> + use<> {
+    /// Those within the cell `number`, of which so many triangles are.
+    pub(super) fn lower(&self, number: usize, triangles: usize) -> Self {
+        let (density, most) = (GRID_LOWER_DENSITY as f32, GRID_LOWER_SIDE as f32);
+        Self::new(self.cell(number), triangles, density, most)
+    }
+
+    /// How many cells the box of a triangle touches.
+    pub(super) fn touched_count(&self, triangle: &Triangle) -> usize {
+        let [first, end] = self.span(triangle);
+        (0..3).map(|axis| end[axis] - first[axis] + 1).product()
+    }
+
+    /// First and last cell along each axis that the box of a triangle touches.
+    fn span(&self, triangle: &Triangle) -> [[usize; 3]; 2] {
         let (around, slack) = (Aabb::of(*triangle), GRID_SLACK as f32);
         let count = Vec3::from(self.count.map(|side| side as f32));
         let (scale, last) = (count / (self.bounds.max - self.bounds.min), count - 1.0);
@@ -69,7 +81,12 @@ impl Cells {
                 .to_array()
                 .map(|i| i as usize)
         };
-        let (first, end) = (cell(around.min, -slack), cell(around.max, slack));
+        [cell(around.min, -slack), cell(around.max, slack)]
+    }
+
+    /// Those cells.
+    fn touched(&self, triangle: &Triangle) -> impl Iterator<Item = usize> + use<> {
+        let [first, end] = self.span(triangle);
         let [nx, ny, _] = self.count.map(|side| side as usize);
         (first[2]..=end[2]).flat_map(move |z| {
             (first[1]..=end[1])
@@ -172,12 +189,7 @@ pub fn two_level(triangles: &[Triangle]) -> Result<Built> {
             built.rows.push([0; 4]);
             continue;
         }
-        let inner = Cells::new(
-            cells.cell(number),
-            within.len(),
-            GRID_LOWER_DENSITY as f32,
-            GRID_LOWER_SIDE as f32,
-        );
+        let inner = cells.lower(number, within.len());
         let [x, y, z] = inner.count;
         let first = all_within.len() as u32;
         built.rows.push([first, x | y << 10 | z << 20, 0, 0]);

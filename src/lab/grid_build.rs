@@ -11,7 +11,7 @@ use crate::{
     accel::scan::Scan,
     gpu::{
         Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
-        layout::LabGrid,
+        layout::{GRID_ORDERED, LabGrid},
         pass::Binding::{Read, Uniform, Write},
     },
     scene::bounds::Aabb,
@@ -39,7 +39,7 @@ pub struct GridBuild {
 pub struct GridParts {
     bounds: Aabb,
     cells: Cells,
-    triangle_count: u32,
+    triangles: Vec<Triangle>,
     corners: wgpu::Buffer,
     upper: Level,
     /// Of a grid of grids.
@@ -96,8 +96,30 @@ impl Level {
         let first = all.len() as u32;
         all.iter_mut().for_each(|begin| *begin += first);
         all.extend(gpu.read_first::<u32>(&self.links, self.link_count as usize)?);
+        // The GPU left those in the order in which they came: one thread would sort them for too long.
+        for cell in 0..self.cells as usize {
+            let within = all[cell] as usize..all[cell + 1] as usize;
+            if within.len() > GRID_ORDERED as usize {
+                all[within].sort_unstable();
+            }
+        }
         Ok(all)
     }
+}
+
+/// How many cells within cells triangles touch.
+fn within_count(gpu: &Gpu, upper: &Level, cells: &Cells, triangles: &[Triangle]) -> Result<usize> {
+    let all = upper.read(gpu)?;
+    let begins = all.windows(2).take(upper.cells as usize).enumerate();
+    let of_cell = |(number, pair): (usize, &[u32])| {
+        let within = &all[pair[0] as usize..pair[1] as usize];
+        let inner = cells.lower(number, within.len());
+        let touched = within.iter();
+        touched
+            .map(|triangle| inner.touched_count(&triangles[*triangle as usize]))
+            .sum::<usize>()
+    };
+    Ok(begins.map(of_cell).sum())
 }
 
 impl GridBuild {
@@ -176,7 +198,7 @@ impl GridBuild {
             let workgroups = Workgroups::Count(count.div_ceil(64));
             kernel.dispatch(gpu, &mut pass, &[], &own, workgroups)
         };
-        let triangles = parts.triangle_count;
+        let triangles = parts.triangles.len() as u32;
         let summed = match (step, &parts.lower) {
             (0, _) => {
                 dispatch(&self.count, triangles, upper, &upper.cursors)?;
@@ -226,6 +248,8 @@ impl GridParts {
             true => Cells::upper(bounds, triangles.len()),
             false => Cells::uniform(bounds, triangles.len()),
         };
+        // Before a GPU counts for minutes what does not fit.
+        grid::check_links(triangles.iter().map(|t| cells.touched_count(t)).sum())?;
         gpu.check_binding("the laboratory's triangles", size_of_val(triangles) as u64)?;
         let corners = gpu.catch(|| gpu.buffer_with("grid.corners", triangles, Buffer::STORAGE))?;
         let upper = Level::new(gpu, cells.len() as u32)?;
@@ -241,7 +265,7 @@ impl GridParts {
         Ok(Self {
             bounds,
             cells,
-            triangle_count: triangles.len() as u32,
+            triangles: triangles.to_vec(),
             corners,
             upper,
             lower,
@@ -314,6 +338,12 @@ impl GridParts {
                 let firsts: Vec<u32> = gpu.read_first(&lower.firsts, cells + 1)?;
                 let cells = firsts.last().copied().unwrap_or(0);
                 grid::check_links(cells as usize)?;
+                grid::check_links(within_count(
+                    gpu,
+                    &self.upper,
+                    &self.cells,
+                    &self.triangles,
+                )?)?;
                 lower.level = Level::new(gpu, cells)?;
                 Ok(())
             }
@@ -328,7 +358,7 @@ impl GridParts {
     ///
     /// [`Error::Gpu`] where the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<Built> {
-        let triangles = self.triangle_count as usize;
+        let triangles = self.triangles.len();
         let mut built = Built::in_order(self.bounds, self.cells.count, triangles);
         built.node_bytes = 4;
         built.node_count = self.upper.cells;
