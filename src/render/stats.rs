@@ -60,7 +60,8 @@ pub struct FrameStats {
     /// What the rays of the channel `lab` did, in the last frame of which that has come back; `None` where it
     /// is neither shown nor read.
     pub lab: Option<LabCounts>,
-    /// What the colours of the channel `cost`, or of counts of the channel `lab`, stand for, in the last frame of which that has come back;
+    /// What the colours of the channel `cost`, or of counts of the channel `lab`, stand for, in the last frame of which that
+    /// has come back;
     /// `None` where it is not shown.
     pub cost_range: Option<CostRange>,
     /// Samples of each pixel so far, of a frame that is made of paths.
