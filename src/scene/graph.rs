@@ -9,6 +9,7 @@ use super::{
     mesh::Mesh,
     node::{Node, Skin},
     texture::Texture,
+    volume::Volume,
 };
 use crate::{Error, Result, config::UpAxis};
 use glam::Mat4;
@@ -39,6 +40,8 @@ pub struct Scene {
     pub dark_lights: BTreeMap<usize, usize>,
     /// Cameras, which nodes refer to.
     pub cameras: Vec<Camera>,
+    /// Volumes, which nodes refer to.
+    pub volumes: Vec<Volume>,
     /// Names of the variants of KHR_materials_variants; [`super::Primitive::variants`] has their materials.
     pub variants: Vec<String>,
     /// The extensions that the files list, by name.

@@ -46,6 +46,7 @@ pub mod surface_points;
 mod texture;
 pub mod timeline;
 mod up;
+mod volume;
 
 pub use animation::Pose;
 pub use blend::{Blend, MorphWeight, wrapped};
@@ -62,3 +63,4 @@ pub use material::{AlphaMode, Material};
 pub use mesh::{Mesh, MorphTarget, Primitive, Shading};
 pub use node::{Node, Skin, Transform};
 pub use texture::{Sampler, Texture, TextureRef, TextureSlot, UvTransform, Wrap};
+pub use volume::{Grid, Volume};

@@ -23,6 +23,8 @@ pub struct Node {
     pub file_from_light: Option<Mat4>,
     /// Index into [`super::Scene::cameras`].
     pub camera: Option<usize>,
+    /// Index into [`super::Scene::volumes`].
+    pub volume: Option<usize>,
     /// Whether it is visible at rest, if all its ancestors are (KHR_node_visibility).
     pub visible: bool,
     /// Whether it is an instance of its parent and uses the parent's morph weights (EXT_mesh_gpu_instancing).
@@ -42,6 +44,7 @@ impl Default for Node {
             light: None,
             file_from_light: None,
             camera: None,
+            volume: None,
             visible: true,
             instance: false,
         }

@@ -54,6 +54,7 @@ pub(super) fn nodes(
             weights: json.weights.clone().unwrap_or_default(),
             light: None,
             file_from_light: None,
+            volume: None,
             camera: None,
             visible: others
                 .and_then(|all| all.get("KHR_node_visibility")?.get("visible")?.as_bool())
