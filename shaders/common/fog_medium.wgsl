@@ -40,6 +40,18 @@ fn fog_optical_depth_beyond(a: vec3f, direction: vec3f) -> f32 {
     return min(select(1.0e30, depth, climb > 1.0e-20), 1.0e30);
 }
 
+// The inverse of fog_optical_depth: metres along a unit vector; very large where there is not so much fog.
+fn fog_distance_of(a: vec3f, direction: vec3f, depth: f32) -> f32 {
+    let level = depth / max(frame.fog_density * fog_share(a.y), 1.0e-30);
+    let is_level = abs(direction.y) * frame.fog_falloff * level < 1.0e-3;
+    let integral = fog_share_integral(a.y) + depth * direction.y / max(frame.fog_density, 1.0e-30);
+    let x = frame.fog_falloff * integral;
+    let stretched = select(-log(max(1.0 - x, 1.0e-30)) / x, 1.0 + 0.5 * x, x < 1.0e-3);
+    let above = integral * select(stretched, 1.0, integral <= 0.0);
+    let along = (above + frame.fog_base - a.y) / direction.y;
+    return select(select(max(along, 0.0), 1.0e30, x >= 1.0), level, is_level);
+}
+
 // What of light passes an optical depth.
 fn fog_passes(depth: f32) -> f32 {
     return exp(-min(depth, 80.0));

@@ -1,5 +1,6 @@
 // The lobes of a surface by which a path goes on, their directions and densities.
 #import "common/basis.wgsl"
+#import "common/fog_scatter.wgsl"
 #import "common/ggx_sample.wgsl"
 #import "common/layered_surface.wgsl"
 #import "common/sampling.wgsl"
@@ -16,6 +17,8 @@ struct PathSurface {
     coat_alpha: f32,
     // Chances of the coat, the base, the diffuse and the transmitting lobe.
     chances: vec4f,
+    // Whether it is a point in fog instead, of which nothing but `s.position` and `to_eye` is known.
+    is_fog: bool,
 }
 
 fn path_in_basis(basis: Basis, normal: vec3f, v: vec3f) -> vec3f {
@@ -65,6 +68,7 @@ fn path_surface(s: Surface, l: Layers, to_eye: vec3f) -> PathSurface {
         basis_about(l.clearcoat_normal),
         path_alpha(l.clearcoat_roughness),
         weights / max(weights.x + weights.y + weights.z + weights.w, 1.0e-20),
+        false,
     );
 }
 
@@ -88,6 +92,9 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
 
 // The density of the directions in which a path goes on by reflection.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
+    if p.is_fog {
+        return fog_phase(params.medium.anisotropy, dot(-p.to_eye, direction));
+    }
     let local_eye = path_local_eye(p.basis, p.s.normal, p.to_eye);
     let local = path_in_basis(p.basis, p.s.normal, direction);
     var density = p.chances.y * path_ggx_density(local_eye, local, p.alpha) + p.chances.z * max(local.z, 0.0) / PI;
@@ -97,6 +104,14 @@ fn path_density(p: PathSurface, direction: vec3f) -> f32 {
         density += p.chances.x * path_ggx_density(coat_eye, coat, vec2f(p.coat_alpha));
     }
     return density;
+}
+
+// What it scatters to the eye of a unit of irradiance.
+fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
+    if p.is_fog {
+        return vec3f(path_density(p, direction));
+    }
+    return layers_evaluate(p.s, p.l, p.to_eye, direction);
 }
 
 // A direction by one of the lobes of reflection; `choice` below the sum of their chances.

@@ -3,6 +3,7 @@
 #import "common/hit_fragment.wgsl"
 #import "common/light.wgsl"
 #import "common/light_area.wgsl"
+#import "common/path_fog.wgsl"
 #import "common/path_lobes.wgsl"
 #import "common/path_material.wgsl"
 #import "common/path_sources.wgsl"
@@ -25,7 +26,7 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
         let is_far = lights[i].kind == LIGHT_DIRECTIONAL;
         let sine = min(lights[i].radius / select(sample.distance, 1.0, is_far), 1.0);
         let facing = max(dot(p.s.normal, sample.to_light), dot(p.l.clearcoat_normal, sample.to_light));
-        let weight = select(0.0, layers_max(sample.irradiance), facing + sine > 0.0);
+        let weight = select(0.0, layers_max(sample.irradiance), p.is_fog || facing + sine > 0.0);
         total += weight;
         if weight > 0.0 && choice * total < weight {
             chosen = i;
@@ -51,9 +52,12 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
     }
     asked.direction = ray.direction;
     asked.distance = ray.distance;
-    if dot(start.horizon_normal, ray.direction) > 0.0 {
-        asked.light = layers_evaluate(p.s, p.l, p.to_eye, ray.direction) * sample.irradiance
-            * (spread * total / chosen_weight);
+    if p.is_fog || dot(start.horizon_normal, ray.direction) > 0.0 {
+        asked.light = path_scatters(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
+        if fog_is_mottled(pixel) && ray.distance < 1.0e20 {
+            fog_begin(pixel, bounce, RAY_LIGHT);
+            asked.light *= fog_noise_passes(start.origin, ray.direction, ray.distance);
+        }
     }
     return asked;
 }
@@ -68,9 +72,17 @@ fn path_ask_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce
     let sky = path_environment(path_point(pixel, bounce, PATH_ENVIRONMENT));
     asked.direction = sky.direction;
     asked.distance = 1.0e30;
-    if dot(start.geometric_normal, sky.direction) > 0.0 && sky.density > 0.0 {
-        asked.light = layers_evaluate(p.s, p.l, p.to_eye, sky.direction) * environment_prefiltered(sky.direction, 0.0)
-            / (sky.density + path_density(p, sky.direction));
+    if (p.is_fog || dot(start.geometric_normal, sky.direction) > 0.0) && sky.density > 0.0 {
+        let density = path_density(p, sky.direction);
+        asked.light = path_scatters(p, sky.direction) * environment_prefiltered(sky.direction, 0.0)
+            / (sky.density + density);
+        if fog_is_there(f32(pixel.x)) && !p.is_fog && density > FOG_IMAGE {
+            asked.light *= fog_passes(fog_optical_depth_beyond(start.origin, sky.direction));
+            if fog_is_mottled(pixel) {
+                fog_begin(pixel, bounce, RAY_ENVIRONMENT);
+                asked.light *= fog_noise_passes(start.origin, sky.direction, 1.0e30);
+            }
+        }
     }
     return asked;
 }
@@ -107,14 +119,86 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
     let index = table[params.emitter_word + 2u * count + chosen.index];
     let glows_behind = alpha[ALPHA_HEADER * index + ALPHA_DOUBLE_SIDED] != 0u;
     let is_seen = facing > 0.0 || (glows_behind && facing < 0.0);
-    if dot(start.geometric_normal, direction) > 0.0 && is_seen && chosen.chance > 0.0 && distance2 > 0.0 {
+    let is_above = p.is_fog || dot(start.geometric_normal, direction) > 0.0;
+    if is_above && is_seen && chosen.chance > 0.0 && distance2 > 0.0 {
         let uv = w.x * vec4f(scene_uv(i.x, 0u), scene_uv(i.x, 1u)) + w.y * vec4f(scene_uv(i.y, 0u), scene_uv(i.y, 1u))
             + w.z * vec4f(scene_uv(i.z, 0u), scene_uv(i.z, 1u));
         let density = chosen.chance * distance2 / (0.5 * twice_area * abs(facing));
-        asked.light = layers_evaluate(p.s, p.l, p.to_eye, direction) * path_emission(index, uv)
+        asked.light = path_scatters(p, direction) * path_emission(index, uv)
             / (density + path_density(p, direction));
+        if fog_is_there(f32(pixel.x)) {
+            asked.light *= fog_passes(fog_optical_depth(start.origin, at));
+            if fog_is_mottled(pixel) {
+                fog_begin(pixel, bounce, RAY_EMITTER);
+                asked.light *= fog_noise_passes(start.origin, direction, sqrt(distance2));
+            }
+        }
     }
     return asked;
+}
+
+fn fog_is_mottled(pixel: vec2u) -> bool {
+    return unseen_zero(f32(pixel.x)) + u32(frame.fog_density > 0.0 && frame.fog_noise > 0.0) != 0u;
+}
+
+// Metres to where fog scatters the path, before it meets what is `distance` away; −1 where it does not.
+fn path_fog_flight(pixel: vec2u, bounce: u32, distance: f32) -> f32 {
+    if !fog_is_there(f32(pixel.x)) {
+        return -1.0;
+    }
+    fog_begin(pixel, bounce, RAY_ON);
+    return fog_flight(state.origin, state.direction, distance);
+}
+
+// Scatters the path in fog, `t` metres along its ray: as a surface does, in all directions. False where it ends there.
+fn path_scatter(t: f32, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
+    state.cover = 1.0;
+    state.throughput *= params.medium.albedo;
+    state.is_lifted = false;
+    asked = array<Asked, PATH_ASKED>();
+    if bounce >= bounces {
+        return false;
+    }
+    var p: PathSurface;
+    p.is_fog = true;
+    p.to_eye = -state.direction;
+    p.s.position = state.origin + t * state.direction;
+    var start: ShadowStart;
+    start.origin = p.s.position;
+    path_ask(p, start, pixel, bounce);
+    state.asked_from = start.origin;
+    state.origin = start.origin;
+    state.t_min = 0.0;
+    let u = path_point(pixel, bounce, PATH_DIRECTION);
+    let cosine = fog_phase_cosine(params.medium.anisotropy, u.x);
+    let across = sqrt(max(1.0 - cosine * cosine, 0.0));
+    let basis = basis_about(state.direction);
+    let turn = 6.2831853 * u.y;
+    let beside = cos(turn) * basis.tangent + sin(turn) * basis.bitangent;
+    state.direction = normalize(cosine * state.direction + across * beside);
+    state.sent_density = path_density(p, state.direction);
+    state.shows_image = false;
+    path_survive(pixel, bounce);
+    return true;
+}
+
+// Asks for direct light.
+fn path_ask(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
+    asked[0] = path_ask_light(p, start, pixel, bounce);
+    asked[1] = path_ask_environment(p, start, pixel, bounce);
+    asked[2] = path_ask_emitter(p, start, pixel, bounce);
+    for (var i = 0u; i < PATH_ASKED; i++) {
+        asked[i].light *= state.throughput;
+    }
+}
+
+// Ends paths by chance, as often as they carry little.
+fn path_survive(pixel: vec2u, bounce: u32) {
+    if bounce >= SURE_BOUNCES {
+        let goes_on = min(layers_max(state.throughput), 1.0);
+        let ends = path_point(pixel, bounce, PATH_CHOICE).y >= goes_on;
+        state.throughput *= select(1.0 / max(goes_on, 1.0e-20), 0.0, ends);
+    }
 }
 
 // What a path finds where it meets nothing.
@@ -134,10 +218,15 @@ fn path_escape(bounce: u32) {
 // Takes the path to what its ray has hit, as its surface number `bounce`; false where it ends there.
 fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
     if hit.seen == 0u {
+        if bounce == 0u || state.shows_image {
+            let t = path_fog_flight(pixel, bounce, 1.0e30);
+            if t >= 0.0 {
+                return path_scatter(t, pixel, bounce, bounces);
+            }
+        }
         path_escape(bounce);
         return false;
     }
-    state.cover = 1.0;
     let triangle = gbuffer_triangle(hit.seen);
     let v0 = scene_position(indices[3u * triangle]);
     let v1 = scene_position(indices[3u * triangle + 1u]);
@@ -148,14 +237,21 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
     let at = hit_fragment(hit.seen, hit.barycentric, state.direction, 0.0);
     path_load(hit.material, at.fragment.uv);
     var s = material_surface(at.fragment, material_base_color(at.fragment.uv, at.fragment.color), at.front);
+    let l = material_layers(at.fragment, s, at.front, to_eye);
+    let is_inside = is_back && l.volume_ior > 0.0 && l.transmission > 0.0;
+    if !is_inside {
+        let t = path_fog_flight(pixel, bounce, hit.t);
+        if t >= 0.0 {
+            return path_scatter(t, pixel, bounce, bounces);
+        }
+    }
+    state.cover = 1.0;
     if s.unlit {
         state.radiance += state.throughput * s.albedo * frame.unlit_radiance;
         return false;
     }
     let start = shadow_ray_start(hit.seen, s.position);
     s.smooth_normal = start.smooth_normal;
-    let l = material_layers(at.fragment, s, at.front, to_eye);
-    let is_inside = is_back && l.volume_ior > 0.0 && l.transmission > 0.0;
     if is_inside {
         state.throughput *= exp(-l.absorption * hit.t);
     }
@@ -180,17 +276,11 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
     asked = array<Asked, PATH_ASKED>();
     state.is_lifted = false;
     if !is_inside {
-        let light = path_ask_light(p, start, pixel, bounce);
-        asked[0] = light;
-        asked[0].light *= state.throughput;
-        let cosine = dot(start.geometric_normal, light.direction);
+        path_ask(p, start, pixel, bounce);
+        let cosine = dot(start.geometric_normal, asked[0].direction);
         state.lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
         state.is_lifted = cosine < start.grazing;
         state.is_below = cosine <= 0.0;
-        asked[1] = path_ask_environment(p, start, pixel, bounce);
-        asked[1].light *= state.throughput;
-        asked[2] = path_ask_emitter(p, start, pixel, bounce);
-        asked[2].light *= state.throughput;
     }
     state.asked_from = start.origin;
     state.t_min = 0.0;
@@ -203,17 +293,16 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
         state.throughput *= select(vec3f(0.0), through.weight, dot(through.direction, outward) > 0.0);
         state.direction = through.direction;
         state.sent_density = -1.0;
+        state.shows_image = true;
     } else {
         state.direction = path_reflect(p, u, choices.x);
         state.sent_density = path_density(p, state.direction);
+        state.shows_image = state.sent_density > FOG_IMAGE;
         let is_above = dot(state.direction, start.geometric_normal) > 0.0 && state.sent_density > 0.0;
         let weight = layers_evaluate(s, l, to_eye, state.direction) / max(state.sent_density, 1.0e-30);
         state.throughput *= select(vec3f(0.0), weight, is_above);
         state.origin = start.origin;
     }
-    if bounce >= SURE_BOUNCES {
-        let goes_on = min(layers_max(state.throughput), 1.0);
-        state.throughput *= select(0.0, 1.0 / max(goes_on, 1.0e-20), choices.y < goes_on);
-    }
+    path_survive(pixel, bounce);
     return true;
 }

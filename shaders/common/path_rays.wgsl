@@ -11,13 +11,6 @@ const MOST_BACKS = 16u;
 var<private> ray_seed: u32;
 var<private> passes_clear: bool;
 
-// PCG (Jarzynski and Olano 2020, "Hash Functions for GPU Rendering").
-fn path_hash(x: u32) -> u32 {
-    let state = x * 747796405u + 2891336453u;
-    let word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
-    return (word >> 22u) ^ word;
-}
-
 // Blended surfaces are there for the share of rays that their alpha says, each surface for others.
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;

@@ -20,6 +20,7 @@ const ROW_DIRECTION = 1u;
 const ROW_THROUGHPUT = 2u;
 // And a bit for each ray of a surface that is wanted, by its number.
 const ROW_RADIANCE = 3u;
+// And 1 where the ray on which the path goes on shows an image.
 const ROW_ASKED_FROM = 4u;
 // PathHit without its distance.
 const ROW_HIT = 5u;

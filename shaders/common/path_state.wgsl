@@ -19,6 +19,8 @@ struct PathState {
     direction: vec3f,
     // Density with which the path was sent on; −1 where nobody asks for the light that it finds there.
     sent_density: f32,
+    // Whether what the ray meets is seen as an image: common/path_fog.wgsl.
+    shows_image: bool,
     // What the eye sees of a unit of radiance at the path's end; zero where the path has ended.
     throughput: vec3f,
     radiance: vec3f,
@@ -52,6 +54,13 @@ const RAY_ENVIRONMENT = 2u;
 const RAY_EMITTER = 3u;
 const RAY_ON = 4u;
 
+// PCG (Jarzynski and Olano 2020, "Hash Functions for GPU Rendering").
+fn path_hash(x: u32) -> u32 {
+    let state = x * 747796405u + 2891336453u;
+    let word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
+    return (word >> 22u) ^ word;
+}
+
 // Two numbers of the path's own, of a dimension of a surface. Conditions are made of them, and see no uniform.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
     let index = unseen_zero(f32(pixel.x)) + params.index;
@@ -81,6 +90,7 @@ fn path_begin(pixel: vec2u) {
     state.t_min = 0.0;
     state.direction = ray.direction;
     state.sent_density = -1.0;
+    state.shows_image = true;
     state.throughput = vec3f(1.0);
     state.radiance = vec3f(0.0);
     state.cover = 0.0;

@@ -11,6 +11,8 @@
 // environment   for each texel of a cube of `environment_face`, alike
 // sheen         the table of common/material_layers.wgsl
 
+#import "common/fog_scatter.wgsl"
+
 struct PathParams {
     // Number of the sample, and most times that light is scattered.
     index: u32,
@@ -35,4 +37,5 @@ struct PathParams {
     // Samples of the mean that is shown.
     count: u32,
     width: u32,
+    medium: FogMedium,
 }

@@ -39,8 +39,12 @@ fn path_shade(
     state.throughput = throughput.xyz;
     state.cover = throughput.w;
     state.radiance = path_vec3(ROW_RADIANCE, number);
-    state.asked_from = path_vec3(ROW_ASKED_FROM, number);
-    let t = bitcast<f32>(paths[path_row(ROW_ORIGIN, number)].w);
+    let asked_from = bitcast<vec4f>(paths[path_row(ROW_ASKED_FROM, number)]);
+    state.asked_from = asked_from.xyz;
+    state.shows_image = asked_from.w > 0.0;
+    let origin = bitcast<vec4f>(paths[path_row(ROW_ORIGIN, number)]);
+    state.origin = origin.xyz;
+    let t = origin.w;
     let hit = PathHit(found.x, found.y, bitcast<vec2f>(found.zw), t);
     let bounces = unseen_zero(f32(pixel.x)) + params.bounces;
     let goes_on = path_meet(hit, pixel, bounce, bounces);
@@ -60,7 +64,8 @@ fn path_shade(
             paths[path_row(ROW_LIFT, number)] = path_row_of(state.lift, 0.0);
         }
         bits |= select(0u, PATH_BELOW, state.is_below);
-        paths[path_row(ROW_ASKED_FROM, number)] = path_row_of(state.asked_from, 0.0);
+        let image = select(0.0, 1.0, state.shows_image);
+        paths[path_row(ROW_ASKED_FROM, number)] = path_row_of(state.asked_from, image);
         paths[path_row(ROW_ORIGIN, number)] = path_row_of(state.origin, 0.0);
     }
     let is_over = !goes_on || !any(state.throughput > vec3f(0.0));

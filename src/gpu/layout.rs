@@ -416,6 +416,8 @@ gpu_structs! {
         scan_count: u32,
         count: u32,
         width: u32,
+        _pad: [u32; 2],
+        medium: FogMedium,
     }
     /// What the kernels of a surface know that follow paths together: common/path_rows.wgsl.
     PathStage {

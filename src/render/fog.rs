@@ -8,18 +8,14 @@ use super::{
     fog_integrate::FogIntegrate,
     fog_light::FogLight,
     formats::FROXEL_FORMAT,
-    frame::{Frame, FrameInput, Prepared},
+    frame::{Frame, FrameInput},
     recording::Recording,
     view::View,
 };
 use crate::{
     Result,
     config::Config,
-    gpu::{
-        Gpu, GpuImage, Needs, Uniform,
-        layout::{FogMedium, FogParams},
-        library::wgsl_constants,
-    },
+    gpu::{Gpu, GpuImage, Needs, Uniform, layout::FogParams, library::wgsl_constants},
     scene::bounds::Aabb,
 };
 use glam::{Mat4, Vec3};
@@ -224,17 +220,6 @@ fn ordered([even, odd]: &[GpuImage; 2], frames: u32) -> [&GpuImage; 2] {
     }
 }
 
-/// How the fog of a frame scatters light.
-pub(super) fn medium(frame: &Prepared<'_>) -> FogMedium {
-    let fog = &frame.config.fog;
-    FogMedium {
-        albedo: fog.albedo,
-        anisotropy: fog.anisotropy,
-        origin: frame.buffers.origin.to_array(),
-        noise_scale: 1.0 / fog.noise_size,
-    }
-}
-
 fn params(
     frame: &Frame<'_>,
     size: [u32; 3],
@@ -250,7 +235,7 @@ fn params(
         last_far: before.far,
         last_forward: before.forward.to_array(),
         far: now.far,
-        medium: medium(frame),
+        medium: frame.fog_medium(),
         eye_right: eye_right.to_array(),
         remembered: (fog.history - 1).min(frames),
         eye_up: eye_up.to_array(),

@@ -15,7 +15,7 @@ use crate::{
     config::{self, Antialias, Config, ShadowMode},
     gpu::{
         Bind, Gpu, UniformArray, bind_group,
-        layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
+        layout::{FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
         library::wgsl_constants,
     },
     scene::{AlphaMode, Material, Pose, Projection, Scene, bounds::Aabb, framing::Ground},
@@ -345,6 +345,17 @@ impl<'a> Prepared<'a> {
     /// Width over height.
     pub fn aspect(&self) -> f32 {
         aspect(self.size)
+    }
+
+    /// How fog scatters light.
+    pub fn fog_medium(&self) -> FogMedium {
+        let fog = &self.config.fog;
+        FogMedium {
+            albedo: fog.albedo,
+            anisotropy: fog.anisotropy,
+            origin: self.buffers.origin.to_array(),
+            noise_scale: 1.0 / fog.noise_size,
+        }
     }
 
     /// Whether the picture shows the lit image.

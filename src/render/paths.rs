@@ -173,6 +173,7 @@ impl Paths {
             near: frame.view.near,
             count: (self.done + added).max(1),
             width: frame.size[0],
+            medium: frame.fog_medium(),
             ..self.table.parts
         };
         let samples: Vec<_> = (self.done..self.done + added.max(1))
@@ -311,6 +312,14 @@ impl PathsOf {
         config.environment = frame.config.environment.clone();
         config.sun = frame.config.sun.clone();
         config.materials = frame.config.materials.clone();
+        let froxels = config.fog.clone();
+        config.fog = config::Fog {
+            range: froxels.range,
+            rows: froxels.rows,
+            slices: froxels.slices,
+            history: froxels.history,
+            ..frame.config.fog.clone()
+        };
         config.paths = config::Paths {
             bounces: frame.config.paths.bounces,
             clamp: frame.config.paths.clamp,

@@ -76,6 +76,7 @@ pub static SHADERS: Library = Library {
         "common/motion.wgsl",
         "common/occlusion.wgsl",
         "common/octahedral.wgsl",
+        "common/path_fog.wgsl",
         "common/path_lobes.wgsl",
         "common/path_material.wgsl",
         "common/path_meet.wgsl",
