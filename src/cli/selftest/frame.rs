@@ -20,6 +20,7 @@ use crate::{
         antialias, deform,
         environment::brdf_table,
         exposure,
+        fog::{self, Fog},
         lbvh::{self, Triangle},
         lighting,
         motion::Camera,
@@ -57,6 +58,7 @@ pub(super) fn check(checks: &mut Checks, config: &Config) {
         occlusion_rays(config, 1, true)
     });
     checks.make(NAME, "reflection_rays", || reflection_rays(config));
+    checks.make(NAME, "fog", || fog(config));
     checks.make(NAME, "lighting", || light(config));
     checks.make(NAME, "motion", || motions(config));
     checks.make(NAME, "exposure", || exposures(config));
@@ -368,6 +370,45 @@ fn occlusion_rays(config: &Config, frames: u32, filter: bool) -> Result<Found> {
 }
 
 /// How far what pixels show has moved, behind a camera that does.
+/// Fog that thins out in sunlight: what passes it, and what it scatters.
+fn fog(config: &Config) -> Result<Found> {
+    let mut stage = Stage::drawn(config, |own| {
+        own.shadows.mode = ShadowMode::Off;
+        own.environment.intensity = 0.0;
+        own.fog.density = 0.2;
+        own.fog.height_falloff = 0.3;
+    })?;
+    let channels = [
+        Channel::Position,
+        Channel::Transmittance,
+        Channel::Scattered,
+    ];
+    let [position, passes, scattered] = stage.channels(channels)?;
+    let own = &stage.offscreen.config;
+    let medium = Fog {
+        density: own.fog.density.into(),
+        base: own.fog.height.into(),
+        falloff: own.fog.height_falloff.into(),
+        noise: 0.0,
+        noise_size: 1.0,
+    };
+    let sun = own.sun.strength * Vec3::from(own.sun.color) * Vec3::from(own.fog.albedo);
+    let (to_sun, anisotropy) = (own.sun.to_sun().as_dvec3(), own.fog.anisotropy.into());
+    let eye = stage.moment.view.eye().as_dvec3();
+    let texels = position.iter().zip(&passes).zip(&scattered);
+    let seen = texels.filter(|((position, _), _)| position[3] == 1.0);
+    let errors = seen.map(|((position, passes), scattered)| {
+        let at = Vec3::from_slice(position).as_dvec3();
+        let expected = (-medium.optical_depth(eye, at)).exp();
+        let phase = fog::phase(anisotropy, to_sun.dot((at - eye).normalize()));
+        let light = (1.0 - expected) * phase * sun.as_dvec3();
+        let off = (Vec3::from_slice(scattered).as_dvec3() - light).abs();
+        let share = off.max_element() / light.max_element();
+        (f64::from(passes[0]) - expected).abs().max(share)
+    });
+    Ok(at_most(errors, 0.01, "of the light"))
+}
+
 fn motions(config: &Config) -> Result<Found> {
     let mut stage = Stage::new(&scene(), config, |_| {})?;
     stage.offscreen.reads = vec![Channel::Motion];
