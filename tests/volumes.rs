@@ -273,7 +273,7 @@ fn extras_of_nodes_place_volumes() {
         "zip.nvdb",
         "scans/double.nhdr",
         "scans/gzip%2Enrrd",
-        "zip.nvdb",
+        "./scans/../zip.nvdb",
         "data:,NRRD",
     ];
     let text = "NRRD0001\ntype: uchar\ndimension: 3\nsizes: 1 1 1\nencoding: text\n\n9";

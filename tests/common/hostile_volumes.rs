@@ -701,6 +701,11 @@ fn openvdb() -> Vec<Case> {
         Fails("which is described at"),
     );
     add(
+        "an end within the grid",
+        Vdb { end: -9, ..usual() },
+        Fails("past its end"),
+    );
+    add(
         "an end past the file",
         Vdb { end: 1, ..usual() },
         Fails("refers to byte"),

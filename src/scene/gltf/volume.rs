@@ -4,7 +4,7 @@ use super::{container::VOLUME, file::File, hierarchy::Hierarchy};
 use crate::{
     Error, Result,
     scene::{
-        files::shorten,
+        files::{Bytes, shorten},
         graph::{Scene, WarningPlace},
         load::Load,
         volume::load::{self as volume_load, Loaded, VolumeFormat},
@@ -20,28 +20,33 @@ pub(super) fn volumes(
     load: &mut Load<'_>,
     scene: &mut Scene,
 ) -> Result<()> {
-    let mut known: HashMap<&str, Option<usize>> = HashMap::new();
+    let mut known: HashMap<(usize, usize), Option<usize>> = HashMap::new();
     for (index, ordered) in hierarchy.order.iter().enumerate() {
-        let Some(uri) = file
-            .node_volumes
-            .get(&ordered.node)
-            .filter(|_| ordered.shown)
-        else {
+        let number = ordered.node;
+        let Some(uri) = file.node_volumes.get(&number).filter(|_| ordered.shown) else {
             continue;
         };
-        if let Some(volume) = known.get(uri.as_str()) {
-            scene.nodes[index].volume = *volume;
-            continue;
-        }
         file.place.set(Some(WarningPlace::Node(index)));
         let warn = |what: &str| {
-            let number = ordered.node;
             file.warn(format!(
                 "node {number}: {VOLUME} \"{}\": {what}",
                 shorten(uri)
-            ));
+            ))
         };
-        let volume = match read(file, uri, load) {
+        let bytes = match file.folder.uri(uri) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                warn(&format!("{why}; it is left out"));
+                continue;
+            }
+        };
+        // A file has many names; those of data URIs are as long as what they hold.
+        let is_file = !is_data(uri);
+        if let Some(volume) = known.get(&bytes.address()).filter(|_| is_file) {
+            scene.nodes[index].volume = *volume;
+            continue;
+        }
+        let volume = match read(file, uri, &bytes, load) {
             Ok(loaded) => {
                 loaded.warnings.iter().for_each(|what| warn(what));
                 scene.volumes.push(loaded.volume);
@@ -53,27 +58,32 @@ pub(super) fn volumes(
             }
             Err(other) => return Err(other),
         };
-        known.insert(uri, volume);
+        if is_file {
+            known.insert(bytes.address(), volume);
+        }
         scene.nodes[index].volume = volume;
     }
     file.place.set(None);
     Ok(())
 }
 
-fn read(file: &File<'_>, uri: &str, load: &mut Load<'_>) -> Result<Loaded> {
-    let bytes = file.folder.uri(uri).map_err(|e| file.error(e))?;
+fn is_data(uri: &str) -> bool {
+    uri.to_ascii_lowercase().starts_with("data:")
+}
+
+fn read(file: &File<'_>, uri: &str, bytes: &Bytes, load: &mut Load<'_>) -> Result<Loaded> {
     let decoded = percent_encoding::percent_decode_str(uri).decode_utf8_lossy();
     let relative = decoded.replace('\\', "/");
     let extension = Path::new(&relative).extension().unwrap_or_default();
     let extension = extension.to_string_lossy().to_ascii_lowercase();
-    let format = VolumeFormat::of(&bytes)
+    let format = VolumeFormat::of(bytes)
         .or_else(|| VolumeFormat::of_extension(&extension))
         .ok_or_else(|| file.error("is no file of a volume"))?;
     // What a detached header names lies beside the header; data URIs have no folder of their own.
-    let path = if uri.to_ascii_lowercase().starts_with("data:") {
+    let path = if is_data(uri) {
         file.path.to_owned()
     } else {
         file.path.with_file_name(&relative)
     };
-    volume_load::load(&path, &bytes, format, load)
+    volume_load::load(&path, bytes, format, load)
 }

@@ -73,6 +73,10 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
         };
         grids.extend(tree.grid(&mut cursor, &name, &placed, reading)?);
         if let Some(end) = descriptor.end {
+            // Grids that share their bytes would be read again and again.
+            if cursor.position() as u64 > end {
+                return Err(reading.error(format!("grid \"{name}\" goes on past its end")));
+            }
             cursor.seek(end).map_err(|e| reading.error(e))?;
         }
     }
