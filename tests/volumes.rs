@@ -446,3 +446,20 @@ fn info_tells_the_grids() {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 }
+
+/// A volume brings no material, and the ground below it is drawn all the same.
+#[test]
+fn a_scene_of_volumes_alone_is_drawn() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a.vdb"), volumes::file("zip.vdb")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
+        .args([
+            "render", "-q", "a.vdb", "-o", "a.png", "--size", "24x16", "--ground", "grid",
+        ])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    assert!(folder.path().join("a.png").is_file());
+}

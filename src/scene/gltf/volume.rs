@@ -31,7 +31,7 @@ pub(super) fn volumes(
             file.warn(format!(
                 "node {number}: {VOLUME} \"{}\": {what}",
                 shorten(uri)
-            ))
+            ));
         };
         let bytes = match file.folder.uri(uri) {
             Ok(bytes) => bytes,
