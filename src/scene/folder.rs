@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Extensions of scene files, the preferred one of the same scene first; [`VOLUMES`] of them are of volumes.
+/// Extensions of scene files, the preferred one of the same scene first; the last ones are of volumes.
 pub const EXTENSIONS: [&str; 9] = [
     "glb", "gltf", "obj", "vdb", "nvdb", "nrrd", "nhdr", "nii", "nii.gz",
 ];
