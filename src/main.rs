@@ -111,6 +111,7 @@ fn view(
     config.window.watch |= args.watch;
     args.check_files()?;
     let edits = args.saved_edits()?;
+    let files = args.all_files();
     let is_compared = args.compare.is_some() || !args.compare_with.is_empty();
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),
@@ -118,7 +119,7 @@ fn view(
             file: args.compare,
             with: args.compare_with,
         }),
-        files: args.files,
+        files,
         reopens,
         edits,
         config,

@@ -17,6 +17,8 @@ mod fuzz;
 #[path = "common/gltf_builder.rs"]
 #[expect(dead_code, reason = "each test binary uses its own part of this")]
 mod gltf_builder;
+#[path = "common/hostile_volumes.rs"]
+mod hostile_volumes;
 #[path = "common/images.rs"]
 #[expect(dead_code, reason = "each test binary uses its own part of this")]
 mod images;
@@ -25,6 +27,8 @@ mod images;
 mod meshopt;
 #[path = "common/mutate.rs"]
 mod mutate;
+#[path = "common/volumes.rs"]
+mod volumes;
 
 use canopy::{
     render::{Channel, View},
@@ -114,7 +118,10 @@ fn files_of(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_file_ends_as_the_table_says() {
-    let cases = cases::cases();
+    let cases: Vec<Case> = cases::cases()
+        .into_iter()
+        .chain(hostile_volumes::cases())
+        .collect();
     assert!(cases.len() > 500, "{} cases", cases.len());
     let faults: Vec<String> = cases
         .iter()
@@ -278,6 +285,7 @@ const SEED_BYTES: usize = 20_000;
 /// The table's own files of these endings, and what lies beside them.
 fn seeds(endings: &[&str]) -> Vec<Vec<u8>> {
     let cases = cases::cases().into_iter().chain(cases::environments());
+    let cases = cases.chain(hostile_volumes::cases());
     let files = cases.flat_map(|case| case.beside.into_iter().chain([(case.file, case.bytes)]));
     files
         .filter(|(name, bytes)| {
@@ -302,6 +310,8 @@ fn more_seeds(kind: &str) -> Vec<Vec<u8>> {
                 .map(|method| draco::compressed(&plain, method).glb())
                 .into()
         }
+        // Of the others, only those that are small.
+        "nvdb" => vec![hostile_volumes::plain_nanovdb()],
         "toml" => vec![include_bytes!("../config.toml").to_vec()],
         _ => Vec::new(),
     }
@@ -321,6 +331,10 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         of("mtl", &["mtl"]),
         of("config", &["toml"]),
         of("environment", &environment::EXTENSIONS),
+        of("nrrd", &["nrrd"]),
+        of("nifti", &["nii", "nii.gz"]),
+        of("vdb", &["vdb"]),
+        of("nvdb", &["nvdb"]),
     ]
 }
 
@@ -347,6 +361,10 @@ fn variants_of_the_corpus_load_or_fail() {
                 "obj" => fuzz::obj(&bytes).is_ok(),
                 "mtl" => fuzz::mtl(folder.path(), &bytes).is_ok(),
                 "environment" => fuzz::environment(&bytes).is_ok(),
+                "nrrd" => fuzz::nrrd(&bytes).is_ok(),
+                "nifti" => fuzz::nifti(&bytes).is_ok(),
+                "vdb" => fuzz::vdb(&bytes).is_ok(),
+                "nvdb" => fuzz::nvdb(&bytes).is_ok(),
                 _ => fuzz::config(&bytes).is_ok(),
             });
             let took = start.elapsed();

@@ -60,7 +60,7 @@ fn the_entry_the_types_and_the_metadata_agree() {
         .unwrap();
     assert!(read("Cargo.toml").contains(&format!("license = \"{licence}\"")));
     // The extensions that the program names as scenes.
-    for extension in ["gltf", "glb", "obj"] {
+    for extension in canopy::scene::folder::EXTENSIONS {
         assert!(
             types.contains(&format!("pattern=\"*.{extension}\"")),
             "{extension}"

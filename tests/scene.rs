@@ -43,6 +43,7 @@ const LIMITS: Load = Load {
     max_joints: 1000,
     max_morph_targets: 100_000,
     max_morph_bytes: 1 << 20,
+    max_voxels: 1 << 18,
     obj_texture: false,
 };
 

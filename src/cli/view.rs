@@ -12,10 +12,13 @@ use std::path::PathBuf;
 /// `canopy view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// Scene files (.gltf, .glb, .obj), folders, or - for standard input; or a picture of canopy, to show its
-    /// scene
+    /// Scene files (.gltf, .glb, .obj), volumes (.vdb, .nvdb, .nrrd, .nhdr, .nii), folders, or - for standard
+    /// input; or a picture of canopy, to show its scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// A volume beside the files; may be repeated
+    #[arg(long = "volume", value_name = "FILE", help_heading = "Picture")]
+    pub volumes: Vec<PathBuf>,
     /// Settings of the picture.
     #[command(flatten)]
     pub look: LookArgs,
@@ -65,6 +68,11 @@ impl ViewArgs {
         is_picture(only).then(|| only.clone())
     }
 
+    /// All files that make the scene.
+    pub fn all_files(&self) -> Vec<PathBuf> {
+        [&self.files[..], &self.volumes[..]].concat()
+    }
+
     /// Shows the files of the picture [`Self::picture`], from its view, unless options say otherwise.
     ///
     /// # Errors
@@ -91,7 +99,8 @@ impl ViewArgs {
     ///
     /// [`Error::Io`].
     pub fn check_files(&self) -> Result<()> {
-        let named = self.files.iter().filter(|file| !scene::is_stdin(file));
+        let all = self.all_files();
+        let named = all.iter().filter(|file| !scene::is_stdin(file));
         let others = [&self.look.env, &self.look.deviation, &self.compare];
         for file in named.chain(others.into_iter().flatten()) {
             std::fs::metadata(file).map_err(|e| Error::io(file, e))?;

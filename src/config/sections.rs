@@ -128,6 +128,7 @@ section! {
         max_joints: u64,
         max_morph_targets: u64,
         max_morph_bytes: u64,
+        max_voxels: u64,
         obj_texture: bool,
     }
 }

@@ -18,7 +18,11 @@ use crate::{
         layout::{FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
         library::wgsl_constants,
     },
-    scene::{AlphaMode, Material, Pose, Projection, Scene, bounds::Aabb, framing::Ground},
+    scene::{
+        AlphaMode, Material, Pose, Projection, Scene,
+        bounds::{self, Aabb},
+        framing::Ground,
+    },
 };
 use glam::{Mat4, Vec2, Vec3};
 use std::{borrow::Cow, rc::Rc};
@@ -286,7 +290,7 @@ impl<'a> Prepared<'a> {
             Cow::Owned(input.pose.moved(-origin))
         };
         let parts = buffers.bounds.parts(input.scene, &pose);
-        let bounds = Aabb::union_of_finite(&parts);
+        let bounds = bounds::whole(input.scene, &pose, &parts);
         let mut lights = lights::gather(input.scene, &pose, input.config, bounds.radius());
         let config = match lights::with_sun_of(input.scene, &lights, input.config) {
             Some(config) => Cow::Owned(config),

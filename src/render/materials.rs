@@ -158,7 +158,13 @@ impl Materials {
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
         );
         let support = texture_support(gpu);
-        let uniforms = scene.materials.iter();
+        // The ground wants a material bound, and a scene of volumes alone has none.
+        let nothing = [Material::default()];
+        let materials = match &scene.materials[..] {
+            [] => &nothing,
+            materials => materials,
+        };
+        let uniforms = materials.iter();
         let uniforms = uniforms.map(|material| gpu_material(scene, &support, material));
         let uniforms = UniformArray::new(gpu, "materials", uniforms)?;
         let layered = (0..).zip(&scene.materials);
@@ -175,7 +181,7 @@ impl Materials {
         let mut hit_layer_groups = Groups::default();
         let stride = hit_materials::stride(&uniforms);
         let hits = HitMaterials::new(gpu, &scene.materials, stride)?;
-        for (index, material) in scene.materials.iter().enumerate() {
+        for (index, material) in materials.iter().enumerate() {
             let mut bind =
                 |groups: &mut Groups, label, layout, sampled, bound: Vec<Bound>, table| {
                     let made = |bound: &[Bound]| {

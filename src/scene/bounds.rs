@@ -1,7 +1,7 @@
 //! Bounding boxes of a scene in a pose, without its vertices: each encloses every deformed vertex.
 
-use super::{Pose, Scene, animation::joint_matrices};
-use glam::{Mat4, Vec3};
+use super::{Grid, Pose, Scene, animation::joint_matrices};
+use glam::{Mat4, UVec3, Vec3};
 use std::collections::BTreeMap;
 
 /// An axis-aligned box.
@@ -205,14 +205,53 @@ impl Bounds {
 
     /// A box around the whole scene.
     pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
-        Aabb::union_of_finite(&self.parts(scene, pose))
+        whole(scene, pose, &self.parts(scene, pose))
     }
+}
+
+/// The box around these parts of a scene, and around its volumes.
+pub fn whole(scene: &Scene, pose: &Pose, parts: &[Aabb]) -> Aabb {
+    if scene.volumes.is_empty() {
+        return Aabb::union_of_finite(parts);
+    }
+    let volumes: Vec<Aabb> = volume_corners(scene, pose).map(Aabb::of).collect();
+    Aabb::union_of_finite(&[&volumes, parts].concat())
+}
+
+/// For each node that places a volume and is visible in a pose, the corners of its grids: those of the outer
+/// voxels.
+pub(super) fn volume_corners<'a>(
+    scene: &'a Scene,
+    pose: &'a Pose,
+) -> impl Iterator<Item = Vec<Vec3>> + 'a {
+    let placed = scene.nodes.iter().enumerate();
+    let placed = placed.filter_map(|(node, n)| Some((node, n.volume?)));
+    placed
+        .filter(|(node, _)| pose.visible[*node])
+        .map(|(node, volume)| {
+            let corners = |grid: &Grid| {
+                let size = UVec3::from(grid.size).as_vec3();
+                let edges = Aabb {
+                    min: Vec3::splat(-0.5),
+                    max: size - 0.5,
+                };
+                let world_from_voxel = pose.world_from_node[node] * grid.volume_from_voxel;
+                edges
+                    .corners()
+                    .map(|corner| world_from_voxel.transform_point3(corner))
+            };
+            scene.volumes[volume]
+                .grids
+                .iter()
+                .flat_map(corners)
+                .collect()
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Mesh, Primitive};
+    use crate::scene::{Mesh, Node, Primitive, Transform, Volume};
 
     #[test]
     fn a_transformed_box_is_that_of_its_corners() {
@@ -232,6 +271,46 @@ mod tests {
             assert_eq!(b.transformed(matrix), Aabb::of(corners));
         }
         assert!(Aabb::EMPTY.transformed(Mat4::IDENTITY).is_empty());
+    }
+
+    #[test]
+    fn volumes_are_held_where_their_nodes_place_them() {
+        let grid = |size, volume_from_voxel| Grid {
+            name: String::new(),
+            components: 1,
+            size,
+            volume_from_voxel,
+            values: vec![0.0; 8],
+            background: 0.0,
+        };
+        let node = |visible| Node {
+            volume: Some(0),
+            transform: Transform::Matrix(Mat4::from_translation(10.0 * Vec3::X)),
+            visible,
+            ..Node::default()
+        };
+        let mut scene = Scene {
+            nodes: vec![node(true), node(false)],
+            volumes: vec![Volume {
+                name: String::new(),
+                grids: vec![
+                    grid([2, 2, 2], Mat4::from_scale(Vec3::splat(2.0))),
+                    grid([1, 1, 8], Mat4::from_translation(Vec3::Y)),
+                ],
+            }],
+            ..Scene::default()
+        };
+        let bounds = |scene: &Scene| Bounds::new(scene).scene(scene, &Pose::new(scene, None, 0.0));
+        let expected = Aabb {
+            min: Vec3::new(9.0, -1.0, -1.0),
+            max: Vec3::new(13.0, 3.0, 7.5),
+        };
+        assert_eq!(bounds(&scene), expected);
+        let pose = Pose::new(&scene, None, 0.0);
+        let points = crate::scene::deform::positions(&scene, &pose);
+        assert_eq!(Aabb::of(points), expected);
+        scene.nodes[0].visible = false;
+        assert_eq!(bounds(&scene), Aabb::union_of_finite(&[]));
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Vertices in a pose, on the CPU: what framing a scene needs of morph targets and skins.
 
-use super::{Blend, MorphTarget, Pose, Primitive, Scene, animation::instance_matrices};
+use super::{
+    Blend, MorphTarget, Pose, Primitive, Scene, animation::instance_matrices,
+    bounds::volume_corners,
+};
 use glam::{Mat4, Vec3};
 
-/// World positions of all vertices in `pose`, without those that are not finite. Hidden instances are left
-/// out unless all are hidden.
+/// World positions of all vertices in `pose`, and of the corners of volumes, without those that are not
+/// finite. Hidden instances are left out unless all are hidden.
 pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
-    let all = deformed(scene, pose).flat_map(|part| part.positions);
+    let vertices = deformed(scene, pose).flat_map(|part| part.positions);
+    let all = vertices.chain(volume_corners(scene, pose).flatten());
     all.filter(|position| position.is_finite()).collect()
 }
 

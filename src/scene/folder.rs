@@ -7,8 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Extensions of scene files, the preferred one of the same scene first.
-pub const EXTENSIONS: [&str; 3] = ["glb", "gltf", "obj"];
+/// Extensions of scene files, the preferred one of the same scene first; the last ones are of volumes.
+pub const EXTENSIONS: [&str; 9] = [
+    "glb", "gltf", "obj", "vdb", "nvdb", "nrrd", "nhdr", "nii", "nii.gz",
+];
+
+/// How many of [`EXTENSIONS`], from the end, are those of volumes.
+const VOLUMES: usize = 6;
 
 /// Levels of folders below the one that was opened in which its scene is looked for.
 const DEEPEST: usize = 3;
@@ -26,10 +31,18 @@ pub fn is_scene(path: &Path) -> bool {
 
 /// Position of the file's extension in [`EXTENSIONS`].
 fn rank(path: &Path) -> Option<usize> {
-    let extension = path.extension()?.to_str()?;
-    EXTENSIONS
-        .iter()
-        .position(|known| extension.eq_ignore_ascii_case(known))
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    EXTENSIONS.iter().position(|known| {
+        let stem = name
+            .strip_suffix(known)
+            .and_then(|stem| stem.strip_suffix('.'));
+        stem.is_some_and(|stem| !stem.is_empty())
+    })
+}
+
+/// Whether the file is a volume, going by its name.
+fn is_volume(path: &Path) -> bool {
+    rank(path).is_some_and(|rank| rank >= EXTENSIONS.len() - VOLUMES)
 }
 
 /// The scene files in `folder` itself, as [`natural_order`] has them.
@@ -128,6 +141,10 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
                 }
             }
         }
+        // Volumes beside a scene are parts of it.
+        if !found.iter().all(|path| is_volume(path)) {
+            found.retain(|path| !is_volume(path));
+        }
         if !found.is_empty() {
             return only(folder, found);
         }
@@ -135,7 +152,7 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
     }
     Err(Error::scene(
         folder,
-        "is a folder without a scene (.gltf, .glb or .obj)",
+        "is a folder without a scene (.gltf, .glb or .obj) or a volume",
     ))
 }
 
@@ -253,6 +270,9 @@ mod tests {
             (&["fox.obj", "fox.gltf", "fox.mtl"], "fox.gltf"),
             (&["source/model.GLB", "textures/a.png"], "source/model.GLB"),
             (&["a.glb", "low/b.glb"], "a.glb"),
+            (&["room.glb", "smoke.vdb", "fog.nvdb"], "room.glb"),
+            (&["brain.NII.GZ", "brain.txt"], "brain.NII.GZ"),
+            (&[".vdb", "scan.nhdr", "scan.raw", "notes.gz"], "scan.nhdr"),
         ] {
             let folder = folder(files);
             let resolved = resolved(&[folder.path().to_owned()]).unwrap();

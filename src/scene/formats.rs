@@ -8,7 +8,9 @@ use super::{
     load::{Load, Progress},
     merge::append,
     mesh::Primitive,
+    node::Node,
     obj,
+    volume::load::{self as volume_load, VolumeFormat},
 };
 use crate::{Error, Result, config};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use std::path::{Path, PathBuf};
 enum SceneFileFormat {
     Gltf,
     Obj,
+    Volume(VolumeFormat),
 }
 
 impl SceneFileFormat {
@@ -30,12 +33,16 @@ impl SceneFileFormat {
         if bytes.starts_with(b"glTF") || text.trim_ascii_start().starts_with(b"{") {
             return Some(Self::Gltf);
         }
+        if let Some(format) = VolumeFormat::of(bytes) {
+            return Some(Self::Volume(format));
+        }
         match extension.as_deref() {
             Some("obj") => Some(Self::Obj),
             Some("gltf" | "glb") => Some(Self::Gltf),
             // Standard input has no extension.
             None if is_obj(text) => Some(Self::Obj),
-            _ => None,
+            None => None,
+            Some(extension) => VolumeFormat::of_extension(extension).map(Self::Volume),
         }
     }
 }
@@ -145,11 +152,29 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
             let made = [obj::first_comment(&bytes), None];
             (obj::load(path, &bytes, load)?, "OBJ", made)
         }
+        Some(SceneFileFormat::Volume(format)) => {
+            let loaded = volume_load::load(path, &bytes, format, load)?;
+            let scene = Scene {
+                nodes: vec![Node {
+                    name: loaded.volume.name.clone(),
+                    volume: Some(0),
+                    ..Node::default()
+                }],
+                volumes: vec![loaded.volume],
+                warnings: loaded
+                    .warnings
+                    .iter()
+                    .map(|what| format!("{}: {what}", path.display()))
+                    .collect(),
+                ..Scene::default()
+            };
+            (scene, format.name(), [loaded.generator, None])
+        }
         None => {
             return Err(Error::scene(
                 path,
-                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj), and environments \
-                 with --env",
+                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb), OBJ (.obj) and volumes (.vdb, \
+                 .nvdb, .nrrd, .nhdr, .nii, .nii.gz), and environments with --env",
             ));
         }
     };
@@ -161,10 +186,11 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
         generator: generator.filter(|text| !text.is_empty()),
         copyright: copyright.filter(|text| !text.is_empty()),
     });
-    if scene.instances().all(|(_, mesh)| {
+    let has_triangles = scene.instances().any(|(_, mesh)| {
         let primitives = &scene.meshes[mesh].primitives;
-        primitives.iter().all(Primitive::is_empty)
-    }) {
+        !primitives.iter().all(Primitive::is_empty)
+    });
+    if !has_triangles && scene.volumes.is_empty() {
         let mut required = scene.extensions.iter().filter(|e| e.required);
         if let Some(missing) = required.find(|e| e.treatment == Treatment::Ignored) {
             return Err(Error::scene(

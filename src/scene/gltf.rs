@@ -19,6 +19,7 @@ mod node;
 mod skin;
 mod texture;
 mod variants;
+mod volume;
 
 use super::{
     files::Bytes,
@@ -54,6 +55,7 @@ pub(super) fn load(
         pointers,
         light_extras,
         target_names,
+        node_volumes,
     } = container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = load.folder(path)?;
     let mut file = File {
@@ -62,6 +64,7 @@ pub(super) fn load(
         root,
         light_extras,
         target_names,
+        node_volumes,
         buffers: Vec::new(),
         views: Vec::new(),
         folder,
@@ -99,6 +102,7 @@ pub(super) fn load(
     let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
     place_ignored(&file, &hierarchy, &ignored);
+    volume::volumes(&file, &hierarchy, load, &mut scene)?;
     let images = texture::images(&file, &mut scene)?;
     let mut warnings = Vec::new();
     // Images are decoded while the geometry is read.

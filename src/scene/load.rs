@@ -186,6 +186,8 @@ pub(super) enum Budget {
     AnimationBytes,
     /// Bytes of decoded images.
     TextureBytes,
+    /// Numbers of all grids of volumes.
+    Voxels,
     /// Bytes of decompressed buffer views, which may together be as many as those of a file.
     DecodedBytes,
 }
@@ -223,6 +225,7 @@ impl Budget {
             ),
             Self::AnimationBytes => (limits.max_morph_bytes, "bytes", "load.max_morph_bytes"),
             Self::TextureBytes => (limits.max_texture_bytes, "bytes", "load.max_texture_bytes"),
+            Self::Voxels => (limits.max_voxels, "numbers", "load.max_voxels"),
             Self::DecodedBytes => (
                 limits.max_file_bytes,
                 "decompressed bytes",

@@ -25,11 +25,12 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
         })
     };
     let variants: Vec<usize> = other.variants.drain(..).map(number).collect();
-    let [textures, images, lights, cameras] = [
+    let [textures, images, lights, cameras, volumes] = [
         scene.textures.len(),
         scene.images.len(),
         scene.lights.len(),
         scene.cameras.len(),
+        scene.volumes.len(),
     ];
     let moved = |index: &mut Option<usize>, by: usize| *index = index.map(|i| i + by);
     for node in &mut other.nodes {
@@ -38,6 +39,7 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
         moved(&mut node.skin, skins);
         moved(&mut node.light, lights);
         moved(&mut node.camera, cameras);
+        moved(&mut node.volume, volumes);
     }
     for primitive in other.meshes.iter_mut().flat_map(|m| &mut m.primitives) {
         primitive.material += materials;
@@ -84,6 +86,7 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
     scene.clips.append(&mut other.clips);
     scene.lights.append(&mut other.lights);
     scene.cameras.append(&mut other.cameras);
+    scene.volumes.append(&mut other.volumes);
     for extension in other.extensions {
         match scene
             .extensions

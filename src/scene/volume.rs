@@ -1,5 +1,18 @@
 //! Volumes: what a medium is made of, on grids.
 
+mod blosc;
+mod cursor;
+mod inflate;
+pub(super) mod load;
+mod nanovdb;
+mod nifti;
+mod nrrd;
+mod openvdb;
+mod placement;
+mod reading;
+mod scalar;
+mod sparse;
+
 use glam::Mat4;
 
 /// A volume of smoke, fire or cloud, or a scan.

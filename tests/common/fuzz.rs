@@ -27,6 +27,7 @@ pub(crate) const LIMITS: Load = Load {
     max_joints: 10_000,
     max_morph_targets: 10_000,
     max_morph_bytes: 1 << 22,
+    max_voxels: 1 << 18,
     obj_texture: true,
 };
 
@@ -54,6 +55,26 @@ pub(crate) fn mtl(folder: &Path, bytes: &[u8]) -> Result<Scene> {
     fs::write(folder.join("fuzz.obj"), OBJ).map_err(io)?;
     let loaded = scene::load(&[folder.join("fuzz.obj")], &LIMITS, &Progress::default());
     checked(loaded)
+}
+
+/// An NRRD without a file beside it.
+pub(crate) fn nrrd(bytes: &[u8]) -> Result<Scene> {
+    load("fuzz.nrrd", bytes)
+}
+
+/// A NIfTI, which may be compressed.
+pub(crate) fn nifti(bytes: &[u8]) -> Result<Scene> {
+    load("fuzz.nii", bytes)
+}
+
+/// An OpenVDB file.
+pub(crate) fn vdb(bytes: &[u8]) -> Result<Scene> {
+    load("fuzz.vdb", bytes)
+}
+
+/// A NanoVDB file.
+pub(crate) fn nvdb(bytes: &[u8]) -> Result<Scene> {
+    load("fuzz.nvdb", bytes)
 }
 
 /// A `config.toml` over the defaults.
@@ -125,6 +146,10 @@ pub(crate) fn check(scene: &Scene) {
             node.camera
                 .is_none_or(|camera| camera < scene.cameras.len())
         );
+        assert!(
+            node.volume
+                .is_none_or(|volume| volume < scene.volumes.len())
+        );
         let Some(mesh) = node.mesh else { continue };
         let primitives = &scene.meshes[mesh].primitives;
         let targets = primitives.first().map_or(0, |p| p.targets.len());
@@ -167,6 +192,19 @@ pub(crate) fn check(scene: &Scene) {
                 assert!([0, count].contains(&offsets.len()));
                 assert!(offsets.iter().all(|o| o.is_finite()));
             }
+        }
+    }
+    for volume in &scene.volumes {
+        assert!(!volume.grids.is_empty());
+        for grid in &volume.grids {
+            let voxels: usize = grid.size.iter().map(|side| *side as usize).product();
+            assert!(voxels > 0 && [1, 3].contains(&grid.components));
+            assert_eq!(grid.values.len(), voxels * grid.components);
+            assert!(grid.values.iter().all(|value| value.is_finite()));
+            assert!(grid.background.is_finite());
+            let matrix = grid.volume_from_voxel;
+            assert!(matrix.is_finite() && matrix.inverse().is_finite());
+            assert_eq!(matrix.row(3).to_array(), [0.0, 0.0, 0.0, 1.0]);
         }
     }
     for texture in &scene.textures {

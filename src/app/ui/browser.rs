@@ -146,7 +146,11 @@ fn header(ui: &mut Ui, browser: &Browser) -> Answer {
     ui.horizontal(|ui| {
         ui.label(RichText::new("Open").heading());
         for (kind, name, hint) in [
-            (Kind::Scenes, "scenes", "glTF (.gltf, .glb) and OBJ files"),
+            (
+                Kind::Scenes,
+                "scenes",
+                "glTF (.gltf, .glb), OBJ and volumes (.vdb, .nvdb, .nrrd, .nii)",
+            ),
             (
                 Kind::Environments,
                 "environments",

@@ -37,6 +37,7 @@ pub(in crate::cli) fn counts(scene: &Scene) -> Value {
         "clips": scene.clips.len(),
         "lights": scene.lights.len(),
         "cameras": scene.cameras.len(),
+        "volumes": scene.volumes.len(),
     })
 }
 
@@ -54,6 +55,7 @@ pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
     report["bytes"] = json!({
         "geometry": scene.meshes.iter().map(mesh_bytes).sum::<u64>(),
         "images": scene.images.iter().map(image_bytes).sum::<u64>(),
+        "volumes": scene.volumes.iter().map(volume_bytes).sum::<u64>(),
     });
     report["up"] = up(scene, wanted);
     report["sources"] = scene.sources.iter().map(source).collect();
@@ -66,6 +68,7 @@ pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
         })).collect::<Vec<_>>(),
         "lights": scene.lights.iter().map(light).collect::<Vec<_>>(),
         "cameras": scene.cameras.iter().map(camera).collect::<Vec<_>>(),
+        "volumes": scene.volumes.iter().map(volume).collect::<Vec<_>>(),
     });
     report["list"]["variants"] = scene.variants.iter().map(|v| json!({"name": v})).collect();
     let extension = |e: &ExtensionUse| {
@@ -123,6 +126,8 @@ pub(super) struct NodeRow<'a> {
     pub(super) light: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) camera: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) volume: Option<usize>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) instance: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -138,6 +143,7 @@ pub(super) fn nodes(scene: &Scene) -> impl Iterator<Item = NodeRow<'_>> + Clone 
         skin: node.skin,
         light: node.light,
         camera: node.camera,
+        volume: node.volume,
         instance: node.instance,
         hidden: !node.visible,
     })
@@ -224,6 +230,41 @@ fn image(image: &scene::Image) -> Value {
 /// Bytes of a decoded image's levels.
 fn image_bytes(image: &scene::Image) -> u64 {
     image.levels.iter().map(|level| level.len() as u64).sum()
+}
+
+fn volume(volume: &scene::Volume) -> Value {
+    json!({
+        "name": volume.name,
+        "bytes": volume_bytes(volume),
+        "grids": volume.grids.iter().map(grid).collect::<Vec<_>>(),
+    })
+}
+
+fn grid(grid: &scene::Grid) -> Value {
+    let matrix = grid.volume_from_voxel;
+    let steps = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    let [least, most] = grid
+        .values
+        .iter()
+        .fold([f32::MAX, f32::MIN], |[least, most], value| {
+            [least.min(*value), most.max(*value)]
+        });
+    json!({
+        "name": grid.name,
+        "components": grid.components,
+        "size": grid.size,
+        "voxel_size_m": steps.map(|step| step.truncate().length()),
+        "min": least,
+        "max": most,
+        "background": grid.background,
+        "bytes": size_of_val(&grid.values[..]),
+    })
+}
+
+/// Bytes of a volume's values in memory.
+fn volume_bytes(volume: &scene::Volume) -> u64 {
+    let grids = volume.grids.iter();
+    grids.map(|grid| size_of_val(&grid.values[..]) as u64).sum()
 }
 
 fn alpha(mode: AlphaMode) -> &'static str {

@@ -22,9 +22,12 @@ use std::{path::PathBuf, sync::Arc};
 /// `canopy info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Scene files, or - for standard input; several make one scene, none is the built-in one
+    /// Scene files and volumes, or - for standard input; several make one scene, none is the built-in one
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// A volume beside the files; may be repeated
+    #[arg(long = "volume", value_name = "FILE")]
+    pub volumes: Vec<PathBuf>,
     /// List everything, however long the lists are
     #[arg(long)]
     pub all: bool,
@@ -39,17 +42,18 @@ pub struct InfoArgs {
 ///
 /// Those of [`scene::load`].
 pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
+    let files = [&args.files[..], &args.volumes[..]].concat();
     let mut scene = {
         let report = Report::new(quiet);
         let progress = Arc::new(Progress::default());
         report.line.loading(&progress);
         report.stage("load", "the scene", || {
-            scene::load(&args.files, &config.load, &progress)
+            scene::load(&files, &config.load, &progress)
         })?
     };
     scene.turn_up(config.scene.up);
     let mut description = describe::describe(&scene, config.scene.up);
-    let files: Vec<_> = args.files.iter().map(|f| f.display().to_string()).collect();
+    let files: Vec<_> = files.iter().map(|f| f.display().to_string()).collect();
     description["files"] = json!(files);
     let longest = if args.all { usize::MAX } else { text::LONGEST };
     let tree: Vec<_> = describe::nodes(&scene).collect();

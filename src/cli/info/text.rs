@@ -24,6 +24,7 @@ pub(super) fn text(description: &Value, tree: &[NodeRow<'_>], longest: usize) ->
         ("clips", clip_text),
         ("lights", light_text),
         ("cameras", camera_text),
+        ("volumes", volume_text),
         ("variants", name_text),
     ] {
         let items = items(&list[title]);
@@ -112,7 +113,11 @@ fn counts(text: &mut String, description: &Value) {
     if let Some(up) = description["up"]["text"].as_str() {
         writeln!(text, "  {:<14}{up}", "up").ok();
     }
-    for (key, of) in [("geometry", "meshes"), ("images", "images")] {
+    for (key, of) in [
+        ("geometry", "meshes"),
+        ("images", "images"),
+        ("volumes", "volumes"),
+    ] {
         let size = count(&description["bytes"][key]);
         if size > 0 {
             let title = format!("{of} take");
@@ -137,6 +142,7 @@ fn counts(text: &mut String, description: &Value) {
         "clips",
         "lights",
         "cameras",
+        "volumes",
     ] {
         let number = count(&description[key]);
         // The basic ones are shown even where there are none.
@@ -185,6 +191,7 @@ fn node_text(node: &NodeRow<'_>) -> String {
         ("skin", node.skin),
         ("light", node.light),
         ("camera", node.camera),
+        ("volume", node.volume),
     ];
     let numbers = numbers.map(|(what, index)| index.map(|index| format!("{what} {index}")));
     let flags = [("instance", node.instance), ("hidden", node.hidden)];
@@ -294,6 +301,33 @@ fn camera_text(camera: &Value) -> String {
     format!("{}, {kind}, {view}", name_text(camera))
 }
 
+/// Each grid: its type and size, the edges of its voxels, the range of its values, and its bytes.
+fn volume_text(volume: &Value) -> String {
+    let list = |key: &Value, text: fn(f64) -> String| {
+        let numbers = items(key).iter().filter_map(Value::as_f64);
+        numbers.map(text).collect::<Vec<_>>()
+    };
+    let grid = |grid: &Value| {
+        let kind = match count(&grid["components"]) {
+            1 => "numbers",
+            _ => "vectors",
+        };
+        let size = list(&grid["size"], |n| grouped(n as u64)).join(" × ");
+        let mut edges = list(&grid["voxel_size_m"], significant);
+        edges.dedup();
+        let range = ["min", "max"].map(|key| significant(grid[key].as_f64().unwrap_or(0.0)));
+        let name = named(word(grid, "name"));
+        let (edges, memory) = (edges.join(" × "), bytes(count(&grid["bytes"])));
+        format!(
+            "{name}: {size} {kind}, {} to {}, voxels of {edges} m, {memory}",
+            range[0], range[1]
+        )
+    };
+    let grids = items(&volume["grids"]).iter().map(grid);
+    let grids = grids.collect::<Vec<_>>().join("; ");
+    format!("{}; {grids}", name_text(volume))
+}
+
 fn extension_text(extension: &Value) -> String {
     let required = if extension["required"] == true {
         ", required"
@@ -322,6 +356,7 @@ mod tests {
             skin: None,
             light: None,
             camera: None,
+            volume: None,
             instance: false,
         };
         let nodes = [

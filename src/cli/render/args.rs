@@ -25,9 +25,13 @@ const MOST_WARNINGS: usize = 10;
 /// `canopy render`.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// Scene files (.gltf, .glb, .obj), or - for standard input; none is the built-in scene
+    /// Scene files (.gltf, .glb, .obj), volumes (.vdb, .nvdb, .nrrd, .nhdr, .nii), or - for standard input;
+    /// none is the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// A volume beside the files; may be repeated
+    #[arg(long = "volume", value_name = "FILE", help_heading = "Picture")]
+    pub volumes: Vec<PathBuf>,
     /// .png, .jpg, .exr (linear), .mp4, .webm or - (standard output); {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,

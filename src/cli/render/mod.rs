@@ -60,6 +60,7 @@ const MOST_PROFILED: usize = 100_000;
 /// of loading and drawing.
 pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.read_edits()?;
+    args.files.append(&mut args.volumes);
     let args = &args;
     args.apply(&mut config)?;
     let size = config.output.size;

@@ -3,7 +3,7 @@
 use crate::scene::files::clip;
 use ::gltf::json::{Root, Value, deserialize};
 use serde_json::Map;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 /// A channel of KHR_animation_pointer, which gltf-json does not represent.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Parsed {
     pub(super) light_extras: Vec<Map<String, Value>>,
     /// The names of each mesh's morph targets, as far as the file gives them.
     pub(super) target_names: Vec<Vec<String>>,
+    /// The URIs of volumes that nodes place, by the file's numbers of the nodes.
+    pub(super) node_volumes: HashMap<usize, String>,
 }
 
 /// The parts of a `.gltf` or `.glb` file.
@@ -118,6 +120,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
     check_version(&value)?;
     let light_extras = light_extras(&value);
     let target_names = target_names(&value);
+    let node_volumes = node_volumes(&value);
     simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
@@ -162,7 +165,23 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         pointers,
         light_extras,
         target_names,
+        node_volumes,
     })
+}
+
+/// The extra of a node that names the file of a volume, which the node places.
+pub(super) const VOLUME: &str = "canopy_volume";
+
+/// The URIs of volumes that nodes place, by the file's numbers of the nodes.
+fn node_volumes(value: &Value) -> HashMap<usize, String> {
+    let nodes = value.get("nodes").and_then(Value::as_array);
+    let nodes = nodes.into_iter().flatten().enumerate();
+    nodes
+        .filter_map(|(number, node)| {
+            let uri = node.get("extras")?.get(VOLUME)?.as_str()?;
+            Some((number, uri.to_owned()))
+        })
+        .collect()
 }
 
 /// The names of each mesh's morph targets, which exporters write to its extras; as many as there are.

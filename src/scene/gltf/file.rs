@@ -31,6 +31,8 @@ pub(super) struct File<'a> {
     pub(super) light_extras: Vec<Map<String, Value>>,
     /// The names of each mesh's morph targets, as far as it gives them.
     pub(super) target_names: Vec<Vec<String>>,
+    /// The URIs of volumes that nodes place, by the file's numbers of the nodes.
+    pub(super) node_volumes: HashMap<usize, String>,
     /// The extensions that the file requires.
     pub(super) required: HashSet<String>,
     /// The bytes of each buffer, or why there are none: an error only if something reads them.

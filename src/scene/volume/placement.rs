@@ -1,0 +1,86 @@
+//! Where the voxels of a grid are.
+
+use glam::{DMat4, DVec3, Mat4};
+
+/// The least volume of a voxel as a share of that of a box with its edges.
+const LEAST_VOLUME: f64 = 1e-9;
+
+/// The matrix of a grid, if it is affine, finite and can be inverted.
+pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
+    let axes = [
+        volume_from_voxel.x_axis,
+        volume_from_voxel.y_axis,
+        volume_from_voxel.z_axis,
+    ];
+    let rounded = volume_from_voxel.as_mat4();
+    if !rounded.is_finite() {
+        return Err("places its voxels by numbers that are not finite".into());
+    }
+    if axes.iter().any(|axis| axis.w != 0.0) || volume_from_voxel.w_axis.w != 1.0 {
+        return Err("places its voxels by a matrix that is not affine".into());
+    }
+    let [x, y, z] = axes.map(|axis| axis.truncate());
+    let volume = x.dot(y.cross(z)).abs();
+    let full = x.length() * y.length() * z.length();
+    let has_volume = full > 0.0 && volume > LEAST_VOLUME * full;
+    if !has_volume || !rounded.inverse().is_finite() || rounded.determinant() == 0.0 {
+        return Err("places its voxels by axes that span no space".into());
+    }
+    Ok(rounded)
+}
+
+/// The matrix with these axes and this origin.
+pub(super) fn affine(axes: [DVec3; 3], origin: DVec3) -> DMat4 {
+    let [x, y, z] = axes;
+    DMat4::from_cols(
+        x.extend(0.0),
+        y.extend(0.0),
+        z.extend(0.0),
+        origin.extend(1.0),
+    )
+}
+
+/// The direction of canopy that an anatomical one is: a person stands upright and looks towards +Z, as the
+/// front of a glTF does.
+pub(super) fn anatomical(direction: char) -> Option<DVec3> {
+    Some(match direction.to_ascii_uppercase() {
+        'R' => DVec3::NEG_X,
+        'L' => DVec3::X,
+        'A' => DVec3::Z,
+        'P' => DVec3::NEG_Z,
+        'S' => DVec3::Y,
+        'I' => DVec3::NEG_Y,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_that_cannot_be_inverted_are_refused() {
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+        checked(affine(axes, DVec3::ONE)).unwrap();
+        checked(affine(axes.map(|axis| 1e-6 * axis), DVec3::ONE)).unwrap();
+        for (axes, origin) in [
+            ([DVec3::X, DVec3::X, DVec3::Z], DVec3::ZERO),
+            ([DVec3::X, DVec3::ZERO, DVec3::Z], DVec3::ZERO),
+            ([DVec3::X, DVec3::Y, DVec3::NAN], DVec3::ZERO),
+            (axes, DVec3::splat(1e300)),
+            (axes.map(|axis| 1e-30 * axis), DVec3::ZERO),
+        ] {
+            checked(affine(axes, origin)).unwrap_err();
+        }
+        let mut perspective = affine(axes, DVec3::ZERO);
+        perspective.x_axis.w = 0.1;
+        checked(perspective).unwrap_err();
+    }
+
+    #[test]
+    fn anatomy_is_right_handed() {
+        let [r, a, s] = ['R', 'a', 'S'].map(|d| anatomical(d).unwrap());
+        assert_eq!(r.cross(a), s);
+        assert_eq!(anatomical('x'), None);
+    }
+}
