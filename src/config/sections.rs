@@ -6,7 +6,7 @@ use super::{
     choices::{
         Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
         HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
-        ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
+        ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis, VolumeTransfer,
     },
     cost_count::CostCount,
     describe::Describe,
@@ -356,6 +356,24 @@ section! {
         f_number: f32 => F_NUMBER: RangeInclusive<f32> = 0.01..=1000.0,
         focus: f32 => FOCUS: RangeInclusive<f32> = 0.0..=1e9,
         sensor_height: f32 => SENSOR_HEIGHT: RangeInclusive<f32> = 0.1..=1e6,
+    }
+}
+
+section! {
+    /// `[volumes]`: smoke, fire, clouds and scans.
+    Volumes {
+        enabled: bool,
+        density: f32 => DENSITY: RangeInclusive<f32> = 0.0..=1e6,
+        albedo: [f32; 3] => ALBEDO: RangeInclusive<f32> = 0.0..=1.0,
+        anisotropy: f32 => ANISOTROPY: RangeInclusive<f32> = -0.95..=0.95,
+        step: f32 => STEP: RangeInclusive<f32> = 0.1..=16.0,
+        emission: f32 => EMISSION: RangeInclusive<f32> = 0.0..=1e9,
+        hottest: f32 => HOTTEST: RangeInclusive<f32> = 500.0..=20000.0,
+        shadows: bool,
+        light_cells: u32 => LIGHT_CELLS: RangeInclusive<u32> = 4..=256,
+        transfer: VolumeTransfer,
+        points: Vec<f32> => POINTS: RangeInclusive<f32> = 0.0..=1.0,
+        isovalue: f32 => ISOVALUE: RangeInclusive<f32> = 0.0..=1.0,
     }
 }
 
