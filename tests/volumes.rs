@@ -6,7 +6,7 @@ mod common;
 
 use canopy::{
     Error,
-    config::{EnvironmentSource, VolumeTransfer},
+    config::{EnvironmentSource, ShadowMode, VolumeTransfer},
     gpu::{
         Gpu,
         layout::{Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
@@ -184,7 +184,9 @@ fn even_box(gpu: &Gpu) {
         );
         let exact = kept * wall + (1.0 - kept) * albedo * 5.0 * phase;
         let found = DVec3::from_slice(found);
-        let error = ((found - exact) / exact).abs().max_element();
+        let error = ((found - exact) / exact.max(DVec3::splat(1e-3)))
+            .abs()
+            .max_element();
         assert!(error <= 5e-3, "{pixel:?}: {found} for {exact}");
         within += u32::from(width > 0.1);
     }
@@ -203,7 +205,7 @@ fn even_box(gpu: &Gpu) {
             -to.normalize().as_dvec3().dot(direction),
         )
     };
-    let expected = 0.9 * (f64::from(sky.intensity) + 5.0 * phase);
+    let expected = 0.9 * (f64::from(sky.intensity * sky.color[0]) + 5.0 * phase);
     assert!(
         (middle[0] / expected - 1.0).abs() < 1e-2,
         "{middle:?} for {expected}"
@@ -271,7 +273,7 @@ fn ball(gpu: &Gpu) {
         println!("steps × {factor}: {:.3} %", 100.0 * apart);
         assert!(apart <= most, "{apart}");
     }
-    stage.config.volumes.step = 32.0 * step.min(0.5);
+    stage.config.volumes.step = 16.0;
     let coarse = lit(&mut stage, view());
     assert!(
         difference(&found, &coarse) > 1e-2,
@@ -404,13 +406,25 @@ fn twin(gpu: &Gpu) {
             "twin: {wrong} differ, largest by {:.4}",
             difference(&twin, &found)
         );
-        let bright = twin.iter().filter(|twin| twin[0] > 0.02).count();
-        assert!(bright > 40, "{bright}");
+        let bright = twin
+            .iter()
+            .filter(|twin| twin[..3].iter().any(|value| *value > 0.02))
+            .count();
+        assert!(bright > 12, "{bright}");
         (wrong, twin, samples)
     };
     let (wrong, scattered, samples) = compare(&mut stage, 1e-2);
     assert!(wrong <= 4, "{wrong}");
     assert!(samples[0] <= samples[1]);
+    let whole = lit(&mut stage, view());
+    stage.config.volumes.step *= 0.5;
+    let halved = lit(&mut stage, view());
+    stage.config.volumes.step *= 2.0;
+    println!(
+        "sparse, steps × 0.5: {:.3} %",
+        100.0 * difference(&whole, &halved)
+    );
+    assert!(difference(&whole, &halved) <= 1e-2);
     // With values that say colour and opacity, and where that is a surface.
     stage.config.volumes.transfer = VolumeTransfer::Heat;
     stage.config.volumes.emission = 0.0;
@@ -448,24 +462,28 @@ fn shadow(gpu: &Gpu) {
     stage.config.volumes.density = 0.6;
     let down = look_at(Vec3::new(0.0, -1.2, 3.5), Vec3::new(0.0, -1.5, 0.0), 100.0);
     stage.config.volumes.albedo = [0.0; 3];
-    let with = lit(&mut stage, down);
-    let position = stage.channel(Channel::Position).texels;
-    stage.config.volumes.enabled = false;
-    let without = lit(&mut stage, down);
-    let mut shaded = 0;
-    for (i, at) in position.iter().enumerate() {
-        let is_below = at[3] != 0.0 && at[0].abs().max(at[2].abs()) < 0.95 && at[2] < 1.0;
-        // What the eye sees through the box is dimmed once more: only rays below it count.
-        if is_below && at[1] < -1.4 {
-            let share = with[i][0] / without[i][0];
-            let eye = DVec3::new(0.0, -1.2, 3.5);
-            let to = DVec3::new(f64::from(at[0]), f64::from(at[1]), f64::from(at[2]));
-            assert!(eye.y < -1.0 && to.y < -1.0);
-            assert!((share - (-1.2_f64).exp()).abs() < 6e-3, "{at:?}: {share}");
-            shaded += 1;
+    for mode in [ShadowMode::Rays, ShadowMode::Map] {
+        stage.config.shadows.mode = mode;
+        stage.config.volumes.enabled = true;
+        let with = lit(&mut stage, down);
+        let position = stage.channel(Channel::Position).texels;
+        stage.config.volumes.enabled = false;
+        let without = lit(&mut stage, down);
+        let mut shaded = 0;
+        for (i, at) in position.iter().enumerate() {
+            let is_below = at[3] != 0.0 && at[0].abs().max(at[2].abs()) < 0.95 && at[2] < 1.0;
+            // What the eye sees through the box is dimmed once more: only rays below it count.
+            if is_below && at[1] < -1.4 {
+                let share = with[i][0] / without[i][0];
+                let eye = DVec3::new(0.0, -1.2, 3.5);
+                let to = DVec3::new(f64::from(at[0]), f64::from(at[1]), f64::from(at[2]));
+                assert!(eye.y < -1.0 && to.y < -1.0);
+                assert!((share - (-1.2_f64).exp()).abs() < 6e-3, "{at:?}: {share}");
+                shaded += 1;
+            }
         }
+        assert!(shaded > 10, "{shaded}");
     }
-    assert!(shaded > 10, "{shaded}");
 }
 
 #[test]

@@ -52,6 +52,8 @@ struct Frame {
     unlit_radiance: f32,
     // What of materials is left out: MATERIALS_….
     materials_without: u32,
+    // Whether shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
+    volume_shadows: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

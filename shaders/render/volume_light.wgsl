@@ -3,6 +3,7 @@
 // in   the volume, the trees (group 1), the merged scene (group 2), lights
 // out  light_out: four channels a texel; slab after slab of `cells.z` texels along z. Channel 0 is the mean
 //      over eight directions, for light from all around; channel i + 1 is light i.
+//      Cells that nobody reads hold ones.
 // One thread per cell and slab. A ray from the cell's middle through the trees finds whether a surface is in
 // between; what the volume itself takes away is marched along the same ray.
 #import "common/shadow_ray.wgsl"
@@ -17,6 +18,24 @@
 
 const AROUND = 8u;
 
+// Whether light is looked up near a cell: not where all bricks around are empty. A surface is lit by cells up
+// to three away.
+fn is_needed(at: vec3f) -> bool {
+    let reach = select(1.0, 3.0, volume.isovalue >= 0.0) * volume.size / vec3f(volume.cells);
+    let low = vec3u(clamp(at - reach, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
+    let high = vec3u(clamp(at + reach, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
+    for (var z = low.z; z <= high.z; z++) {
+        for (var y = low.y; y <= high.y; y++) {
+            for (var x = low.x; x <= high.x; x++) {
+                if textureLoad(skip_texture, vec3u(x, y, z), 0).r > 0.0 {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 @compute @workgroup_size(4, 4, 4)
 fn volume_light(@builtin(global_invocation_id) thread: vec3u) {
     let id = thread + vec3u(0u, 0u, first_slice);
@@ -26,6 +45,10 @@ fn volume_light(@builtin(global_invocation_id) thread: vec3u) {
         return;
     }
     let at = (vec3f(cell) + 0.5) / vec3f(volume.cells) * volume.size;
+    if !is_needed(at) {
+        textureStore(light_out, id, vec4f(1.0));
+        return;
+    }
     let position = (volume.world_from_voxel * vec4f(at, 1.0)).xyz;
     var channels = vec4f(0.0);
     // A loop over all rays, so that the traversal stands in the text once.

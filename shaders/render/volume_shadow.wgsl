@@ -1,7 +1,8 @@
 // volume_shadow: dims the light that surfaces see by the volume in between, one thread per pixel.
 //
 // in   the volume, position of the G-buffer, lights
-// both shadow_words: the visible share in each slot, times the share of light that comes through the volume
+// both shadow_words: the visible share in each slot, times the share of light that comes through the volume;
+//      with shadow maps the share that volumes take, which is zero before the first volume
 // Rays that miss the volume's box cost no more than that test.
 #import "common/chosen_lights.wgsl"
 #import "common/frame.wgsl"
@@ -32,13 +33,15 @@ fn volume_shadow(@builtin(global_invocation_id) id: vec3u) {
     for (var slot = 0u; slot < slots; slot++) {
         let word = shadow_word(slot, pixel);
         let before = shadow_words[word];
-        let share = shadow_share_unpack(before, slot);
+        let found = shadow_share_unpack(before, slot);
+        let share = select(found, 1.0 - found, frame.volume_shadows != 0u);
         if share > 0.0 {
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
             let sample = light_sample(lights[chosen.light], position.xyz);
             let through = volume_transmittance(position.xyz, sample.to_light, sample.distance);
             let kept = before & ~(255u << (8u * (slot % 4u)));
-            shadow_words[word] = kept | shadow_share_pack(share * through, slot);
+            let left = select(share * through, 1.0 - share * through, frame.volume_shadows != 0u);
+            shadow_words[word] = kept | shadow_share_pack(left, slot);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The sections of `config.toml`: every key with its type and, where it has one, its range.
 
 use super::{
-    allowed::{Allows as _, Direction, Rising, ZeroOr},
+    allowed::{Allows as _, Direction, Groups, Rising, ZeroOr},
     boxes::{BoxDepths, BoxTrees},
     choices::{
         Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
@@ -372,7 +372,7 @@ section! {
         shadows: bool,
         light_cells: u32 => LIGHT_CELLS: RangeInclusive<u32> = 4..=256,
         transfer: VolumeTransfer,
-        points: Vec<f32> => POINTS: RangeInclusive<f32> = 0.0..=1.0,
+        points: Vec<f32> => POINTS: Groups = Groups { range: Volumes::SHARES, of: 5 },
         isovalue: f32 => ISOVALUE: RangeInclusive<f32> = 0.0..=1.0,
     }
 }
@@ -385,6 +385,11 @@ section! {
         range: [f32; 2] => RANGE: Rising = Rising { range: -64.0..=64.0, gap: 0.0 },
         adaptation: f32 => ADAPTATION: RangeInclusive<f32> = 0.0..=10.0,
     }
+}
+
+impl Volumes {
+    /// What each number of a control point may be.
+    pub const SHARES: RangeInclusive<f32> = 0.0..=1.0;
 }
 
 impl Shadows {

@@ -239,7 +239,8 @@ gpu_structs! {
         unlit_radiance: f32,
         /// What of materials is left out: `MATERIALS_…`.
         materials_without: u32,
-        _pad: u32,
+        /// 1 where shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
+        volume_shadows: u32,
     }
     /// A light in world space.
     Light {

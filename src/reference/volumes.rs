@@ -20,6 +20,7 @@ pub struct Medium<'a> {
 
 /// The light that shines on a volume.
 #[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it holds functions")]
 pub struct Lit<'a> {
     /// The lights of the frame, of which the first ones shine on it.
     pub lights: &'a [Light],
@@ -327,7 +328,11 @@ impl Medium<'_> {
             }
         }
         let at = ray.at(high);
-        let slope = |axis: DVec3| self.texel(at + axis) - self.texel(at - axis);
+        let size = DVec3::from(self.params.size.map(f64::from));
+        let is_within = |at: DVec3| at.cmpge(DVec3::ZERO).all() && at.cmple(size).all();
+        // Where the volume ends it has a surface.
+        let within = |at: DVec3| if is_within(at) { self.texel(at) } else { 0.0 };
+        let slope = |axis: DVec3| within(at + axis) - within(at - axis);
         let gradient = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z));
         let voxel_from_world = self.voxel_from_world();
         let linear = DMat3::from_mat4(voxel_from_world);
@@ -339,16 +344,20 @@ impl Medium<'_> {
                 -1.0
             };
         let position = origin + high * direction;
-        let size = DVec3::from(self.params.size.map(f64::from));
         let cell = size / DVec3::from(self.params.cells.map(f64::from));
         let lit_at = at + 1.75 * cell.max_element() * (linear * normal).normalize();
-        let around = self.arriving(lit.grid, lit_at, 0) * (lit.sky_on_surface)(normal);
+        let is_cut = high - ray.first < 0.01 * ray.step;
+        let arriving = |channel: usize| match is_within(lit_at) && !is_cut {
+            true => self.arriving(lit.grid, lit_at, channel),
+            false => 1.0,
+        };
+        let around = arriving(0) * (lit.sky_on_surface)(normal);
         let lights = lit.lights.iter().enumerate();
         let lights = lights.take(self.params.lights as usize);
         let sum = lights.fold(around, |sum, (i, light)| {
             let (to_light, irradiance) = incident(light, position.as_vec3());
             let cosine = normal.dot(to_light).max(0.0);
-            sum + self.arriving(lit.grid, lit_at, i + 1) * cosine / PI * irradiance
+            sum + arriving(i + 1) * cosine / PI * irradiance
         });
         self.albedo(surface, self.look(at)) * sum
     }
@@ -368,18 +377,17 @@ impl Medium<'_> {
         if ray.end <= ray.first {
             return DVec3::ZERO;
         }
-        let mut ratio =
-            |origin: DVec3, direction: DVec3, far: f64, random: &mut dyn FnMut() -> f64| {
-                let ray = self.ray(origin, direction, far);
-                let (mut t, mut weight) = (ray.first, 1.0);
-                loop {
-                    t -= (1.0 - random()).ln() / most;
-                    if t >= ray.end {
-                        return weight;
-                    }
-                    weight *= 1.0 - self.extinction(self.texel(ray.at(t))) / most;
+        let ratio = |origin: DVec3, direction: DVec3, far: f64, random: &mut dyn FnMut() -> f64| {
+            let ray = self.ray(origin, direction, far);
+            let (mut t, mut weight) = (ray.first, 1.0);
+            loop {
+                t -= (1.0 - random()).ln() / most;
+                if t >= ray.end {
+                    return weight;
                 }
-            };
+                weight *= 1.0 - self.extinction(self.texel(ray.at(t))) / most;
+            }
+        };
         let mut sum = DVec3::ZERO;
         for _ in 0..samples {
             // The first place where it scatters: tentative ones are taken by their share of the extinction.

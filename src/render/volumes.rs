@@ -96,7 +96,7 @@ impl Volumes {
         self.compose.needs(needs);
         if input.config.volumes.shadows {
             self.light.needs(needs);
-            if input.config.shadows.mode == ShadowMode::Rays {
+            if input.config.shadows.mode != ShadowMode::Off {
                 self.shadow.needs(needs);
             }
         }
@@ -111,7 +111,7 @@ impl Volumes {
         visibility: &Visibility,
     ) -> Result<()> {
         self.place(recording.gpu, frame)?;
-        if !(frame.config.volumes.shadows && visibility.is_traced()) {
+        if !frame.config.volumes.shadows || visibility.is_empty() {
             return Ok(());
         }
         for index in &self.order {
