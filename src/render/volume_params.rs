@@ -1,6 +1,5 @@
 //! What the passes of volumes are told of one: its place, its medium, and its colours by value.
 
-use super::frame::Prepared;
 use crate::{
     config::{VolumeTransfer, Volumes as Settings},
     gpu::{layout::VolumeParams, library::wgsl_constants},
@@ -100,25 +99,6 @@ pub fn params(
         blackbody: blackbody(settings.hottest),
         transfer: transfer.map_or(Table::default(), |points| table(&points)),
     })
-}
-
-/// As [`params`], of a lattice with the settings and the lights of a frame.
-pub fn params_of(
-    frame: &Prepared<'_>,
-    lattice: &LatticeFacts,
-    world_from_volume: Mat4,
-) -> Option<VolumeParams> {
-    let world_from_lattice = world_from_volume * lattice.volume_from_lattice;
-    let look = (lattice.has_look, lattice.is_hot);
-    let shape = (lattice.size, lattice.range);
-    let lights = frame.lights.len();
-    params(
-        &frame.config.volumes,
-        shape,
-        look,
-        world_from_lattice,
-        lights,
-    )
 }
 
 /// What is kept of a lattice whose voxels are in textures.
@@ -280,7 +260,7 @@ pub fn radiated(kelvin: f64) -> [f64; 3] {
     sum
 }
 
-/// Where the middle of a volume's lattice is, and how far from the eye its box begins.
+/// How far from the eye the box of a volume begins.
 pub fn distance(params: &VolumeParams, eye: Vec3) -> f32 {
     let voxel_from_world = Mat4::from_cols_array_2d(&params.voxel_from_world);
     let at = voxel_from_world.transform_point3(eye);

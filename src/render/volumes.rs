@@ -12,7 +12,7 @@ use super::{
     volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, texture_3d},
     volume_light::{VolumeLight, slabs},
     volume_march::VolumeMarch,
-    volume_params::{distance, params_of},
+    volume_params::{distance, params},
     volume_shadow::VolumeShadow,
 };
 use crate::{
@@ -227,8 +227,15 @@ impl Volumes {
             let Some(grids) = grids(buffers, volume) else {
                 continue;
             };
-            let world_from_volume = frame.pose.world_from_node[node];
-            let Some(settings) = params_of(frame, &grids.facts, world_from_volume) else {
+            let facts = &grids.facts;
+            let settings = params(
+                &frame.config.volumes,
+                (facts.size, facts.range),
+                (facts.has_look, facts.is_hot),
+                frame.pose.world_from_node[node] * facts.volume_from_lattice,
+                frame.lights.len(),
+            );
+            let Some(settings) = settings else {
                 continue;
             };
             while before.next_if(|instance| instance.node < node).is_some() {}

@@ -115,9 +115,8 @@ fn both(volume: &Placed, set: &RaySet) -> [Run; 2] {
 mod tests {
     use super::*;
     use crate::{
-        accel::Ray,
+        accel::{Query, Ray},
         config::Config,
-        lab::ray_file::Query,
         scene::{Grid, Node, Volume},
     };
     use glam::Mat4;
@@ -154,7 +153,7 @@ mod tests {
         };
         let set = RaySet {
             name: "primary".into(),
-            query: Query::Closest,
+            query: Query::ClosestHit,
             rays: vec![ray(0.5), ray(1.0), ray(9.0)],
             scene: 0,
         };
