@@ -945,7 +945,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         ("view plain.png", &["plain.png", "without settings"]),
         (
             "render scene.obj -o c.png --look teapot",
-            &["teapot", "Fast, Quality, Studio"],
+            &["teapot", "Fast, Misty morning, Quality, Studio"],
         ),
     ] {
         folder.fails(line, words);

@@ -52,6 +52,14 @@ struct Frame {
     unlit_radiance: f32,
     // What of materials is left out: MATERIALS_….
     materials_without: u32,
+    // Extinction of the fog per metre up to `fog_base`; 0 where there is none.
+    fog_density: f32,
+    // Height in metres, in the frame's coordinates.
+    fog_base: f32,
+    // Per metre above it.
+    fog_falloff: f32,
+    // Most that noise adds to the density or takes from it, as a share.
+    fog_noise: f32,
     // Whether shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
     volume_shadows: u32,
 }

@@ -1,4 +1,5 @@
 // Punctual lights (KHR_lights_punctual) in world space.
+#import "common/fog_medium.wgsl"
 
 struct Light {
     position: vec3f,
@@ -44,6 +45,9 @@ fn light_sample(light: Light, position: vec3f) -> LightSample {
     if light.kind == LIGHT_SPOT {
         let cone = saturate(dot(-to_light, light.direction) * light.spot_scale + light.spot_offset);
         falloff *= cone * cone;
+    }
+    if fog_is_there(distance) {
+        falloff *= fog_passes(fog_optical_depth(position, light.position));
     }
     return LightSample(to_light, distance, light.intensity * falloff);
 }

@@ -4,10 +4,11 @@
 // the surface itself scatters.
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the
-//      front-most surface of each pixel and what that reflects (group 1)
+//      front-most surface of each pixel, what that reflects, and the air in front (group 1)
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
 //      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"
+#import "common/fog_air.wgsl"
 #import "common/light_choice.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/material_layers.wgsl"
@@ -19,6 +20,9 @@
 
 @group(1) @binding(3) var front_ids: texture_2d<u32>;
 @group(1) @binding(4) var<storage, read> reflected_words: array<vec2u>;
+@group(1) @binding(5) var<uniform> fog: FogParams;
+@group(1) @binding(6) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(7) var fog_sampler: sampler;
 
 // What rays have found for the fragment, where nothing blended lies before it.
 fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
@@ -106,8 +110,10 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
         }
     }
     let alpha = saturate(base_color.a);
-    let shown = select(vec3f(0.0), saturate(s.albedo), s.unlit);
-    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), alpha), vec4f(shown, alpha));
+    let air = fog_air(vec2u(in.clip.xy), s.position);
+    let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
+    let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
+    return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }
 
 // Coverage from alpha: masked surfaces are cut out, and only blended ones are partly transparent.
@@ -127,6 +133,11 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let covered = coverage(base_color.a);
     let through = vec4f(1.0 - covered + covered * layers_transmittance(s, l, to_eye), 1.0);
     return Blended(through, through);
+}
+
+// What the air in front scatters is dimmed with what lies behind, and added again.
+fn air_again(air: Air, covered: f32, transmittance: vec3f) -> vec3f {
+    return covered * (1.0 - transmittance) * air.scattered;
 }
 
 @fragment
@@ -154,5 +165,8 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
             radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }
     }
-    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)) * covered, covered), vec4f(0.0));
+    let air = fog_air(pixel, s.position);
+    radiance = covered * air.transmittance * min(radiance, vec3f(RADIANCE_MAX))
+        + air_again(air, covered, layers_transmittance(s, l, to_eye));
+    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), covered), vec4f(0.0));
 }

@@ -1,14 +1,19 @@
 // blend_points_lines: points and lines with alpha blending, in the order of `blend`. They trace no shadow
 // rays: in ray mode they are lit.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0)
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the air in front (group 1)
 // out  hdr: alpha-blended radiance; display: alpha-blended base colour of unlit points and lines
 #import "common/blended.wgsl"
 #import "common/brdf.wgsl"
+#import "common/fog_air.wgsl"
 #import "common/light.wgsl"
 #import "common/points_lines.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/unseen.wgsl"
+
+@group(1) @binding(5) var<uniform> fog: FogParams;
+@group(1) @binding(6) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(7) var fog_sampler: sampler;
 
 @fragment
 fn blend_points_lines(in: Fragment) -> Blended {
@@ -31,6 +36,8 @@ fn blend_points_lines(in: Fragment) -> Blended {
         }
     }
     let alpha = saturate(base_color.a);
-    let shown = select(vec3f(0.0), saturate(s.albedo), s.unlit);
-    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), alpha), vec4f(shown, alpha));
+    let air = fog_air(vec2u(in.clip.xy), s.position);
+    let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
+    let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
+    return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }

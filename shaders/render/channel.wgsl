@@ -2,13 +2,14 @@
 //
 // in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
 //      triangle_info, where surfaces were in the last frame, their deviation, which triangles pass through others,
-//      what rays of the laboratory have found
+//      what rays of the laboratory have found, the air in front
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
 //      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
 // `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
 #import "common/chosen_lights.wgsl"
 #import "common/unseen.wgsl"
+#import "common/fog_air.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
@@ -38,8 +39,10 @@
 @group(1) @binding(16) var deviation_texture: texture_2d<f32>;
 // A bit a triangle.
 @group(1) @binding(17) var<storage, read> through_words: array<u32>;
-
 @group(1) @binding(18) var lab_texture: texture_2d<f32>;
+@group(1) @binding(19) var<uniform> fog: FogParams;
+@group(1) @binding(20) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(21) var fog_sampler: sampler;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -120,7 +123,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     let position = textureLoad(position_texture, pixel, 0);
     // The ground is there for what falls on it: to other channels it is the background.
     let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
-        || channel == CHANNEL_MOTION;
+        || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED;
     let covered = position.w != 0.0 && (shows_ground || !gbuffer_is_ground(position.w));
     var value = vec3f(0.0);
     var alpha = select(0.0, 1.0, covered);
@@ -184,6 +187,14 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         let lit = textureLoad(hdr_texture, pixel, 0);
         value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb;
         alpha = lit.a;
+    }
+    if channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED {
+        var air = fog_air_beyond(pixel);
+        if covered {
+            air = fog_air(pixel, position.xyz);
+        }
+        value = select(air.scattered, vec3f(air.transmittance), channel == CHANNEL_TRANSMITTANCE);
+        alpha = 1.0;
     }
     if channel == CHANNEL_LAB {
         // An image of another size was not traced.

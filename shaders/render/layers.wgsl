@@ -2,8 +2,9 @@
 // pixels black.
 //
 // in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids and the results
-//      of shadow, occlusion and reflection rays (group 1), lights and shadow maps (group 0)
+//      of shadow, occlusion and reflection rays and the air in front (group 1), lights and shadow maps (group 0)
 // out  hdr: linear radiance
+#import "common/fog_air.wgsl"
 #import "common/material_layers.wgsl"
 #import "common/material_sample.wgsl"
 #import "common/occlusion.wgsl"
@@ -15,6 +16,9 @@
 @group(1) @binding(1) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(2) var<storage, read> occlusion_words: array<u32>;
 @group(1) @binding(3) var<storage, read> reflected_words: array<vec2u>;
+@group(1) @binding(4) var<uniform> fog: FogParams;
+@group(1) @binding(5) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(6) var fog_sampler: sampler;
 
 @fragment
 fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
@@ -41,5 +45,6 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
             radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }
     }
-    return vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0);
+    let seen = fog_seen(fog_air(pixel, s.position), min(radiance, vec3f(RADIANCE_MAX)));
+    return vec4f(min(seen, vec3f(RADIANCE_MAX)), 1.0);
 }

@@ -1,13 +1,14 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
 // in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility of
-//      chosen lights or shadow maps, ambient visibility, reflected radiance
-// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, which
-//      shows the environment, and on the ground the share of the background that its shadows take away
+//      chosen lights or shadow maps, ambient visibility, reflected radiance, the air in front
+// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, on the background, which shows
+//      the environment, the share that fog stops, and on the ground also what its shadows take away
 //      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
 //      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere
 #import "common/background.wgsl"
 #import "common/brdf.wgsl"
+#import "common/fog_air.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
 #import "common/reflected_at.wgsl"
@@ -25,6 +26,9 @@
 @group(1) @binding(8) var display_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(9) var ids_texture: texture_2d<u32>;
 @group(1) @binding(10) var<storage, read> reflected_words: array<vec2u>;
+@group(1) @binding(11) var<uniform> fog: FogParams;
+@group(1) @binding(12) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(13) var fog_sampler: sampler;
 
 fn write_display(pixel: vec2u, color: vec3f) {
     textureStore(display_out, pixel, half_float_round(vec4f(color, 0.0)));
@@ -70,10 +74,16 @@ fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
     let line = shares.y;
     let lit = mix(vec3f(1.0), ground_lit(pixel, s), seen);
     let behind = backdrop(pixel);
+    let air = fog_air(pixel, s.position);
+    let air_behind = fog_air_beyond(pixel);
     let taken = 1.0 - dot(lit, vec3f(0.2126, 0.7152, 0.0722));
-    let radiance = (1.0 - line) * lit * behind.radiance;
-    write_display(pixel, (1.0 - line) * lit * behind.display + line * s.albedo);
-    textureStore(hdr_out, pixel, half_float_round(vec4f(radiance, mix(taken, 1.0, line))));
+    // Of what comes from the background the ground takes its share, and nothing of what the air before it scatters.
+    let from_behind = max(fog_seen(air_behind, behind.radiance) - air.scattered, vec3f(0.0));
+    let radiance = air.scattered + (1.0 - line) * lit * from_behind;
+    let shown = (1.0 - line) * lit * air_behind.transmittance * behind.display;
+    write_display(pixel, shown + line * air.transmittance * s.albedo);
+    let covered = 1.0 - air_behind.transmittance * (1.0 - mix(taken, 1.0, line));
+    textureStore(hdr_out, pixel, half_float_round(vec4f(radiance, covered)));
 }
 
 @compute @workgroup_size(8, 8)
@@ -85,8 +95,10 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     let position = textureLoad(position_texture, pixel, 0);
     if position.w == 0.0 {
         let behind = backdrop(pixel);
-        textureStore(hdr_out, pixel, half_float_round(vec4f(behind.radiance, 0.0)));
-        write_display(pixel, behind.display);
+        let air = fog_air_beyond(pixel);
+        let seen = min(fog_seen(air, behind.radiance), vec3f(RADIANCE_MAX));
+        textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 1.0 - air.transmittance)));
+        write_display(pixel, air.transmittance * behind.display);
         return;
     }
     let emissive = textureLoad(emissive_texture, pixel, 0).r;
@@ -100,7 +112,8 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         write_ground(pixel, s, unpack2x16unorm(emissive));
         return;
     }
-    write_display(pixel, select(vec3f(0.0), s.albedo, s.unlit));
+    let air = fog_air(pixel, s.position);
+    write_display(pixel, select(vec3f(0.0), air.transmittance * s.albedo, s.unlit));
     if s.layered {
         textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));
         return;
@@ -124,5 +137,6 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
             }
         }
     }
+    radiance = fog_seen(air, min(radiance, vec3f(RADIANCE_MAX)));
     textureStore(hdr_out, pixel, half_float_round(vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0)));
 }

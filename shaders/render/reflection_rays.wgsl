@@ -2,11 +2,12 @@
 //
 // in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the hits before, and the rays
 //      that came there; the list that reflection_classify writes; the merged scene (group 2), the trees
-//      (group 1)
+//      (group 1); the light of the fog
 // out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is
 //      seen; 0 where nothing is hit
 //      hits_out: the hit and its ray (common/reflection_ray.wgsl)
-//      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
+//      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added, and
+//      what fog scatters on the way
 //      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where
 //      nobody asks
 // One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them,
@@ -20,6 +21,7 @@
 #import "common/brdf.wgsl"
 #import "common/bvh.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/fog_along.wgsl"
 #import "common/ggx_sample.wgsl"
 #import "common/lobe_weights.wgsl"
 #import "common/lobes_at.wgsl"
@@ -47,6 +49,9 @@
 @group(3) @binding(11) var hit_ids_out: texture_storage_2d<r32uint, write>;
 @group(3) @binding(12) var hits_out: texture_storage_2d_array<rgba32uint, write>;
 @group(3) @binding(13) var sent_out: texture_storage_2d<rg32uint, write>;
+@group(3) @binding(14) var<uniform> fog: FogParams;
+@group(3) @binding(15) var fog_light: texture_2d_array<f32>;
+@group(3) @binding(16) var fog_sampler: sampler;
 
 struct ReflectionBatch {
     groups: vec3u,
@@ -274,19 +279,28 @@ fn reflection_rays(
     }
     let hit = found.hit;
     let word = pixel.y * frame.size.x + pixel.x;
+    var scattered = vec3f(0.0);
+    if fog_is_there(f32(pixel.x)) && !ray_sent.inside && counts {
+        let air = fog_air_along(origin, direction, select(hit.t, 1.0e30, hit.leaf == BVH_MISS));
+        scattered = carried * air.scattered;
+        carried *= air.transmittance;
+    }
     if hit.leaf == BVH_MISS {
         let sky = environment_prefiltered(direction, params.blur * ray_sent.roughness);
         var radiance = vec4f(0.0, 0.0, 0.0, REFLECTION_FAR);
         if !is_first {
             radiance = reflected_unpack(reflected_words[word]);
         }
-        let sum = radiance.rgb + select(vec3f(0.0), carried * sky, counts);
+        let sum = radiance.rgb + scattered + select(vec3f(0.0), carried * sky, counts);
         reflected_words[word] = reflected_pack(sum, radiance.a);
         textureStore(hit_ids_out, pixel, vec4u(0u));
         return;
     }
     if is_first {
-        reflected_words[word] = reflected_pack(vec3f(0.0), hit.t);
+        reflected_words[word] = reflected_pack(scattered, hit.t);
+    } else if any(scattered > vec3f(0.0)) {
+        let before = reflected_unpack(reflected_words[word]);
+        reflected_words[word] = reflected_pack(before.rgb + scattered, before.a);
     }
     let triangle = tree_triangle(hit.leaf);
     let back = select(0u, GBUFFER_BACK, shows_back(triangle, direction));

@@ -99,7 +99,10 @@ mod tests {
         assert_eq!(state.config.shadows.mode, ShadowMode::Map);
         state.looks.name = "mine".into();
         state.save_look();
-        assert_eq!(state.looks.all(), ["mine", "Fast", "Quality", "Studio"]);
+        assert_eq!(
+            state.looks.all(),
+            ["mine", "Fast", "Misty morning", "Quality", "Studio"]
+        );
         state.undo(1, false);
         assert_eq!(state.config, Config::default());
         assert_eq!(state.notice.take().unwrap().0, "undone: look Fast");

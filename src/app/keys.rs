@@ -77,6 +77,8 @@ pub(super) enum Action {
     Shadows(ShadowMode),
     NextShadows,
     NextOcclusion,
+    /// Clear air, or the fog that there was.
+    Fog,
     /// Paths of light, or the passes of the frame.
     Paths,
     /// The next way to find what surfaces reflect.
@@ -228,6 +230,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_shadows", &["M"], "next shadow mode", Action::NextShadows),
     bind("next_occlusion", &["O"], "next ambient occlusion mode", Action::NextOcclusion),
     bind("next_reflections", &["L"], "next reflection mode", Action::NextReflections),
+    bind("fog", &["Alt+F"], "fog, or clear air", Action::Fog),
     bind("paths", &["Alt+G"], "paths of light, or the fast frame", Action::Paths),
     bind("next_ground", &["G"], "next ground below the scene", Action::NextGround),
     bind("antialias", &["X"], "next anti-aliasing", Action::Antialias),

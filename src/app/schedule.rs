@@ -370,13 +370,21 @@ impl Schedule {
                 true => config.shadows.history,
                 false => 1,
             };
+            let fogged = match config.fog.is_there() {
+                true => config.fog.history,
+                false => 1,
+            };
             let is_lit = picture.channel == Channel::Lit;
             let smoothed = match config.image.antialias.on(renderer.fast_rays) {
                 Antialias::Temporal if is_lit => TEMPORAL_SAMPLES as u32,
                 _ => 1,
             };
             self.full_frames_left = match self.samples_left {
-                0 => occluded.max(shadowed).max(reflected).max(smoothed),
+                0 => occluded
+                    .max(shadowed)
+                    .max(reflected)
+                    .max(fogged)
+                    .max(smoothed),
                 _ => 0,
             };
         }

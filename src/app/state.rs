@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     config::{
-        Antialias, CameraMode, Config, Environment, ExposureMode, GroundMode, ImageMode,
+        Antialias, CameraMode, Config, Environment, ExposureMode, Fog, GroundMode, ImageMode,
         OcclusionMode, ReflectionMode, ShadowMode, Sun, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
@@ -89,6 +89,8 @@ pub(super) struct State {
     pub(super) path: PathKeys,
     /// What is exported.
     pub(super) export: Export,
+    /// Density of the fog before it was cleared away by a key.
+    cleared_fog: Option<f32>,
     /// Whether the panel is shown.
     pub(super) panel: bool,
     /// Whether the help is shown.
@@ -429,6 +431,7 @@ impl State {
             turntable: false,
             path: PathKeys::default(),
             export: Export::default(),
+            cleared_fog: None,
             panel: config.window.panel,
             help: false,
             environment_warnings: Vec::new(),
@@ -562,6 +565,12 @@ impl State {
         let wanted = self.config.scene.up;
         let now = self.stage.as_ref().map(|stage| stage.up_axis(wanted));
         offered.unwrap_or_else(|| now.unwrap_or(UpAxis::Y).next())
+    }
+
+    /// Extinction per metre by which the far side of the scene is seen through fog.
+    pub(super) fn usual_fog_density(&self) -> f32 {
+        let (_, most) = Fog::DENSITY.into_inner();
+        (0.5 / self.camera.extent().max(1e-6)).min(most)
     }
 
     /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of
@@ -780,6 +789,22 @@ impl State {
                 *mode = modes[(now + 1) % modes.len()];
                 let name = mode.name();
                 self.notify(format!("ambient occlusion: {name}"));
+            }
+            Action::Fog => {
+                let usual = self.usual_fog_density();
+                let density = &mut self.config.fog.density;
+                let notice = match *density {
+                    0.0 => {
+                        *density = self.cleared_fog.take().unwrap_or(usual);
+                        format!("fog: {density:.4} per metre")
+                    }
+                    cleared => {
+                        self.cleared_fog = Some(cleared);
+                        *density = 0.0;
+                        "fog: none".into()
+                    }
+                };
+                self.notify(notice);
             }
             Action::Paths => {
                 let mode = &mut self.config.image.mode;
@@ -1073,6 +1098,7 @@ mod tests {
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,
+            Action::Fog,
             Action::Paths,
             Action::NextReflections,
             Action::NextGround,
@@ -1178,7 +1204,13 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Lab);
+        assert_eq!(state.channel, Channel::Scattered);
+        // The key takes the fog away and brings it back.
+        state.config.fog.density = 0.25;
+        for density in [0.0, 0.25, 0.0] {
+            state.perform(Action::Fog, 1.0, &Look::default());
+            assert_eq!(state.config.fog.density, density);
+        }
         state.channel = Channel::Intersections;
         state.perform(Action::Intersections, 1.0, &Look::default());
         assert_eq!(state.channel, Channel::Lit);

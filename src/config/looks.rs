@@ -9,11 +9,12 @@ use std::{
 };
 
 /// Sections that a look may set.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "shadows",
     "lights",
     "occlusion",
     "reflections",
+    "fog",
     "sun",
     "environment",
     "image",
@@ -31,8 +32,12 @@ const OF_A_FILE: &str = "lights.radii";
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Looks that come with canopy: names and files.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("Fast", include_str!("../../assets/looks/fast.toml")),
+    (
+        "Misty morning",
+        include_str!("../../assets/looks/misty-morning.toml"),
+    ),
     ("Quality", include_str!("../../assets/looks/quality.toml")),
     ("Studio", include_str!("../../assets/looks/studio.toml")),
 ];
@@ -341,7 +346,7 @@ mod tests {
         let missing = Look::find("teapot", Some(&folder)).unwrap_err().to_string();
         assert_eq!(
             missing,
-            "no look \"teapot\"; there are c, Fast, Quality, Studio"
+            "no look \"teapot\"; there are c, Fast, Misty morning, Quality, Studio"
         );
     }
 

@@ -33,7 +33,7 @@ pub use keys::{BoundKeys, Keys};
 pub use lab::{LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use of_pictures::is_of_pictures;
 pub use sections::{
-    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lab,
+    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Fog, Gpu, Image, Lab,
     Lights, Load, Materials, Occlusion, Output, Overlay, Paths, Reflections, Scene, Shadows, Sun,
     Tree, TreeBoxes, Volumes, Window,
 };
@@ -116,6 +116,7 @@ config! {
         lights: Lights,
         occlusion: Occlusion,
         reflections: Reflections,
+        fog: Fog,
         sun: Sun,
         environment: Environment,
         image: Image,

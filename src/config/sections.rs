@@ -284,6 +284,23 @@ section! {
 }
 
 section! {
+    /// `[fog]`: air that scatters light.
+    Fog {
+        density: f32 => DENSITY: RangeInclusive<f32> = 0.0..=1e6,
+        albedo: [f32; 3] => ALBEDO: RangeInclusive<f32> = 0.0..=1.0,
+        anisotropy: f32 => ANISOTROPY: RangeInclusive<f32> = -0.95..=0.95,
+        height: f32 => HEIGHT: RangeInclusive<f32> = -1e6..=1e6,
+        height_falloff: f32 => HEIGHT_FALLOFF: RangeInclusive<f32> = 0.0..=1e6,
+        noise: f32 => NOISE: RangeInclusive<f32> = 0.0..=1.0,
+        noise_size: f32 => NOISE_SIZE: RangeInclusive<f32> = 0.001..=1e6,
+        range: f32 => RANGE: ZeroOr<f32> = ZeroOr(0.001..=1e6),
+        rows: u32 => ROWS: ZeroOr<u32> = ZeroOr(8..=270),
+        slices: u32 => SLICES: ZeroOr<u32> = ZeroOr(8..=128),
+        history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
+    }
+}
+
+section! {
     /// `[reflections]`: what glossy surfaces reflect.
     Reflections {
         mode: ReflectionMode,
@@ -425,6 +442,13 @@ impl Deviation {
             0.0 => 0.01 * size,
             tolerance => tolerance,
         }
+    }
+}
+
+impl Fog {
+    /// Whether there is any.
+    pub fn is_there(&self) -> bool {
+        self.density > 0.0
     }
 }
 

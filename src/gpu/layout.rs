@@ -53,6 +53,16 @@ wgsl_constants! {
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
     /// Dimension for the steps through volumes.
     pub const SAMPLE_VOLUMES: u32 = SAMPLE_LOBES + 64;
+    /// Dimension for where froxels are looked at, across the view.
+    pub const SAMPLE_FOG: u32 = 4096;
+    /// The same, along the view.
+    pub const SAMPLE_FOG_DEPTH: u32 = SAMPLE_FOG + 1;
+    /// Dimension for the choice of lights of froxels.
+    pub const SAMPLE_FOG_CHOICE: u32 = SAMPLE_FOG + 2;
+    /// Dimension for the direction in which froxels see the sky.
+    pub const SAMPLE_FOG_SKY: u32 = SAMPLE_FOG + 3;
+    /// Dimension for the first light of froxels; one more for each further light.
+    pub const SAMPLE_FOG_LIGHTS: u32 = SAMPLE_FOG + 4;
     /// First dimension for paths.
     pub const SAMPLE_PATHS: u32 = 1 << 16;
     /// Dimensions of each surface of a path.
@@ -239,6 +249,14 @@ gpu_structs! {
         unlit_radiance: f32,
         /// What of materials is left out: `MATERIALS_…`.
         materials_without: u32,
+        /// Extinction of the fog per metre up to `fog_base`; 0 where there is none.
+        fog_density: f32,
+        /// Height in metres, in the frame's coordinates.
+        fog_base: f32,
+        /// Per metre above it.
+        fog_falloff: f32,
+        /// Most that noise adds to the density or takes from it, as a share.
+        fog_noise: f32,
         /// 1 where shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
         volume_shadows: u32,
     }
@@ -477,6 +495,39 @@ gpu_structs! {
         rays: u32,
         /// Length of the rays in metres.
         reach: f32,
+    }
+    /// How fog scatters light, and its noise; its density is in [`Frame`].
+    FogMedium {
+        /// The share of the extinguished light that is scattered.
+        albedo: [f32; 3],
+        anisotropy: f32,
+        /// Of the frame's coordinates, in the world.
+        origin: [f32; 3],
+        /// Over the size of the noise, per metre.
+        noise_scale: f32,
+    }
+    /// What the passes of the fog, and those that look it up, need.
+    FogParams {
+        /// Of the last frame, without the sample's shift.
+        last_clip_from_offset: [[f32; 4]; 4],
+        last_eye: [f32; 3],
+        /// `far` of the last frame.
+        last_far: f32,
+        last_forward: [f32; 3],
+        /// Depth in metres at which the froxels end.
+        far: f32,
+        medium: FogMedium,
+        /// From the middle of the picture to its right edge, in a parallel projection.
+        eye_right: [f32; 3],
+        /// Frames before that count at most; 0 where the history begins.
+        remembered: u32,
+        /// From the middle of the picture to its upper edge, in a parallel projection.
+        eye_up: [f32; 3],
+        /// Whether rays find how much of the sky is seen.
+        sky_rays: u32,
+        /// Froxels along rows and columns, and in depth.
+        size: [u32; 3],
+        _pad: u32,
     }
     /// What `deviation` needs.
     DeviationParams {

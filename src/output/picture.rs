@@ -134,7 +134,11 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
         match channel {
             Channel::Position => (value - low) / span,
             Channel::Normal => value * 0.5 + 0.5,
-            Channel::Lit | Channel::Albedo | Channel::Emissive | Channel::Reflection => srgb(value),
+            Channel::Lit
+            | Channel::Albedo
+            | Channel::Emissive
+            | Channel::Reflection
+            | Channel::Scattered => srgb(value),
             Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),
             Channel::Mesh | Channel::Material => hashed(value.x),
             Channel::Cost => magma::color((value.x + value.y) / 256.0),
@@ -147,6 +151,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             | Channel::Shadow
             | Channel::Ambient
             | Channel::Lab
+            | Channel::Transmittance
             | Channel::ReflectionTiles => value,
             // What is near is dark; half as bright as what is infinitely far at a metre.
             Channel::ReflectionDistance => value / (1.0 + value),

@@ -6,6 +6,7 @@ pub mod deform;
 pub mod depth_of_field;
 pub mod environment;
 pub mod exposure;
+pub mod fog;
 pub mod ground;
 pub mod lab_tests;
 pub mod lab_view;

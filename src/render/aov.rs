@@ -53,6 +53,10 @@ pub enum Channel {
     Intersections,
     /// What `[lab]` shows of rays through a structure of the laboratory.
     Lab,
+    /// The share of what is seen that passes the air in front of it.
+    Transmittance,
+    /// Radiance that the air in front of what is seen scatters to the eye.
+    Scattered,
 }
 
 /// What of a channel's first two numbers is shown by the colours of magnitudes.
@@ -66,7 +70,7 @@ pub struct Heat {
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -88,6 +92,8 @@ impl Channel {
         Self::Deviation,
         Self::Intersections,
         Self::Lab,
+        Self::Transmittance,
+        Self::Scattered,
     ];
 
     /// What is shown by the colours of magnitudes, with these settings; `None` of what has other colours.
@@ -126,6 +132,8 @@ impl Channel {
             Self::Deviation => "deviation",
             Self::Intersections => "intersections",
             Self::Lab => "lab",
+            Self::Transmittance => "transmittance",
+            Self::Scattered => "scattered",
         }
     }
 }
@@ -152,4 +160,6 @@ wgsl_constants! {
     const CHANNEL_DEVIATION: u32 = Channel::Deviation as u32;
     const CHANNEL_INTERSECTIONS: u32 = Channel::Intersections as u32;
     const CHANNEL_LAB: u32 = Channel::Lab as u32;
+    const CHANNEL_TRANSMITTANCE: u32 = Channel::Transmittance as u32;
+    const CHANNEL_SCATTERED: u32 = Channel::Scattered as u32;
 }

@@ -4,7 +4,7 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::{Run, SegmentRun},
-    edges::{GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees},
+    edges::{Air, GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -29,7 +29,7 @@ pub struct Blend {
     layered: [Sides; 2],
     /// For points and lines.
     segments: SegmentPipelines,
-    /// Group 1: the trees, and what the front-most surfaces reflect.
+    /// Group 1: the trees, what the front-most surfaces reflect, and the air in front.
     layout: wgpu::BindGroupLayout,
     /// What stands for the surfaces and for what they reflect where nothing is traced.
     nothing: GpuImage,
@@ -53,7 +53,8 @@ struct Sides {
 impl Blend {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [&Tree::BINDINGS[..], &[Binding::Uint, Binding::Read]].concat();
+        let own = [Binding::Uint, Binding::Read];
+        let bindings = [&Tree::BINDINGS[..], &own, &Air::BINDINGS].concat();
         let bindings: Vec<_> = bindings
             .into_iter()
             .map(|binding| (ShaderStages::FRAGMENT, binding))
@@ -171,6 +172,7 @@ impl Blend {
         gbuffer: &GBuffer,
         blended: Option<&GBuffer>,
         reflected: &Reflected,
+        air: Air<'_>,
         radiance: &Radiance,
     ) -> Result<()> {
         let (gpu, buffers, parts) = (recording.gpu, geometry.buffers, &frame.parts);
@@ -189,7 +191,17 @@ impl Blend {
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
         let front = blended.map_or(&self.nothing, |blended| &blended.ids);
         let [info, nodes, triangles] = trees.tree.bindings();
-        let own: &[&dyn Bind] = &[info, nodes, triangles, front, &reflected.words];
+        let [fog, fog_texture, fog_sampler] = air.bindings();
+        let own: &[&dyn Bind] = &[
+            info,
+            nodes,
+            triangles,
+            front,
+            &reflected.words,
+            fog,
+            fog_texture,
+            fog_sampler,
+        ];
         let group = bind_group(gpu, "blend", &self.layout, own);
         let views = [&radiance.hdr.view, &radiance.display.view];
         let mut pass = recording.scope.scoped_render_pass(

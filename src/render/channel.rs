@@ -3,7 +3,7 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Motion, Radiance, Reflected, Visibility, fitted},
+    edges::{Air, AmbientVisibility, GBuffer, Motion, Radiance, Reflected, Visibility, fitted},
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -52,6 +52,8 @@ pub struct ChannelSource<'a> {
     pub through: &'a wgpu::Buffer,
     /// Output of `lab_show`.
     pub lab: &'a GpuImage,
+    /// Output of the passes of the fog.
+    pub air: Air<'a>,
 }
 
 impl ChannelPass {
@@ -78,6 +80,7 @@ impl ChannelPass {
             Read,
             Float,
         ];
+        let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
             kernel: Kernel::new(gpu, path, "channel", &shared, &bindings),
@@ -118,6 +121,7 @@ impl ChannelPass {
                 ..ChannelParams::default()
             },
         );
+        let [fog, fog_texture, fog_sampler] = source.air.bindings();
         recording.dispatch_pixels(
             "channel",
             &self.kernel,
@@ -141,6 +145,9 @@ impl ChannelPass {
                 source.deviation,
                 source.through,
                 source.lab,
+                fog,
+                fog_texture,
+                fog_sampler,
             ],
             size,
             recording.budget.pixels(),

@@ -6,8 +6,8 @@ use crate::{
     Error, Result,
     accel::Tree,
     gpu::{
-        Gpu, GpuImage, Uniform,
-        layout::{MotionParams, SHADOW_HEADER, ShadowView},
+        Bind, Gpu, GpuImage, Uniform,
+        layout::{FogParams, MotionParams, SHADOW_HEADER, ShadowView},
         pass,
     },
 };
@@ -408,6 +408,33 @@ impl AmbientVisibility {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// The air in front of what is seen: made by the passes of the fog.
+#[derive(Debug, Clone, Copy)]
+pub struct Air<'a> {
+    /// The medium, and where its froxels lie.
+    pub params: &'a Uniform<FogParams>,
+    /// What each froxel scatters to the eye, over its extinction and albedo.
+    pub light: &'a GpuImage,
+    /// What lies between the eye and each slice of froxels: shaders/render/fog_integrate.wgsl.
+    pub air: &'a GpuImage,
+    /// Filters both.
+    pub sampler: &'a wgpu::Sampler,
+}
+
+impl Air<'_> {
+    /// What binds it to passes that look at things through it, in the order of their shaders.
+    pub const BINDINGS: [pass::Binding; 3] = [
+        pass::Binding::Uniform,
+        pass::Binding::FilteredArray,
+        pass::Binding::Sampler,
+    ];
+
+    /// Resources of these bindings.
+    pub fn bindings(&self) -> [&dyn Bind; 3] {
+        [self.params, self.air, self.sampler]
     }
 }
 

@@ -18,3 +18,6 @@ pub const DEPTH_FORMAT: Format = Format::Depth32Float;
 pub const HDR_FORMAT: Format = Format::Rgba16Float;
 /// The finished picture where a pass still reads it, encoded for the display.
 pub const PICTURE_FORMAT: Format = Format::Rgba8Unorm;
+
+/// Froxels of the fog, whose slices are layers of an image: light or what scatters it, and a number.
+pub(super) const FROXEL_FORMAT: Format = Format::Rgba16Float;

@@ -568,6 +568,10 @@ impl FrameUniforms {
             },
             unlit_radiance: (-input.exposure_ev).exp2(),
             materials_without: without(&config.materials),
+            fog_density: config.fog.density,
+            fog_base: config.fog.height - input.buffers.origin.y,
+            fog_falloff: config.fog.height_falloff,
+            fog_noise: config.fog.noise,
             volume_shadows: u32::from(input.maps_volumes()),
             ..GpuFrame::default()
         };

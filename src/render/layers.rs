@@ -2,7 +2,9 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility},
+    edges::{
+        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility,
+    },
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -28,16 +30,12 @@ pub struct LayersPass {
 impl LayersPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let layout = pass::layout(
-            gpu,
-            "layers",
-            &[
-                (ShaderStages::FRAGMENT, Binding::Uint),
-                (ShaderStages::FRAGMENT, Binding::Read),
-                (ShaderStages::FRAGMENT, Binding::Read),
-                (ShaderStages::FRAGMENT, Binding::Read),
-            ],
-        );
+        let bindings = [Binding::Uint, Binding::Read, Binding::Read, Binding::Read];
+        let bindings = bindings.into_iter().chain(Air::BINDINGS);
+        let bindings: Vec<_> = bindings
+            .map(|binding| (ShaderStages::FRAGMENT, binding))
+            .collect();
+        let layout = pass::layout(gpu, "layers", &bindings);
         let pipeline = |cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {
                 path: "render/layers.wgsl",
@@ -85,6 +83,7 @@ impl LayersPass {
         visibility: &Visibility,
         ambient: &AmbientVisibility,
         reflected: &Reflected,
+        air: Air<'_>,
         radiance: &Radiance,
     ) -> Result<()> {
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
@@ -92,6 +91,7 @@ impl LayersPass {
         if runs.peek().is_none() {
             return Ok(());
         }
+        let [fog, fog_texture, fog_sampler] = air.bindings();
         let group = bind_group(
             gpu,
             "layers",
@@ -101,6 +101,9 @@ impl LayersPass {
                 &visibility.words,
                 &ambient.words,
                 &reflected.words,
+                fog,
+                fog_texture,
+                fog_sampler,
             ],
         );
         let mut pass = recording.scope.scoped_render_pass(

@@ -3,7 +3,8 @@
 use super::{
     bindings::Layouts,
     edges::{
-        AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility, fitted,
+        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility,
+        fitted,
     },
     frame::Frame,
     recording::Recording,
@@ -31,6 +32,7 @@ impl Lighting {
         let bindings = [
             Uniform, Float, Uint, Uint, Uint, Read, Read, out, out, Uint, Read,
         ];
+        let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let path = "render/lighting.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "lighting", &shared, &bindings),
@@ -54,6 +56,7 @@ impl Lighting {
         visibility: &Visibility,
         ambient: &AmbientVisibility,
         reflected: &Reflected,
+        air: Air<'_>,
     ) -> Result<&Radiance> {
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
@@ -61,6 +64,7 @@ impl Lighting {
         }
         // Lights are what a pixel costs.
         let lights = (frame.lights.len() as u32).clamp(1, 16);
+        let [fog, fog_texture, fog_sampler] = air.bindings();
         recording.dispatch_pixels(
             "lighting",
             &self.kernel,
@@ -76,6 +80,9 @@ impl Lighting {
                 &self.output.display,
                 &gbuffer.ids,
                 &reflected.words,
+                fog,
+                fog_texture,
+                fog_sampler,
             ],
             frame.size,
             recording.budget.pixels() / lights,

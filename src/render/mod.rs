@@ -24,6 +24,10 @@ mod drawn;
 pub mod edges;
 pub mod environment;
 pub mod exposure;
+pub mod fog;
+pub mod fog_history;
+pub mod fog_integrate;
+pub mod fog_light;
 mod formats;
 pub mod frame;
 pub mod gbuffer;
@@ -157,6 +161,7 @@ use deform::Deform;
 use depth_of_field::DepthOfField;
 use deviation::Deviation;
 use environment::Environment;
+use fog::Fog;
 use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
 use ground::GroundPass;
@@ -204,6 +209,7 @@ pub struct Renderer {
     history: History,
     shadows: Shadows,
     occlusion: Occlusion,
+    fog: Fog,
     reflections: Reflections,
     lighting: Lighting,
     layers: LayersPass,
@@ -281,6 +287,7 @@ impl Renderer {
             history: History::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
             occlusion: Occlusion::new(gpu, layouts)?,
+            fog: Fog::new(gpu, layouts),
             reflections: Reflections::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
             layers: LayersPass::new(gpu, layouts),
@@ -424,6 +431,7 @@ impl Renderer {
         self.occlusion.needs(gpu, input, &mut needs);
         self.reflections.needs(gpu, input, buffers, &mut needs);
         if is_fast {
+            self.fog.needs(input, &mut needs);
             self.lighting.needs(&mut needs);
             self.layers.needs(buffers, see_through, &mut needs);
             self.volumes.needs(input, buffers, &mut needs);
@@ -492,15 +500,18 @@ impl Renderer {
         self.parts.clear();
         self.motion.begin();
         self.history.begin();
+        self.fog.begin();
         self.present.temporal.begin();
         self.intersections.begin();
         frame::check_size(gpu, input.size)?;
+        let froxels = fog::froxels(input.config, gpu.capabilities.fast_rays, input.size);
+        let froxel_rows = froxels.map_or(0, |[_, rows, slices]| rows * slices);
+        let rows = input.size[1].max(shape.1[1]).max(froxel_rows);
         let slices = match buffers.volumes.is_empty() {
             true => 0,
             false => volumes::SLICES,
         };
-        self.first_rows
-            .fit(gpu, input.size[1].max(shape.1[1]).max(slices))?;
+        self.first_rows.fit(gpu, rows.max(slices))?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
         let continues = self
             .frames_are_of
@@ -555,18 +566,21 @@ impl Renderer {
         let ambient = self
             .occlusion
             .record(r, &frame, geometry, trees, gbuffer, history)?;
+        let air = self
+            .fog
+            .record(r, &frame, geometry, trees, gbuffer, is_fast)?;
         let shadows = &mut self.shadows;
         let reflected = self.reflections.record(
-            r, &frame, geometry, trees, gbuffer, motion, history, shadows,
+            r, &frame, geometry, trees, gbuffer, motion, history, air, shadows,
         )?;
         let visibility = self.shadows.output();
         let radiance = if is_fast {
             self.volumes.shade(r, &frame, gbuffer, visibility)?;
-            let radiance = self
-                .lighting
-                .record(r, &frame, geometry, gbuffer, visibility, ambient, reflected)?;
+            let radiance = self.lighting.record(
+                r, &frame, geometry, gbuffer, visibility, ambient, reflected, air,
+            )?;
             self.layers.record(
-                r, &frame, geometry, gbuffer, visibility, ambient, reflected, radiance,
+                r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
             )?;
             self.volumes
                 .record(r, &frame, geometry, trees, gbuffer, &plan, radiance)?;
@@ -574,9 +588,9 @@ impl Renderer {
             let shadows = &mut self.shadows;
             let reflected = self
                 .reflections
-                .record_blended(r, &frame, geometry, trees, blended, shadows)?;
+                .record_blended(r, &frame, geometry, trees, blended, air, shadows)?;
             self.blend.record(
-                r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
+                r, &frame, geometry, trees, gbuffer, blended, reflected, air, radiance,
             )?;
             radiance
         } else {
@@ -610,6 +624,7 @@ impl Renderer {
             deviation,
             through,
             lab,
+            air,
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;
@@ -632,6 +647,7 @@ impl Renderer {
         state.last_positions.settle();
         self.motion.settle(&frame);
         self.history.settle();
+        self.fog.settle();
         self.volumes.settle();
         self.paths.settle();
         self.environment.settle();
@@ -747,6 +763,7 @@ impl Renderer {
         scene.state.last_positions.abandon();
         self.motion.begin();
         self.history.begin();
+        self.fog.begin();
         self.present.temporal.begin();
         self.withdraw();
         self.profiler.abandon(gpu)

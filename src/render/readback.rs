@@ -112,6 +112,7 @@ impl Renderer {
                 deviation: self.deviation.output(),
                 through: self.intersections.output(),
                 lab: self.lab.output(),
+                air: self.fog.output(),
             };
             self.channel.record(&mut recording, channel, source)?;
             recording.finish();

@@ -4,7 +4,8 @@
 use super::{
     bindings::Layouts,
     edges::{
-        GBuffer, Geometry, Hits, Lobes, Reflected, ReflectionSource, ReflectionStart, Trees, fitted,
+        Air, GBuffer, Geometry, Hits, Lobes, Reflected, ReflectionSource, ReflectionStart, Trees,
+        fitted,
     },
     frame::Frame,
     recording::Recording,
@@ -82,6 +83,8 @@ pub struct Traced<'a> {
     pub mean: &'a GpuImage,
     /// The first rays, for neighbours; one texel where nobody reads them.
     pub sent: &'a GpuImage,
+    /// The air that rays pass.
+    pub air: Air<'a>,
 }
 
 impl Bounces {
@@ -214,6 +217,7 @@ impl Bounces {
                 hits,
                 output,
                 traced.sent,
+                traced.air,
             )?;
             // What is told are the rays of what the G-buffer shows.
             let counts = bounce == 0 && start == ReflectionStart::Solid;

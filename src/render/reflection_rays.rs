@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, Hits, Reflected, ReflectionSource, Trees},
+    edges::{Air, Geometry, Hits, Reflected, ReflectionSource, Trees},
     frame::Frame,
     recording::Recording,
     reflection_list::{ReflectionList, SENT_FORMAT},
@@ -44,6 +44,7 @@ impl ReflectionRays {
             StoreArray(Format::Rgba32Uint),
             Store(SENT_FORMAT),
         ];
+        let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let path = "render/reflection_rays.wgsl";
         Self {
@@ -70,6 +71,7 @@ impl ReflectionRays {
         hits: &Hits,
         reflected: &Reflected,
         sent: &GpuImage,
+        air: Air<'_>,
     ) -> Result<()> {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let params = list.params(source.start, source.bounce);
@@ -89,6 +91,9 @@ impl ReflectionRays {
                 &hits.gbuffer.ids,
                 &hits.found,
                 sent,
+                air.params,
+                air.light,
+                air.sampler,
             ];
             let listed = Workgroups::Indirect(&list.arguments, offset);
             recording.dispatch(LABEL, &self.kernel, &shared, own, listed)?;

@@ -3,7 +3,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, fitted},
+    edges::{Air, GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, fitted},
     frame::{Frame, FrameInput, fits_reflections},
     history::Reprojection,
     lobes::LobesPass,
@@ -87,6 +87,7 @@ impl Reflections {
         gbuffer: &GBuffer,
         motion: Motion<'_>,
         history: Reprojection<'_>,
+        air: Air<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
         let gpu = recording.gpu;
@@ -134,6 +135,7 @@ impl Reflections {
             reflected: &self.output,
             mean,
             sent,
+            air,
         };
         self.bounces
             .record(recording, frame, geometry, trees, shadows, traced)?;
@@ -148,6 +150,7 @@ impl Reflections {
 
     /// Traces what the front-most blended surfaces reflect, where `gbuffer` shows any: by this frame's rays
     /// alone. [`Reflections::record`] comes first.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record_blended(
         &mut self,
         recording: &mut Recording<'_>,
@@ -155,6 +158,7 @@ impl Reflections {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: Option<&GBuffer>,
+        air: Air<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
         let gpu = recording.gpu;
@@ -177,6 +181,7 @@ impl Reflections {
             reflected: &self.blended,
             mean: &self.unused,
             sent: &self.unused,
+            air,
         };
         self.bounces
             .record(recording, frame, geometry, trees, shadows, traced)?;

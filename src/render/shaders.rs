@@ -1,9 +1,9 @@
 //! The program's shaders: those of the passes and of the benchmarks, over those of the tree.
 
 use super::{
-    alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, frame, intersections,
-    lab_rays, lab_show, lights, material_uniforms, merge, overlay, path_sums, path_table, ray_path,
-    sheen, texture_view, tonemap, tree_boxes, volume_params,
+    alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, fog, frame,
+    intersections, lab_rays, lab_show, lights, material_uniforms, merge, overlay, path_sums,
+    path_table, ray_path, sheen, texture_view, tonemap, tree_boxes, volume_params,
 };
 use crate::{
     accel,
@@ -40,6 +40,13 @@ pub static SHADERS: Library = Library {
         "common/environment.wgsl",
         "common/environment_lod.wgsl",
         "common/exposure.wgsl",
+        "common/fog.wgsl",
+        "common/fog_air.wgsl",
+        "common/fog_along.wgsl",
+        "common/fog_last.wgsl",
+        "common/fog_medium.wgsl",
+        "common/fog_scatter.wgsl",
+        "common/fog_sources.wgsl",
         "common/frame.wgsl",
         "common/gbuffer.wgsl",
         "common/gbuffer_ids.wgsl",
@@ -152,6 +159,9 @@ pub static SHADERS: Library = Library {
         "render/environment/sky.wgsl",
         "render/environment/sum_sh.wgsl",
         "render/exposure.wgsl",
+        "render/fog_history.wgsl",
+        "render/fog_integrate.wgsl",
+        "render/fog_light.wgsl",
         "render/gbuffer.wgsl",
         "render/gbuffer_indexed.wgsl",
         "render/ground.wgsl",
@@ -214,6 +224,7 @@ pub static SHADERS: Library = Library {
         depth_of_field::CONSTANTS,
         environment::project_sh::CONSTANTS,
         environment::sky::CONSTANTS,
+        fog::CONSTANTS,
         frame::CONSTANTS,
         intersections::CONSTANTS,
         lab_rays::CONSTANTS,

@@ -72,6 +72,19 @@ impl View {
         ]
     }
 
+    /// From the middle of the picture to its right and its upper edge, at the eye: zero in a perspective.
+    pub fn eye_extents(&self, aspect: f32) -> [Vec3; 2] {
+        let half_height = match self.projection {
+            Projection::Perspective { .. } => 0.0,
+            Projection::Orthographic { half_height } => half_height,
+        };
+        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
+        [
+            rotation * Vec3::X * half_height * aspect,
+            rotation * Vec3::Y * half_height,
+        ]
+    }
+
     /// Origin and direction of the ray through a point of a picture of `size` pixels; the middle of the first
     /// pixel is at ½. The direction is as long as what a metre along the view is along the ray, so that
     /// distances are depths.

@@ -170,6 +170,8 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     let is_of_paths = config.image.mode == ImageMode::Path;
     let missing = match channel {
         Channel::Ambient
+        | Channel::Transmittance
+        | Channel::Scattered
         | Channel::Reflection
         | Channel::ReflectionDistance
         | Channel::ReflectionTiles

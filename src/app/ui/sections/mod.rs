@@ -8,6 +8,7 @@ mod depth_of_field;
 mod deviation;
 mod environment;
 mod export;
+mod fog;
 mod geometry;
 mod image;
 mod intersections;
@@ -50,7 +51,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 27] = [
+const SECTIONS: [Section; 28] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -158,6 +159,12 @@ const SECTIONS: [Section; 27] = [
         tip: "Rays through other structures, by other walks and triangle tests",
         open: false,
         show: lab::show,
+    },
+    Section {
+        title: "Fog",
+        tip: "Air that scatters light",
+        open: false,
+        show: fog::show,
     },
     Section {
         title: "Looks",

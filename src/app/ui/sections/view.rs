@@ -228,6 +228,7 @@ fn title(channel: Channel) -> String {
         Channel::ReflectionDistance => "reflection distance".into(),
         Channel::ReflectionTiles => "reflection tiles".into(),
         Channel::Lab => "laboratory".into(),
+        Channel::Scattered => "scattered light".into(),
         other => other.name().into(),
     }
 }
@@ -258,6 +259,8 @@ fn meaning(channel: Channel) -> &'static str {
             "Orange where a triangle passes through one of another mesh. Shift+I"
         }
         Channel::Lab => "Rays through a structure of the section Laboratory",
+        Channel::Transmittance => "What fog lets through of what is seen",
+        Channel::Scattered => "Radiance that fog adds to what is seen",
         Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
     }
 }

@@ -1,0 +1,69 @@
+//! `fog_light`: how much of the lights reaches froxels, by shadow rays through the trees, or by shadow maps.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Trees},
+    formats::FROXEL_FORMAT,
+    frame::Frame,
+    recording::Recording,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs, Uniform,
+        layout::FogParams,
+        pass::Binding::{self, FilteredArray, Float, Sampler, StoreArray},
+    },
+};
+
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "fog_light";
+
+/// The pass.
+#[derive(Debug)]
+pub struct FogLight {
+    kernel: Kernel,
+}
+
+impl FogLight {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
+        let bindings = [uniform, uniform, Float, FilteredArray, Sampler, out, out];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let path = "render/fog_light.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Finds what reaches the froxels, of which there are `size`, and averages it with the `last` few frames.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+        (size, (params, sampler)): ([u32; 3], (&Uniform<FogParams>, &wgpu::Sampler)),
+        [last, fresh, recent]: [&GpuImage; 3],
+    ) -> Result<()> {
+        let [columns, rows, slices] = size;
+        // A ray to each light, and one to the sky.
+        let rays = frame.light_plan.slots + 1;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[params, &gbuffer.position, last, sampler, fresh, recent],
+            [columns, rows * slices],
+            recording.budget.occlusion_pixels(rays),
+        )
+    }
+}

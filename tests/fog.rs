@@ -1,0 +1,504 @@
+//! Fog: closed forms, quadrature in f64, shafts, lamps that move, walls, and what is seen through it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Background, OcclusionMode, ReflectionMode, ShadowMode, Switch},
+    gpu::Gpu,
+    reference::fog::{self, Fog},
+    render::{Channel, View},
+    scene::{AlphaMode, LightKind, Material, Pose, Projection, Scene},
+};
+use common::{
+    gpu,
+    scenes::{Stage, add_light, look_at, matte, quad, scene},
+};
+use glam::{DVec3, Vec3};
+
+const SIZE: [u32; 2] = [48, 36];
+
+fn both_sides(color: Vec3) -> Material {
+    Material {
+        double_sided: true,
+        ..matte(color)
+    }
+}
+
+/// A stage in which nothing but the scene's lights shines, by rays, in uniform fog.
+fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
+    let mut stage = Stage::new(gpu, scene, SIZE);
+    stage.darken();
+    stage.config.shadows.mode = ShadowMode::Rays;
+    stage.config.fog.density = 0.3;
+    stage.config.fog.albedo = [0.9, 0.6, 0.3];
+    stage.config.fog.anisotropy = 0.3;
+    stage.config.fog.rows = 18;
+    stage.config.fog.slices = 32;
+    stage
+}
+
+/// A stage in which the settings' sun shines too.
+fn sunny<'a>(gpu: &'a Gpu, scene: &'a Scene, direction: Vec3) -> Stage<'a> {
+    let mut stage = stage(gpu, scene);
+    stage.config.sun.enabled = Switch::On;
+    stage.config.sun.direction = direction.to_array();
+    stage.config.sun.strength = 2.0;
+    stage.config.sun.color = [1.0, 0.8, 0.5];
+    stage
+}
+
+fn medium(stage: &Stage<'_>) -> Fog {
+    let fog = &stage.config.fog;
+    Fog {
+        density: fog.density.into(),
+        base: fog.height.into(),
+        falloff: fog.height_falloff.into(),
+        noise: fog.noise.into(),
+        noise_size: fog.noise_size.into(),
+    }
+}
+
+fn rest(scene: &Scene) -> Pose {
+    Pose::new(scene, None, 0.0)
+}
+
+/// Scattered radiance and transmittance of every pixel of the last frame, and the point that it shows.
+fn found(stage: &mut Stage<'_>) -> Vec<(DVec3, f64, Option<DVec3>)> {
+    let mut channel = |channel| stage.channel(channel).texels;
+    let scattered = channel(Channel::Scattered);
+    let (passes, position) = (channel(Channel::Transmittance), channel(Channel::Position));
+    let pixels = scattered.iter().zip(&passes).zip(&position);
+    pixels
+        .map(|((scattered, passes), position)| {
+            let at = Vec3::from_slice(position).as_dvec3();
+            let seen = (position[3] != 0.0).then_some(at);
+            let scattered = Vec3::from_slice(scattered).as_dvec3();
+            (scattered, f64::from(passes[0]), seen)
+        })
+        .collect()
+}
+
+/// Origin and unit direction of the ray of a pixel.
+fn ray(view: &View, pixel: usize) -> (DVec3, DVec3) {
+    let [x, y] = [pixel as u32 % SIZE[0], pixel as u32 / SIZE[0]];
+    let at = glam::Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
+    let [origin, direction] = view.ray(at, SIZE);
+    (origin.as_dvec3(), direction.as_dvec3().normalize())
+}
+
+/// A wall that faces the origin from 6 metres away.
+fn wall() -> Scene {
+    let corner = Vec3::new(-8.0, -8.0, -6.0);
+    scene(
+        [quad(corner, 16.0 * Vec3::X, 16.0 * Vec3::Y, 0)],
+        vec![both_sides(Vec3::ONE)],
+    )
+}
+
+fn parallel(mut view: View) -> View {
+    view.projection = Projection::Orthographic { half_height: 2.0 };
+    view
+}
+
+/// Uniform fog, and fog that thins out, in sunlight without shadows: transmittance against the closed form, and light
+/// against quadrature.
+#[test]
+fn fog_in_sunlight_is_the_closed_form() {
+    let gpu = gpu();
+    let scene = wall();
+    let sun = Vec3::new(0.3, -0.5, -1.0);
+    let mut stage = sunny(&gpu, &scene, sun);
+    stage.config.shadows.mode = ShadowMode::Off;
+    let straight = look_at(Vec3::ZERO, Vec3::NEG_Z, 30.0);
+    let tilted = look_at(Vec3::new(0.0, 1.0, 0.0), Vec3::new(1.0, 0.0, -3.0), 30.0);
+    let views = [straight, tilted, parallel(straight)];
+    for (view, falloff) in [(0, 0.0), (1, 0.0), (2, 0.0), (1, 0.7), (2, 0.7)] {
+        let view = views[view];
+        stage.config.fog.height_falloff = falloff;
+        (0..8).for_each(|_| drop(stage.draw(&rest(&scene), view)));
+        let fog = medium(&stage);
+        let strength = DVec3::new(2.0, 1.6, 1.0) * DVec3::new(0.9, 0.6, 0.3);
+        let mut seen = 0;
+        let mut worst = (0.0, 0);
+        for (pixel, (scattered, passes, at)) in found(&mut stage).into_iter().enumerate() {
+            let Some(at) = at else { continue };
+            let (origin, direction) = ray(&view, pixel);
+            let expected = (-fog.optical_depth(origin, at)).exp();
+            assert!(
+                (passes - expected).abs() <= 0.005 * expected,
+                "{falloff}: {passes} {expected}"
+            );
+            // As it travels with the sun's light, and not against it.
+            let cosine = -sun.as_dvec3().normalize().dot(direction);
+            let light = fog::phase(0.3_f32.into(), cosine) * strength;
+            let expected = (1.0 - expected) * light;
+            let off = (scattered - expected).abs().max_element();
+            let share = off / expected.max_element();
+            if share > worst.0 {
+                worst = (share, pixel);
+            }
+            seen += 1;
+        }
+        assert!(seen > 1000);
+        println!("DBG {falloff} {worst:?}");
+    }
+}
+
+/// Before the background there is all the fog that there is.
+#[test]
+fn the_background_lies_behind_all_fog() {
+    let gpu = gpu();
+    let scene = scene(
+        [quad(Vec3::splat(-50.0), Vec3::X, Vec3::Z, 0)],
+        vec![matte(Vec3::ONE)],
+    );
+    let mut stage = stage(&gpu, &scene);
+    stage.config.image.background = [0.5; 3];
+    stage.config.fog.height_falloff = 0.4;
+    let view = look_at(Vec3::Y, Vec3::new(0.0, 1.2, -1.0), 30.0);
+    stage.draw(&rest(&scene), view);
+    let fog = medium(&stage);
+    let lit = stage.channel(Channel::Lit).texels;
+    for (pixel, (_, passes, at)) in found(&mut stage).into_iter().enumerate() {
+        assert_eq!(at, None);
+        let (origin, direction) = ray(&view, pixel);
+        let expected = (-fog.optical_depth_beyond(origin, direction)).exp();
+        assert!((passes - expected).abs() <= 0.005, "{passes} {expected}");
+        let shown = f64::from(lit[pixel][0]);
+        assert!((shown - 0.5 * passes).abs() <= 0.002, "{shown} {passes}");
+    }
+    // A transparent picture is covered by what does not pass.
+    stage.config.environment.background = Background::Transparent;
+    stage.draw(&rest(&scene), view);
+    let lit = stage.channel(Channel::Lit).texels;
+    for ((_, passes, _), texel) in found(&mut stage).into_iter().zip(lit) {
+        assert!((f64::from(texel[3]) - (1.0 - passes)).abs() < 0.002);
+    }
+}
+
+/// Light of a lamp in thinning fog, weakened on its way, against quadrature.
+#[test]
+fn light_of_lamps_is_weakened_on_its_way() {
+    let gpu = gpu();
+    let mut scene = wall();
+    let lamp = Vec3::new(1.0, 0.5, -4.0);
+    add_light(&mut scene, LightKind::Point, 5.0, lamp, Vec3::ZERO);
+    let mut stage = stage(&gpu, &scene);
+    stage.config.fog.height_falloff = 0.5;
+    stage.config.fog.anisotropy = -0.2;
+    stage.config.fog.rows = 36;
+    stage.config.fog.slices = 64;
+    let view = look_at(Vec3::new(0.0, 0.2, 0.0), Vec3::NEG_Z, 30.0);
+    (0..16).for_each(|_| drop(stage.draw(&rest(&scene), view)));
+    let (fog, lamp) = (medium(&stage), lamp.as_dvec3());
+    let (mut off, mut sum) = (0.0, 0.0);
+    for (pixel, (scattered, _, at)) in found(&mut stage).into_iter().enumerate() {
+        let (origin, direction) = ray(&view, pixel);
+        let distance = origin.distance(at.unwrap());
+        // Light near the lamp is spread over the froxel.
+        let to_lamp = (lamp - origin).dot(direction);
+        if (origin + to_lamp * direction).distance(lamp) < 0.4 {
+            continue;
+        }
+        let light = |at: DVec3| {
+            let to_light = (lamp - at).normalize();
+            let arriving = 5.0 * (-fog.optical_depth(at, lamp)).exp() / at.distance_squared(lamp);
+            let phase = fog::phase(f64::from(-0.2_f32), to_light.dot(direction));
+            DVec3::new(0.9, 0.6, 0.3) * arriving * phase
+        };
+        let along = (origin, direction);
+        let (expected, _) = fog::march(along, distance, 400, |at| fog.extinction(at), light);
+        off += (scattered - expected).abs().element_sum();
+        sum += expected.element_sum();
+    }
+    assert!(off < 0.01 * sum, "{off} of {sum}");
+}
+
+/// Two walls that leave a slit between them.
+fn slit() -> Scene {
+    let far = 20.0;
+    let left = Vec3::new(-far, -far, -4.0);
+    let right = Vec3::new(0.7, -far, -4.0);
+    let side = (far - 0.7) * Vec3::X;
+    scene(
+        [
+            quad(left, side, 2.0 * far * Vec3::Y, 0),
+            quad(right, side, 2.0 * far * Vec3::Y, 0),
+        ],
+        vec![both_sides(Vec3::ZERO)],
+    )
+}
+
+/// What a slit lets through of the sun, against quadrature with exact visibility; by maps as by rays.
+#[test]
+fn a_shaft_is_where_the_slit_lets_light_through() {
+    let gpu = gpu();
+    let scene = slit();
+    let sun = Vec3::new(0.5, -0.2, 1.0);
+    let mut stage = sunny(&gpu, &scene, sun);
+    stage.config.fog.density = 0.15;
+    stage.config.fog.rows = 36;
+    stage.config.fog.slices = 64;
+    stage.config.fog.history = 64;
+    let view = look_at(Vec3::new(-2.5, 0.3, 1.0), Vec3::new(0.4, 0.0, -2.0), 30.0);
+    (0..64).for_each(|_| drop(stage.draw(&rest(&scene), view)));
+    let by_rays = found(&mut stage);
+    stage.config.shadows.mode = ShadowMode::Map;
+    (0..64).for_each(|_| drop(stage.draw(&rest(&scene), view)));
+    let by_maps = found(&mut stage);
+
+    let fog = medium(&stage);
+    let to_sun = -sun.as_dvec3().normalize();
+    let expected = (0..by_rays.len()).map(|pixel| {
+        let (origin, direction) = ray(&view, pixel);
+        let distance = by_rays[pixel].2.map_or(60.0, |at| at.distance(origin));
+        let phase = fog::phase(0.3_f32.into(), to_sun.dot(direction));
+        let light = |at: DVec3| {
+            let through = at + (-4.0 - at.z) / to_sun.z * to_sun;
+            // Behind the walls there is nothing in the way.
+            let is_lit = at.z < -4.0 || through.x.abs() < 0.7;
+            DVec3::splat(if is_lit { 0.9 * 2.0 * phase } else { 0.0 })
+        };
+        let along = (origin, direction);
+        fog::march(along, distance, 4000, |at| fog.extinction(at), light)
+            .0
+            .x
+    });
+    let expected: Vec<_> = expected.collect();
+    // Not of what is seen through the slit, where the fog has no end.
+    let is_wall = |pixel: &usize| by_rays[*pixel].2.is_some();
+    let walls: Vec<_> = (0..expected.len()).filter(is_wall).collect();
+    assert!(walls.len() > 1000);
+    let peak = walls.iter().map(|i| expected[*i]).fold(0.0, f64::max);
+    let least = walls.iter().map(|i| expected[*i]).fold(peak, f64::min);
+    assert!(least < 0.1 * peak, "{least} {peak}: there is no shaft");
+    for found in [&by_rays, &by_maps] {
+        let errors = walls.iter().map(|i| found[*i].0.x - expected[*i]);
+        let errors: Vec<_> = errors.map(|error| error.abs() / peak).collect();
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let square = errors.iter().map(|error| error * error).sum::<f64>();
+        let rms = (square / errors.len() as f64).sqrt();
+        let most = errors.iter().copied().fold(0.0, f64::max);
+        println!("mean {mean:.4}, RMS {rms:.4}, most {most:.4} of the peak {peak:.4}");
+        assert!(rms < 0.02, "{rms}");
+    }
+}
+
+/// A lamp that goes out or moves away leaves nothing behind after eight frames.
+#[test]
+fn a_lamp_leaves_no_trail() {
+    let gpu = gpu();
+    let place = |x: f32| {
+        let mut scene = wall();
+        add_light(
+            &mut scene,
+            LightKind::Point,
+            5.0,
+            Vec3::new(x, 0.0, -4.0),
+            Vec3::ZERO,
+        );
+        scene
+    };
+    let scene = place(-1.5);
+    let mut stage = stage(&gpu, &scene);
+    let view = look_at(Vec3::ZERO, Vec3::NEG_Z, 30.0);
+    let (before, after) = (rest(&scene), rest(&place(1.5)));
+    let brightness = |stage: &mut Stage<'_>| -> Vec<f64> {
+        let pixels = found(stage).into_iter();
+        pixels.map(|(scattered, ..)| scattered.x).collect()
+    };
+    (0..40).for_each(|_| drop(stage.draw(&after, view)));
+    let settled = brightness(&mut stage);
+    (0..40).for_each(|_| drop(stage.draw(&before, view)));
+    let first = brightness(&mut stage);
+    // About the place that the lamp has left, and about the other one.
+    let off = |now: &[f64], left: bool| -> f64 {
+        let pairs = now.iter().zip(&settled).enumerate();
+        let half = pairs.filter(|(pixel, _)| (*pixel as u32 % SIZE[0] < SIZE[0] / 2) == left);
+        half.map(|(_, (now, then))| now - then).sum()
+    };
+    for i in 0..40 {
+        stage.draw(&after, view);
+        let now = brightness(&mut stage);
+        println!("DBG {i} {:.3} {:.3}", off(&now, true), off(&now, false));
+    }
+    (0..40).for_each(|_| drop(stage.draw(&before, view)));
+    (0..8).for_each(|_| drop(stage.draw(&after, view)));
+    let now = brightness(&mut stage);
+    for left in [true, false] {
+        let (rest, at_first) = (off(&now, left), off(&first, left));
+        println!("{rest:.3} of {at_first:.3}");
+        assert!(at_first.abs() > 10.0 && rest.abs() < 0.03 * at_first.abs());
+    }
+}
+
+/// A closed room stays dark although the sun and the sky are bright outside, also where froxels reach through its
+/// walls; open to one side it does not.
+#[test]
+fn no_light_comes_through_walls() {
+    let gpu = gpu();
+    let side = |corner: [f32; 3], u: Vec3, v: Vec3| quad(corner.into(), u, v, 0);
+    let (x, y, z) = (4.0 * Vec3::X, 3.0 * Vec3::Y, 6.0 * Vec3::Z);
+    let room = |count: usize| {
+        let walls = [
+            side([-2.0, 0.0, -3.0], x, y),
+            side([-2.0, 0.0, 3.0], x, y),
+            side([-2.0, 0.0, -3.0], y, z),
+            side([-2.0, 0.0, -3.0], x, z),
+            side([-2.0, 3.0, -3.0], x, z),
+            side([2.0, 0.0, -3.0], y, z),
+        ];
+        scene(walls.into_iter().take(count), vec![both_sides(Vec3::ONE)])
+    };
+    let view = look_at(Vec3::new(0.3, 1.4, 2.6), Vec3::new(-0.2, 1.2, -3.0), 30.0);
+    let brightest = |walls: usize, shadows: ShadowMode| {
+        let scene = room(walls);
+        let mut stage = sunny(&gpu, &scene, Vec3::new(-1.0, -0.6, -0.4));
+        stage.config.shadows.mode = shadows;
+        stage.config.environment.intensity = 1.0;
+        stage.config.occlusion.mode = OcclusionMode::Rays;
+        stage.config.fog.rows = 12;
+        stage.config.fog.slices = 16;
+        (0..12).for_each(|_| drop(stage.draw(&rest(&scene), view)));
+        let pixels = found(&mut stage).into_iter();
+        pixels.map(|pixel| pixel.0.x).fold(0.0, f64::max)
+    };
+    assert_eq!(brightest(6, ShadowMode::Rays), 0.0);
+    assert!(brightest(5, ShadowMode::Rays) > 0.02);
+}
+
+/// The sky alone, of one colour, in front of which nothing stands: what the fog takes away it gives back.
+#[test]
+fn fog_before_a_uniform_sky_cannot_be_seen() {
+    let gpu = gpu();
+    let scene = scene(
+        [quad(Vec3::splat(-90.0), Vec3::X, Vec3::Z, 0)],
+        vec![matte(Vec3::ONE)],
+    );
+    let mut stage = stage(&gpu, &scene);
+    stage.config.environment.intensity = 1.0;
+    stage.config.environment.color = [0.5; 3];
+    stage.config.environment.background = Background::Environment;
+    stage.config.fog.albedo = [1.0; 3];
+    stage.config.fog.noise = 0.8;
+    stage.config.fog.noise_size = 0.5;
+    let view = look_at(Vec3::ZERO, Vec3::new(0.2, 0.4, -1.0), 30.0);
+    for (occlusion, falloff) in [(OcclusionMode::Off, 0.0), (OcclusionMode::Rays, 0.5)] {
+        stage.config.occlusion.mode = occlusion;
+        stage.config.fog.height_falloff = falloff;
+        stage.draw(&rest(&scene), view);
+        for texel in stage.channel(Channel::Lit).texels {
+            assert!((texel[0] - 0.5).abs() < 0.004, "{texel:?}");
+        }
+    }
+}
+
+/// The noise is that of the twin, and lies in the world.
+#[test]
+fn noise_is_that_of_the_twin() {
+    let gpu = gpu();
+    let scene = wall();
+    let mut stage = stage(&gpu, &scene);
+    stage.config.shadows.mode = ShadowMode::Off;
+    stage.config.fog.noise = 1.0;
+    stage.config.fog.noise_size = 2.0;
+    stage.config.fog.rows = 36;
+    stage.config.fog.slices = 64;
+    for eye in [Vec3::ZERO, Vec3::new(0.6, -0.4, 1.0)] {
+        let view = look_at(eye, eye + Vec3::NEG_Z, 30.0);
+        stage.draw(&rest(&scene), view);
+        let fog = medium(&stage);
+        let (mut off, mut plain_off) = (0.0_f64, 0.0_f64);
+        for (pixel, (_, passes, at)) in found(&mut stage).into_iter().enumerate() {
+            let (origin, direction) = ray(&view, pixel);
+            let distance = origin.distance(at.unwrap());
+            let none = |_| DVec3::ZERO;
+            let along = (origin, direction);
+            let (_, expected) = fog::march(along, distance, 200, |at| fog.mottled(at), none);
+            off = off.max((passes - expected).abs());
+            plain_off = plain_off.max((passes - (-fog.density * distance).exp()).abs());
+        }
+        assert!(off < 0.03, "{off}");
+        assert!(plain_off > 0.1, "{plain_off}: there is no noise");
+    }
+}
+
+/// What is seen by a mirror, through a pane and of a pane is seen through the fog on its way.
+#[test]
+fn mirrors_and_panes_are_in_the_fog() {
+    let gpu = gpu();
+    let pane = Material {
+        base_color: Vec3::ZERO.extend(0.5),
+        emissive: Vec3::splat(0.4),
+        alpha_mode: AlphaMode::Blend,
+        double_sided: true,
+        ..matte(Vec3::ZERO)
+    };
+    let mirror = Material {
+        metallic: 1.0,
+        roughness: 0.0,
+        ..matte(Vec3::ONE)
+    };
+    let glowing = Material {
+        emissive: Vec3::ONE,
+        double_sided: true,
+        ..matte(Vec3::ZERO)
+    };
+    let wide = |from: f32, to: f32, z: f32, material| {
+        let side = (to - from) * Vec3::X;
+        quad(Vec3::new(from, -9.0, z), side, 18.0 * Vec3::Y, material)
+    };
+    let scene = scene(
+        [
+            wide(0.0, 9.0, -2.0, 0),
+            wide(-9.0, 0.0, -4.0, 1),
+            wide(-9.0, 9.0, 3.0, 2),
+        ],
+        vec![pane, mirror, glowing],
+    );
+    let mut stage = stage(&gpu, &scene);
+    stage.config.reflections.mode = ReflectionMode::Rays;
+    stage.config.shadows.mode = ShadowMode::Off;
+    let view = look_at(Vec3::ZERO, Vec3::NEG_Z, 30.0);
+    stage.draw(&rest(&scene), view);
+    let lit = stage.channel(Channel::Lit).texels;
+    let row = (SIZE[1] / 2 * SIZE[0]) as usize;
+    let passes = |metres: f64, direction: DVec3| (-0.3 * metres / -direction.z).exp();
+    for x in [2, 10, 18, 30, 38, 46] {
+        let (shown, (_, direction)) = (f64::from(lit[row + x][0]), ray(&view, row + x));
+        let expected = match x < 24 {
+            // From the eye to the mirror, and from there to the wall behind the eye.
+            true => passes(4.0 + 7.0, direction),
+            // The pane, behind which all is black.
+            false => 0.5 * 0.4 * passes(2.0, direction),
+        };
+        let off = (shown - expected).abs();
+        assert!(off < 0.01 * expected, "{x}: {shown} {expected}");
+    }
+}
+
+/// Clear air costs nothing: no pass runs, and no image has room.
+#[test]
+fn clear_air_takes_nothing() {
+    let gpu = gpu();
+    let scene = wall();
+    let mut stage = sunny(&gpu, &scene, Vec3::new(0.3, -0.5, -1.0));
+    let view = look_at(Vec3::ZERO, Vec3::NEG_Z, 30.0);
+    let passes = |stage: &mut Stage<'_>| {
+        for _ in 0..4 {
+            stage.draw(&rest(&scene), view);
+            stage.renderer.collect(&gpu);
+        }
+        let timings = &stage.renderer.stats().passes;
+        let names = timings.iter().map(|timing| timing.name.to_string());
+        names.filter(|name| name.contains("fog")).count()
+    };
+    assert_eq!(passes(&mut stage), 3);
+    stage.config.fog.density = 0.0;
+    assert_eq!(passes(&mut stage), 0);
+    for (scattered, transmittance, _) in found(&mut stage) {
+        assert_eq!((scattered, transmittance), (DVec3::ZERO, 1.0));
+    }
+}
