@@ -38,6 +38,10 @@
 //!    light that; then [`render::reflection_filter`] averages.
 //! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
 //!     [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.
+//!     [`render::volumes`], where there are any: before that, [`render::volume_shadow`] dims what surfaces
+//!     see of lights; then [`render::volume_light`] finds how much light arrives within,
+//!     [`render::volume_march`] what the eye sees of it, and [`render::volume_compose`] lays that over the
+//!     picture.
 //! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
 //!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.

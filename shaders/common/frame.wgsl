@@ -60,6 +60,8 @@ struct Frame {
     fog_falloff: f32,
     // Most that noise adds to the density or takes from it, as a share.
     fog_noise: f32,
+    // Whether shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
+    volume_shadows: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -1,5 +1,5 @@
 // Visibility of lights from a pixel's surface: traced by shadow rays (`shadow_words`, which the importer
-// binds) or looked up in shadow maps.
+// binds) or looked up in shadow maps, and dimmed by volumes.
 #import "common/chosen_lights.wgsl"
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
@@ -15,7 +15,11 @@ fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: 
         return chosen.weight * shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[chosen.light], sample, pixel, s.position, s.smooth_normal);
+        let seen = shadow_map_visibility(lights[chosen.light], sample, pixel, s.position, s.smooth_normal);
+        if unseen_zero(sample.distance) + frame.volume_shadows != 0u {
+            return seen * (1.0 - shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot));
+        }
+        return seen;
     }
     return 1.0;
 }

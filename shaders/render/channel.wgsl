@@ -76,7 +76,9 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
         return 0.0;
     }
     if frame.shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[0], sample, pixel, s.position, s.normal);
+        let seen = shadow_map_visibility(lights[0], sample, pixel, s.position, s.normal);
+        let taken = shadow_share_unpack(shadow_words[shadow_word(0u, pixel)], 0u);
+        return seen * select(1.0, 1.0 - taken, frame.volume_shadows != 0u);
     }
     return 1.0;
 }

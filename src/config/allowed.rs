@@ -95,6 +95,28 @@ impl<N: PartialOrd + Display + Default> Allows<N> for ZeroOr<N> {
     }
 }
 
+/// Numbers within a range, so many of them for each thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Groups {
+    /// The range of all.
+    pub range: RangeInclusive<f32>,
+    /// Numbers of a thing.
+    pub of: usize,
+}
+
+impl Allows<Vec<f32>> for Groups {
+    fn fault(&self, value: &Vec<f32>) -> Option<String> {
+        let (count, of) = (value.len(), self.of);
+        let is_whole = count.is_multiple_of(of);
+        let parts = || format!("{count} numbers are no groups of {of}");
+        self.range.fault(value).or_else(|| (!is_whole).then(parts))
+    }
+
+    fn text(&self) -> String {
+        Allows::<f32>::text(&self.range)
+    }
+}
+
 /// Two numbers within a range, the second at least `gap` above the first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rising {

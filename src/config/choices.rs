@@ -476,3 +476,35 @@ impl TryFrom<String> for ExposureMode {
         }
     }
 }
+
+choice! {
+    /// What values of a volume look like.
+    VolumeTransfer {
+        /// They are densities.
+        Off,
+        /// The larger, the more opaque.
+        Gray,
+        /// Of a scan by X-rays: skin faintly, bone densely.
+        Bone,
+        /// From blue for small values to red for large ones.
+        Heat,
+        /// Control points say it.
+        Custom,
+    }
+}
+
+impl VolumeTransfer {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 5] = [Self::Off, Self::Gray, Self::Bone, Self::Heat, Self::Custom];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Gray => "gray",
+            Self::Bone => "bone",
+            Self::Heat => "heat",
+            Self::Custom => "custom",
+        }
+    }
+}

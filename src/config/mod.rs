@@ -25,7 +25,7 @@ pub use candidates::Told;
 pub use choices::{
     Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
     HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
-    ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
+    ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis, VolumeTransfer,
 };
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;
@@ -35,7 +35,7 @@ pub use of_pictures::is_of_pictures;
 pub use sections::{
     Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Fog, Gpu, Image, Lab,
     Lights, Load, Materials, Occlusion, Output, Overlay, Paths, Reflections, Scene, Shadows, Sun,
-    Tree, TreeBoxes, Window,
+    Tree, TreeBoxes, Volumes, Window,
 };
 
 use crate::{Error, Result};
@@ -122,6 +122,7 @@ config! {
         image: Image,
         paths: Paths,
         depth_of_field: DepthOfField,
+        volumes: Volumes,
         exposure: Exposure,
         ;
         keys: Keys,

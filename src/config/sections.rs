@@ -1,12 +1,12 @@
 //! The sections of `config.toml`: every key with its type and, where it has one, its range.
 
 use super::{
-    allowed::{Allows as _, Direction, Rising, ZeroOr},
+    allowed::{Allows as _, Direction, Groups, Rising, ZeroOr},
     boxes::{BoxDepths, BoxTrees},
     choices::{
         Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
         HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
-        ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
+        ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis, VolumeTransfer,
     },
     cost_count::CostCount,
     describe::Describe,
@@ -378,6 +378,24 @@ section! {
 }
 
 section! {
+    /// `[volumes]`: smoke, fire, clouds and scans.
+    Volumes {
+        enabled: bool,
+        density: f32 => DENSITY: RangeInclusive<f32> = 0.0..=1e6,
+        albedo: [f32; 3] => ALBEDO: RangeInclusive<f32> = 0.0..=1.0,
+        anisotropy: f32 => ANISOTROPY: RangeInclusive<f32> = -0.95..=0.95,
+        step: f32 => STEP: RangeInclusive<f32> = 0.1..=16.0,
+        emission: f32 => EMISSION: RangeInclusive<f32> = 0.0..=1e9,
+        hottest: f32 => HOTTEST: RangeInclusive<f32> = 500.0..=20000.0,
+        shadows: bool,
+        light_cells: u32 => LIGHT_CELLS: RangeInclusive<u32> = 4..=256,
+        transfer: VolumeTransfer,
+        points: Vec<f32> => POINTS: Groups = Groups { range: Volumes::SHARES, of: 5 },
+        isovalue: f32 => ISOVALUE: RangeInclusive<f32> = 0.0..=1.0,
+    }
+}
+
+section! {
     /// `[exposure]`: how the exposure follows the picture.
     Exposure {
         percentiles: [f32; 2] => PERCENTILES: Rising = Rising { range: 0.0..=100.0, gap: 1.0 },
@@ -385,6 +403,11 @@ section! {
         range: [f32; 2] => RANGE: Rising = Rising { range: -64.0..=64.0, gap: 0.0 },
         adaptation: f32 => ADAPTATION: RangeInclusive<f32> = 0.0..=10.0,
     }
+}
+
+impl Volumes {
+    /// What each number of a control point may be.
+    pub const SHARES: RangeInclusive<f32> = 0.0..=1.0;
 }
 
 impl Shadows {

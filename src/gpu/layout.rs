@@ -51,6 +51,8 @@ wgsl_constants! {
     pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
     /// Dimension for the choice of the lobe that sends the ray of the first bounce; further ones as above.
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
+    /// Dimension for the steps through volumes.
+    pub const SAMPLE_VOLUMES: u32 = SAMPLE_LOBES + 64;
     /// Dimension for where froxels are looked at, across the view.
     pub const SAMPLE_FOG: u32 = 4096;
     /// The same, along the view.
@@ -255,7 +257,8 @@ gpu_structs! {
         fog_falloff: f32,
         /// Most that noise adds to the density or takes from it, as a share.
         fog_noise: f32,
-        _pad: u32,
+        /// 1 where shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
+        volume_shadows: u32,
     }
     /// A light in world space.
     Light {
@@ -995,6 +998,42 @@ gpu_structs! {
         _pad: u32,
         /// The node's rows, or the triangle's, or in the first of them the ray's direction.
         rows: [[u32; 4]; 4],
+    }
+    /// A volume, and how it is marched through.
+    VolumeParams {
+        /// From the frame's coordinates to the lattice, whose voxel i lies between i and i + 1 along each
+        /// axis.
+        voxel_from_world: [[f32; 4]; 4],
+        world_from_voxel: [[f32; 4]; 4],
+        /// Voxels along each axis.
+        size: [f32; 3],
+        /// Extinction per metre of a texel of 1, on top of the base.
+        scale: f32,
+        /// Share of the extinction that scatters.
+        albedo: [f32; 3],
+        /// Extinction per metre of a texel of 0.
+        base: f32,
+        /// Cells of the light grid along each axis.
+        cells: [u32; 3],
+        /// Lights that shine into the volume.
+        lights: u32,
+        anisotropy: f32,
+        /// Length of a step in voxels.
+        step: f32,
+        /// Radiance per metre where the volume is hottest.
+        emission: f32,
+        /// The texel at whose value a surface lies; negative for none.
+        isovalue: f32,
+        /// From texels to places in the transfer function, from 0 to 1.
+        transfer_scale: f32,
+        transfer_base: f32,
+        /// `VOLUME_…`.
+        flags: u32,
+        _pad: u32,
+        /// Colours by temperature, from 0 to that of the hottest voxel: a table of 128 entries.
+        blackbody: [[[f32; 4]; 32]; 4],
+        /// Colour and opacity by value, as many.
+        transfer: [[[f32; 4]; 32]; 4],
     }
     /// What nodes and triangles count in the channel `cost`.
     CostRangeParams {

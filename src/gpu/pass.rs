@@ -89,6 +89,10 @@ pub enum Binding {
     FloatArray,
     /// A cube map of floats that may be filtered.
     Cube,
+    /// A texture in three dimensions of floats that may be filtered.
+    Filtered3d,
+    /// A texture in three dimensions of floats that is loaded.
+    Float3d,
     /// A texture of integers.
     Uint,
     /// An array of textures of integers.
@@ -99,6 +103,8 @@ pub enum Binding {
     Store(wgpu::TextureFormat),
     /// An array of storage textures that is written.
     StoreArray(wgpu::TextureFormat),
+    /// A storage texture in three dimensions that is written.
+    Store3d(wgpu::TextureFormat),
     /// An array of storage textures that is read.
     LoadArray(wgpu::TextureFormat),
     /// A sampler.
@@ -143,11 +149,14 @@ impl Binding {
             Self::Float => texture(Sample::Float { filterable: false }, View::D2),
             Self::FloatArray => texture(Sample::Float { filterable: false }, View::D2Array),
             Self::Cube => texture(Sample::Float { filterable: true }, View::Cube),
+            Self::Filtered3d => texture(Sample::Float { filterable: true }, View::D3),
+            Self::Float3d => texture(Sample::Float { filterable: false }, View::D3),
             Self::Uint => texture(Sample::Uint, View::D2),
             Self::UintArray => texture(Sample::Uint, View::D2Array),
             Self::DepthArray => texture(Sample::Depth, View::D2Array),
             Self::Store(format) => store(format, View::D2),
             Self::StoreArray(format) => store(format, View::D2Array),
+            Self::Store3d(format) => store(format, View::D3),
             Self::LoadArray(format) => stored(Access::ReadOnly, format, View::D2Array),
             Self::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
             Self::Compare => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),

@@ -33,4 +33,5 @@ pub mod texture_view;
 pub mod tonemap;
 pub mod trace;
 pub mod tree_boxes;
+pub mod volumes;
 pub mod walk;

@@ -263,6 +263,8 @@ pub struct VisibilityPlan {
     pub size: [u32; 2],
     /// Slots of a pixel for lights that shadow rays are traced to, where they are traced.
     pub traced_slots: Option<u32>,
+    /// Slots of a pixel for lights that volumes dim, where shadow maps are compared with.
+    pub volume_slots: Option<u32>,
     /// Whether there are more lights than slots.
     pub chooses: bool,
     /// Whether what rays visit is counted.
@@ -348,6 +350,7 @@ impl VisibilityPlan {
         Self {
             size,
             traced_slots: None,
+            volume_slots: None,
             chooses: false,
             counts_cost: false,
             filters: false,
@@ -358,6 +361,7 @@ impl VisibilityPlan {
     fn words(&self) -> u64 {
         let layers = self
             .traced_slots
+            .or(self.volume_slots)
             .map_or(0, |slots| slots.div_ceil(4).max(1));
         let [width, height] = self.size;
         u64::from(layers) * u64::from(width) * u64::from(height)

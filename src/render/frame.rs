@@ -379,6 +379,14 @@ impl<'a> Prepared<'a> {
         self.accumulates() && !is_shown
     }
 
+    /// Whether shadow maps are dimmed by volumes.
+    pub fn maps_volumes(&self) -> bool {
+        let volumes = &self.config.volumes;
+        self.config.shadows.mode == ShadowMode::Map
+            && (volumes.enabled && volumes.shadows)
+            && self.buffers.volumes.iter().any(Option::is_some)
+    }
+
     /// Whether the picture is the mean of several frames.
     pub fn accumulates(&self) -> bool {
         self.is_lit() && self.sample.count > 1
@@ -579,6 +587,7 @@ impl FrameUniforms {
             fog_base: config.fog.height - input.buffers.origin.y,
             fog_falloff: config.fog.height_falloff,
             fog_noise: config.fog.noise,
+            volume_shadows: u32::from(input.maps_volumes()),
             ..GpuFrame::default()
         };
         let bounces = match input.traces_reflections {
@@ -594,6 +603,7 @@ impl FrameUniforms {
         let at_bounces = starts.flat_map(|start| (1..=bounces).map(move |bounce| (start, bounce)));
         let at_hits = at_bounces.map(|(start, bounce)| GpuFrame {
             counts_cost: 0,
+            volume_shadows: 0,
             first_dimension: (bounce + start as u32 * bounces) * SAMPLE_BOUNCE,
             reflect_below: if bounce < bounces {
                 frame.reflect_below

@@ -106,6 +106,13 @@ pub mod trees;
 pub mod upload;
 mod version;
 pub mod view;
+pub mod volume_compose;
+pub mod volume_grids;
+pub mod volume_light;
+pub mod volume_march;
+pub mod volume_params;
+pub mod volume_shadow;
+pub mod volumes;
 pub mod walk;
 
 pub use crate::accel::{MeshFigures, TreeFigures};
@@ -183,6 +190,7 @@ use std::{
 };
 use tree_boxes::TreeBoxes;
 use trees::TreePasses;
+use volumes::Volumes;
 use walk::Walk;
 
 /// The renderer: every pass, and what lives longer than a frame.
@@ -205,6 +213,7 @@ pub struct Renderer {
     reflections: Reflections,
     lighting: Lighting,
     layers: LayersPass,
+    volumes: Volumes,
     paths: Paths,
     blend_gbuffer: BlendGBuffer,
     blend: Blend,
@@ -282,6 +291,7 @@ impl Renderer {
             reflections: Reflections::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
             layers: LayersPass::new(gpu, layouts),
+            volumes: Volumes::new(gpu, layouts),
             paths: Paths::new(gpu, layouts)?,
             blend_gbuffer: BlendGBuffer::new(gpu, layouts),
             blend: Blend::new(gpu, layouts),
@@ -424,6 +434,7 @@ impl Renderer {
             self.fog.needs(input, &mut needs);
             self.lighting.needs(&mut needs);
             self.layers.needs(buffers, see_through, &mut needs);
+            self.volumes.needs(input, buffers, &mut needs);
             if input.traces_blended(gpu) {
                 self.blend_gbuffer.needs(buffers, &mut needs);
             }
@@ -496,7 +507,11 @@ impl Renderer {
         let froxels = fog::froxels(input.config, gpu.capabilities.fast_rays, input.size);
         let froxel_rows = froxels.map_or(0, |[_, rows, slices]| rows * slices);
         let rows = input.size[1].max(shape.1[1]).max(froxel_rows);
-        self.first_rows.fit(gpu, rows)?;
+        let slices = match buffers.volumes.is_empty() {
+            true => 0,
+            false => volumes::SLICES,
+        };
+        self.first_rows.fit(gpu, rows.max(slices))?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
         let continues = self
             .frames_are_of
@@ -560,12 +575,15 @@ impl Renderer {
         )?;
         let visibility = self.shadows.output();
         let radiance = if is_fast {
+            self.volumes.shade(r, &frame, gbuffer, visibility)?;
             let radiance = self.lighting.record(
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air,
             )?;
             self.layers.record(
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
             )?;
+            self.volumes
+                .record(r, &frame, geometry, trees, gbuffer, &plan, radiance)?;
             let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
             let shadows = &mut self.shadows;
             let reflected = self
@@ -630,6 +648,7 @@ impl Renderer {
         self.motion.settle(&frame);
         self.history.settle();
         self.fog.settle();
+        self.volumes.settle();
         self.paths.settle();
         self.environment.settle();
         self.intersections.settle();
@@ -739,6 +758,7 @@ impl Renderer {
         self.occlusion_rays.clear();
         self.last = None;
         self.environment.abandon();
+        self.volumes.abandon();
         scene.state.policy.abandon(self.stats.tree_work);
         scene.state.last_positions.abandon();
         self.motion.begin();

@@ -5,6 +5,7 @@ use super::{
     bindings::Layouts,
     draw_lists::{DrawLists, Run},
     materials::{Materials, Surface},
+    volume_grids::VolumeGrids,
 };
 use crate::{
     accel::MeshRange,
@@ -45,6 +46,8 @@ pub struct SceneBuffers {
     pub bind_pose: BindPose,
     /// Materials and their textures.
     pub materials: Materials,
+    /// Its volumes, `None` for those without a scalar grid.
+    pub volumes: Vec<Option<VolumeGrids>>,
     /// What each pass draws.
     pub draws: DrawLists,
     /// Boxes around the scene at any pose.

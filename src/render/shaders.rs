@@ -3,7 +3,7 @@
 use super::{
     alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, fog, frame,
     intersections, lab_rays, lab_show, lights, material_uniforms, merge, overlay, path_sums,
-    path_table, ray_path, sheen, texture_view, tonemap, tree_boxes,
+    path_table, ray_path, sheen, texture_view, tonemap, tree_boxes, volume_params,
 };
 use crate::{
     accel,
@@ -113,6 +113,7 @@ pub static SHADERS: Library = Library {
         "common/signal_taps.wgsl",
         "common/sky_disc.wgsl",
         "common/visibility.wgsl",
+        "common/volume.wgsl",
         "lab/binary.wgsl",
         "lab/cells.wgsl",
         "lab/data.wgsl",
@@ -209,6 +210,10 @@ pub static SHADERS: Library = Library {
         "render/texture_view.wgsl",
         "render/tonemap.wgsl",
         "render/tree_boxes.wgsl",
+        "render/volume_compose.wgsl",
+        "render/volume_light.wgsl",
+        "render/volume_march.wgsl",
+        "render/volume_shadow.wgsl",
         "render/walk.wgsl",
     ],
     constants: &[
@@ -238,6 +243,7 @@ pub static SHADERS: Library = Library {
         tonemap::CONSTANTS,
         tree_boxes::CONSTANTS,
         tree_boxes::COLORS,
+        volume_params::CONSTANTS,
     ],
     // Pixels are compared with the picture's size; triangles are those of the trees or of the G-buffer,
     // materials and their alpha those that were uploaded; texture coordinates, which are a file's, are

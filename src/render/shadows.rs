@@ -141,6 +141,7 @@ impl Shadows {
         let plan = VisibilityPlan {
             size: frame.size,
             traced_slots: traces.then_some(lights.slots),
+            volume_slots: frame.maps_volumes().then_some(lights.slots),
             chooses: traces && lights.chooses(),
             counts_cost: traces && frame.counts_cost,
             filters: frame.filters_shadows,
@@ -154,7 +155,13 @@ impl Shadows {
         self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
         match shadows.mode {
             ShadowMode::Off => {}
-            ShadowMode::Map => self.map.record(recording, geometry, shadows.blended_cast)?,
+            ShadowMode::Map => {
+                if plan.volume_slots.is_some() {
+                    let words = &self.picture.output.words;
+                    recording.scope.clear_buffer(words, 0, None);
+                }
+                self.map.record(recording, geometry, shadows.blended_cast)?;
+            }
             ShadowMode::Rays => {
                 let picture = (&self.picture, shadow_rays::LABEL);
                 self.trace(recording, frame, geometry, trees, gbuffer, picture)?;

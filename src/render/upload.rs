@@ -14,6 +14,7 @@ use super::{
     tree_policy::TreePolicy,
     trees::TreePasses,
     version::next_version,
+    volume_grids::VolumeGrids,
 };
 use crate::{
     Result,
@@ -167,6 +168,9 @@ impl Uploader {
 
         let textures = Textures::new(gpu, scene, anisotropy, progress);
         let materials = Materials::new(gpu, scene, layouts, mipmap, textures)?;
+        let volumes = scene.volumes.iter();
+        let volumes = volumes.map(|volume| VolumeGrids::new(gpu, volume, progress));
+        let volumes = volumes.collect::<Result<_>>()?;
         progress.enter("uploading: making room for the trees")?;
         let merged = [&positions, &frames, &indices, &vertices];
         let scene_group = scene_group(gpu, layouts, merged, &materials.alpha);
@@ -203,6 +207,7 @@ impl Uploader {
             scene_group,
             bind_pose,
             materials,
+            volumes,
         };
         let policy = TreePolicy::new(gpu, trees.cost.room(gpu, &tree));
         let state = SceneState::new(tree, policy);

@@ -47,6 +47,7 @@ mod texture;
 pub mod timeline;
 mod up;
 mod volume;
+pub mod volume_lattice;
 
 pub use animation::Pose;
 pub use blend::{Blend, MorphWeight, wrapped};

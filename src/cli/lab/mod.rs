@@ -7,6 +7,7 @@ mod plan;
 mod scene;
 mod sets;
 mod show;
+mod volumes;
 
 pub use args::LabArgs;
 
@@ -91,6 +92,9 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     }
     let mut report = Report::new("lab", adapter);
     measure::all(args, &mut meter, &bench, &combinations, &mut report, quiet)?;
+    report
+        .runs
+        .extend(volumes::rows(&bench.volumes, &bench.sets));
     let facts = show::facts(&meter.gpu, &bench);
     drop(work);
     if let Some(path) = &args.html {
@@ -189,8 +193,10 @@ fn open(
         })?;
         choose(&mut sets, args)?;
     }
+    let volumes = volumes::placed(&offscreen.scene, &moment.pose, &config.volumes);
     Ok(Bench {
         name,
+        volumes,
         triangles,
         input,
         sets,

@@ -1,5 +1,6 @@
 //! What is measured.
 
+use super::volumes::Placed;
 use crate::{
     cli::bench::inputs::Input,
     lab::{Triangle, ray_file::RaySet},
@@ -11,4 +12,5 @@ pub(super) struct Bench {
     pub(super) triangles: Vec<Triangle>,
     pub(super) input: Input,
     pub(super) sets: Vec<RaySet>,
+    pub(super) volumes: Vec<Placed>,
 }

@@ -28,6 +28,7 @@ mod sun;
 mod timings;
 mod trees;
 mod view;
+mod volumes;
 
 pub(super) use lab::heat_words;
 pub(super) use trees::{cost_ends, depth_ends};
@@ -50,7 +51,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 27] = [
+const SECTIONS: [Section; 28] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -146,6 +147,12 @@ const SECTIONS: [Section; 27] = [
         tip: "Boxes of the trees over the picture, and what the trees are like",
         open: false,
         show: trees::show,
+    },
+    Section {
+        title: "Volumes",
+        tip: "Smoke, fire, clouds and scans",
+        open: false,
+        show: volumes::show,
     },
     Section {
         title: "Laboratory",

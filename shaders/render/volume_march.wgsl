@@ -1,0 +1,224 @@
+// volume_march: what the eye sees of a volume in front of the surfaces, one thread per pixel.
+//
+// in   the volume, its light grid (render/volume_light.wgsl), position of the G-buffer, lights and the
+//      environment's harmonics
+// out  volume_out: radiance that the volume scatters and emits towards the eye, and the share of the light
+//      from behind that comes through
+// Front to back, in steps that begin at the lattice's box, with a sample in each; where in its steps a pixel
+// samples is decided by the shared sequence (common/sampling.wgsl). Within a step the medium is that of its
+// sample, of which absorption and scattering are integrated in closed form: of an even medium the result is
+// exact, however long steps are. Empty bricks are passed at once, and leave the samples where they are. A ray
+// ends where the volume lets next to nothing through.
+//
+// Light from all around is scattered by the harmonics of the environment up to band 2: the phase function of
+// Henyey and Greenstein (1941) scales band l by g^l.
+#import "common/environment.wgsl"
+#import "common/half_float.wgsl"
+#import "common/light.wgsl"
+#import "common/sampling.wgsl"
+#import "common/volume.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<storage, read> volume: VolumeParams;
+@group(1) @binding(2) var position_texture: texture_2d<f32>;
+@group(1) @binding(3) var density_texture: texture_3d<f32>;
+@group(1) @binding(4) var look_texture: texture_3d<f32>;
+@group(1) @binding(5) var skip_texture: texture_3d<f32>;
+@group(1) @binding(6) var light_texture: texture_3d<f32>;
+@group(1) @binding(7) var volume_sampler: sampler;
+@group(1) @binding(8) var volume_out: texture_storage_2d<rgba16float, write>;
+
+// The eye's ray through the middle of a pixel. In a parallel projection rays start beside each other.
+struct EyeRay {
+    origin: vec3f,
+    direction: vec3f,
+}
+
+fn eye_ray(pixel: vec2u) -> EyeRay {
+    let ndc = (vec2f(pixel) + 0.5) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
+    let m = frame.clip_from_offset;
+    let right = vec3f(m[0].x, m[1].x, m[2].x);
+    let up = vec3f(m[0].y, m[1].y, m[2].y);
+    let beside = ndc.x * right / max(dot(right, right), 1.0e-30) + ndc.y * up / max(dot(up, up), 1.0e-30);
+    let is_parallel = frame.orthographic != 0u;
+    return EyeRay(
+        frame.eye + select(vec3f(0.0), beside, is_parallel),
+        select(frame_ray(pixel), frame.forward, is_parallel),
+    );
+}
+
+// Four channels of the light grid.
+fn light_channels(at: vec3f, slab: u32) -> vec4f {
+    if (volume.flags & VOLUME_SHADOWED) == 0u {
+        return vec4f(1.0);
+    }
+    // Filtering must not reach into the next slab.
+    let half_texel = 0.5 / f32(volume.cells.z);
+    let slabs = f32(volume.lights / 4u + 1u);
+    let z = (f32(slab) + clamp(at.z / volume.size.z, half_texel, 1.0 - half_texel)) / slabs;
+    return textureSampleLevel(light_texture, volume_sampler, vec3f(at.xy / volume.size.xy, z), 0.0);
+}
+
+// The share of light that goes on at this cosine with the way it came, per steradian.
+fn phase(cosine: f32) -> f32 {
+    let g = volume.anisotropy;
+    let root = max(1.0 + g * g - 2.0 * g * cosine, 1.0e-6);
+    return (1.0 - g * g) / (4.0 * PI * root * sqrt(root));
+}
+
+// Radiance that is scattered into `along` of what comes from all around.
+fn scattered_sky(along: vec3f) -> vec3f {
+    let v = environment_direction(along);
+    let g = volume.anisotropy;
+    var sum = SH_0 * environment_sh[0u].rgb;
+    sum += g * SH_1
+        * (v.y * environment_sh[1u].rgb + v.z * environment_sh[2u].rgb + v.x * environment_sh[3u].rgb);
+    var second = SH_2_2
+        * (2.0 * v.x * v.y * environment_sh[4u].rgb + (v.x * v.x - v.y * v.y) * environment_sh[8u].rgb);
+    second += SH_2_1 * v.z * (v.y * environment_sh[5u].rgb + v.x * environment_sh[7u].rgb);
+    second += SH_2_0 * (3.0 * v.z * v.z - 1.0) * environment_sh[6u].rgb;
+    return max(sum + g * g * second, vec3f(0.0)) * frame.environment_scale;
+}
+
+// Radiance that a medium of albedo 1 scatters along a ray, over its extinction.
+fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f {
+    var channels = light_channels(at, 0u);
+    var sum = channels.x * sky;
+    for (var i = 0u; i < volume.lights; i++) {
+        let channel = (i + 1u) % 4u;
+        if channel == 0u {
+            channels = light_channels(at, (i + 1u) / 4u);
+        }
+        let sample = light_sample(lights[i], position);
+        sum += channels[channel] * phase(dot(sample.to_light, direction)) * sample.irradiance;
+    }
+    return sum;
+}
+
+// Colours of a temperature over that of the hottest voxel.
+fn glow(temperature: f32) -> vec3f {
+    let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
+    let low = u32(place);
+    let high = min(low + 1u, VOLUME_TABLE - 1u);
+    return mix(volume.blackbody[low], volume.blackbody[high], fract(place)).rgb;
+}
+
+fn look(at: vec3f) -> vec4f {
+    if (volume.flags & VOLUME_LOOK) == 0u {
+        return vec4f(1.0, 1.0, 1.0, 0.0);
+    }
+    return textureSampleLevel(look_texture, volume_sampler, at / volume.size, 0.0);
+}
+
+fn is_within(at: vec3f) -> bool {
+    return all(at >= vec3f(0.0)) && all(at <= volume.size);
+}
+
+// The texel where there is a volume, else 0: where it ends it has a surface.
+fn texel_within(at: vec3f) -> f32 {
+    return select(0.0, volume_texel(at), is_within(at));
+}
+
+// Radiance of the surface at whose value the texels are `isovalue`, between two distances of a ray.
+fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
+    var low = span.x;
+    var high = span.y;
+    for (var i = 0u; i < VOLUME_BISECTIONS; i++) {
+        let middle = 0.5 * (low + high);
+        let inside = volume_texel(ray.origin + middle * ray.direction) >= volume.isovalue;
+        low = select(middle, low, inside);
+        high = select(high, middle, inside);
+    }
+    let at = ray.origin + high * ray.direction;
+    let x = vec3f(1.0, 0.0, 0.0);
+    let y = vec3f(0.0, 1.0, 0.0);
+    let z = vec3f(0.0, 0.0, 1.0);
+    let gradient = vec3f(
+        texel_within(at + x) - texel_within(at - x),
+        texel_within(at + y) - texel_within(at - y),
+        texel_within(at + z) - texel_within(at - z),
+    );
+    let towards = -(transpose(volume.voxel_from_world) * vec4f(gradient, 0.0)).xyz;
+    let to_eye = -eye.direction;
+    var normal = select(to_eye, normalize(towards), dot(towards, towards) > 0.0);
+    normal *= select(-1.0, 1.0, dot(normal, to_eye) >= 0.0);
+    let position = eye.origin + high * eye.direction;
+    // Cells behind the surface are dark: light is looked up in front of it. In front of a face of the lattice,
+    // which may cut through what is solid, there are none, and nothing of the volume either.
+    let out = (volume.voxel_from_world * vec4f(normal, 0.0)).xyz;
+    let cell = volume.size / vec3f(volume.cells);
+    let lit_at = at + 1.75 * max(cell.x, max(cell.y, cell.z)) * normalize(out);
+    let is_cut = high - ray.first < 0.01 * ray.step;
+    let open = select(1.0, 0.0, is_within(lit_at) && !is_cut);
+    var channels = max(light_channels(lit_at, 0u), vec4f(open));
+    var sum = channels.x * environment_diffuse(normal);
+    for (var i = 0u; i < volume.lights; i++) {
+        let channel = (i + 1u) % 4u;
+        if channel == 0u {
+            channels = max(light_channels(lit_at, (i + 1u) / 4u), vec4f(open));
+        }
+        let sample = light_sample(lights[i], position);
+        sum += channels[channel] * max(dot(normal, sample.to_light), 0.0) / PI * sample.irradiance;
+    }
+    var color = volume.albedo * look(at).rgb;
+    if (volume.flags & VOLUME_TRANSFER) != 0u {
+        color *= volume_transfer(volume.isovalue).rgb;
+    }
+    return color * sum;
+}
+
+@compute @workgroup_size(8, 8)
+fn volume_march(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let seen = textureLoad(position_texture, pixel, 0);
+    let eye = eye_ray(pixel);
+    let far = select(dot(seen.xyz - eye.origin, eye.direction), 1.0e30, seen.w == 0.0);
+    let ray = volume_ray(eye.origin, eye.direction, far);
+    let jitter = sampling_point(pixel, frame.sample_index, SAMPLE_VOLUMES).x;
+    let sky = scattered_sky(eye.direction);
+    var radiance = vec3f(0.0);
+    var through = 1.0;
+    var k = 0.0;
+    loop {
+        if k >= ray.steps || through < VOLUME_LEAST {
+            break;
+        }
+        let step = volume_step(ray, k);
+        let t = step.x + jitter * step.y;
+        let at = ray.origin + t * ray.direction;
+        let next = volume_skip(ray, at, k, t, jitter);
+        if next > k {
+            k = next;
+            continue;
+        }
+        k += 1.0;
+        let texel = volume_texel(at);
+        if volume.isovalue >= 0.0 {
+            if texel >= volume.isovalue {
+                radiance = surface(ray, eye, vec2f(max(t - ray.step, ray.first), t));
+                through = 0.0;
+            }
+            continue;
+        }
+        let extinction = volume_extinction(texel);
+        let own = look(at);
+        var color = volume.albedo * own.rgb;
+        if (volume.flags & VOLUME_TRANSFER) != 0u {
+            color *= volume_transfer(texel).rgb;
+        }
+        let depth = extinction * step.y;
+        // 1 − exp(−x), without what rounding takes from small ones.
+        let taken = select(1.0 - exp(-depth), depth * (1.0 - depth * (0.5 - depth / 6.0)), depth < 0.01);
+        var added = volume.emission * glow(own.a) * select(step.y, taken / extinction, depth > 1.0e-6);
+        if depth > 0.0 {
+            added += taken * color * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
+        }
+        radiance += through * added;
+        through *= 1.0 - taken;
+    }
+    let shown = min(radiance, vec3f(RADIANCE_MAX));
+    textureStore(volume_out, pixel, half_float_round(vec4f(shown, through)));
+}

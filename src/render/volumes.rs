@@ -1,0 +1,355 @@
+//! The volumes of a frame: where they stand, how light gets into them, and in which order they are seen. A
+//! frame without any pays nothing.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Radiance, Trees, Visibility},
+    frame::{Frame, FrameInput},
+    recording::Recording,
+    scene_buffers::SceneBuffers,
+    tree_policy::{TreePlan, TreeWork},
+    volume_compose::VolumeCompose,
+    volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, texture_3d},
+    volume_light::{VolumeLight, slabs},
+    volume_march::VolumeMarch,
+    volume_params::{distance, params},
+    volume_shadow::VolumeShadow,
+};
+use crate::{
+    Result,
+    config::ShadowMode,
+    gpu::{
+        Gpu, GpuImage, Needs,
+        layout::{Light, VolumeParams},
+    },
+};
+use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
+
+/// Most slices of a light grid, in all of its slabs.
+pub const SLICES: u32 = 1024;
+
+/// The passes, with what they keep of each volume.
+#[derive(Debug)]
+pub struct Volumes {
+    light: VolumeLight,
+    shadow: VolumeShadow,
+    march: VolumeMarch,
+    compose: VolumeCompose,
+    sampler: wgpu::Sampler,
+    /// Those of the last frame, in the order of nodes.
+    instances: Vec<Instance>,
+    /// Which buffers they are of.
+    version: Option<u64>,
+    /// The instances that are seen, the farthest first.
+    order: Vec<usize>,
+}
+
+/// A volume at a node.
+#[derive(Debug)]
+struct Instance {
+    node: usize,
+    volume: usize,
+    settings: VolumeParams,
+    params: wgpu::Buffer,
+    skip: wgpu::TextureView,
+    light: wgpu::TextureView,
+    /// What the light grid was filled for, once that was submitted.
+    lit: Option<Lit>,
+    /// What this frame fills it for.
+    lights: Option<Lit>,
+}
+
+/// What light grids depend on, beside the trees.
+#[derive(Debug, Clone, PartialEq)]
+struct Lit {
+    settings: VolumeParams,
+    lights: Vec<Light>,
+    shadows: ShadowMode,
+}
+
+impl Volumes {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        Self {
+            light: VolumeLight::new(gpu, layouts),
+            shadow: VolumeShadow::new(gpu, layouts),
+            march: VolumeMarch::new(gpu, layouts),
+            compose: VolumeCompose::new(gpu),
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("volumes"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                ..Default::default()
+            }),
+            instances: Vec::new(),
+            version: None,
+            order: Vec::new(),
+        }
+    }
+
+    /// What frames of `input` compile.
+    pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
+        if !is_on(input, buffers) {
+            return;
+        }
+        self.march.needs(needs);
+        self.compose.needs(needs);
+        if input.config.volumes.shadows {
+            self.light.needs(needs);
+            if input.config.shadows.mode != ShadowMode::Off {
+                self.shadow.needs(needs);
+            }
+        }
+    }
+
+    /// Finds the volumes of a frame, and dims the light that surfaces see by them.
+    pub fn shade(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        gbuffer: &GBuffer,
+        visibility: &Visibility,
+    ) -> Result<()> {
+        self.place(recording.gpu, frame)?;
+        if !frame.config.volumes.shadows || visibility.is_empty() {
+            return Ok(());
+        }
+        for index in &self.order {
+            if let Some(placed) = self.placed(*index, frame.buffers) {
+                self.shadow
+                    .record(recording, frame, gbuffer, &placed, visibility)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays the volumes of a frame over `radiance`, the farthest first.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+        plan: &TreePlan,
+        radiance: &Radiance,
+    ) -> Result<()> {
+        if self.order.is_empty() {
+            self.march.forget(recording.gpu);
+            return Ok(());
+        }
+        if frame.config.volumes.shadows {
+            self.fill(recording, frame, geometry, trees, plan)?;
+        }
+        for index in self.order.clone() {
+            let instance = &self.instances[index];
+            let Some(grids) = grids(frame.buffers, instance.volume) else {
+                continue;
+            };
+            let placed = instance.placed(grids, &self.sampler);
+            let seen = self.march.record(recording, frame, gbuffer, &placed)?;
+            self.compose.record(recording, seen, radiance)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the light grids that something has changed for.
+    fn fill(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        plan: &TreePlan,
+    ) -> Result<()> {
+        for index in self.order.clone() {
+            let instance = &self.instances[index];
+            let lit = Lit {
+                settings: instance.settings,
+                lights: frame.lights.clone(),
+                shadows: frame.config.shadows.mode,
+            };
+            let stays = plan.work == TreeWork::None && instance.lit.as_ref() == Some(&lit);
+            if !stays && let Some(placed) = self.placed(index, frame.buffers) {
+                let settings = &instance.settings;
+                self.light
+                    .record(recording, frame, geometry, trees, &placed, settings)?;
+            }
+            let instance = &mut self.instances[index];
+            (instance.lit, instance.lights) = (None, Some(lit));
+        }
+        Ok(())
+    }
+
+    /// The frame was recorded whole.
+    pub fn settle(&mut self) {
+        for instance in &mut self.instances {
+            if instance.lights.is_some() {
+                instance.lit = instance.lights.take();
+            }
+        }
+    }
+
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        for instance in &mut self.instances {
+            (instance.lit, instance.lights) = (None, None);
+        }
+    }
+
+    /// What the eye saw of the volume that was drawn last: radiance, and the share of the light from behind
+    /// that came through.
+    pub fn output(&self) -> &GpuImage {
+        self.march.output()
+    }
+
+    fn placed<'a>(&'a self, index: usize, buffers: &'a SceneBuffers) -> Option<PlacedVolume<'a>> {
+        let instance = self.instances.get(index)?;
+        let grids = grids(buffers, instance.volume)?;
+        Some(instance.placed(grids, &self.sampler))
+    }
+
+    /// Finds where the volumes of a frame are.
+    fn place(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<()> {
+        self.order.clear();
+        let buffers = frame.buffers;
+        if buffers.volumes.is_empty() || !frame.config.volumes.enabled {
+            self.instances.clear();
+            return Ok(());
+        }
+        if self.version != Some(buffers.version) {
+            self.instances.clear();
+            self.version = Some(buffers.version);
+        }
+        let mut before = std::mem::take(&mut self.instances).into_iter().peekable();
+        for (node, volume) in instances(frame) {
+            let Some(grids) = grids(buffers, volume) else {
+                continue;
+            };
+            let facts = &grids.facts;
+            let settings = params(
+                &frame.config.volumes,
+                (facts.size, facts.range),
+                (facts.has_look, facts.is_hot),
+                frame.pose.world_from_node[node] * facts.volume_from_lattice,
+                frame.lights.len(),
+            );
+            let Some(settings) = settings else {
+                continue;
+            };
+            while before.next_if(|instance| instance.node < node).is_some() {}
+            let last = before.next_if(|instance| instance.node == node);
+            let instance = match last {
+                Some(last) => last.with(gpu, grids, settings)?,
+                None => Instance::new(gpu, grids, (node, volume), settings)?,
+            };
+            self.instances.push(instance);
+        }
+        let eye = frame.view.eye();
+        let far = |index: &usize| distance(&self.instances[*index].settings, eye);
+        let mut order: Vec<_> = (0..self.instances.len()).collect();
+        order.sort_by(|a, b| far(b).total_cmp(&far(a)));
+        self.order = order;
+        Ok(())
+    }
+}
+
+impl Instance {
+    fn new(
+        gpu: &Gpu,
+        grids: &VolumeGrids,
+        (node, volume): (usize, usize),
+        settings: VolumeParams,
+    ) -> Result<Self> {
+        let usage = Buffer::STORAGE | Buffer::COPY_DST;
+        gpu.catch(|| Self {
+            node,
+            volume,
+            settings,
+            params: gpu.buffer_with("volume.params", bytemuck::bytes_of(&settings), usage),
+            skip: grids.skip(gpu, &settings),
+            light: light_grid(gpu, &settings),
+            lit: None,
+            lights: None,
+        })
+    }
+
+    /// The same with these settings.
+    fn with(mut self, gpu: &Gpu, grids: &VolumeGrids, settings: VolumeParams) -> Result<Self> {
+        let before = self.settings;
+        if before == settings {
+            return Ok(self);
+        }
+        gpu.queue
+            .write_buffer(&self.params, 0, bytemuck::bytes_of(&settings));
+        self.settings = settings;
+        let fills = |of: &VolumeParams| {
+            let VolumeParams {
+                scale,
+                base,
+                emission,
+                isovalue,
+                flags,
+                transfer,
+                ..
+            } = *of;
+            (scale, base, emission, isovalue, flags, transfer)
+        };
+        if fills(&before) != fills(&settings) {
+            self.skip = gpu.catch(|| grids.skip(gpu, &settings))?;
+        }
+        if grid_size(&before) != grid_size(&settings) {
+            self.light = gpu.catch(|| light_grid(gpu, &settings))?;
+            self.lit = None;
+        }
+        Ok(self)
+    }
+
+    fn placed<'a>(
+        &'a self,
+        grids: &'a VolumeGrids,
+        sampler: &'a wgpu::Sampler,
+    ) -> PlacedVolume<'a> {
+        PlacedVolume {
+            grids,
+            params: &self.params,
+            skip: &self.skip,
+            light: &self.light,
+            sampler,
+        }
+    }
+}
+
+/// Whether any volume may be seen.
+fn is_on(input: &FrameInput<'_>, buffers: &SceneBuffers) -> bool {
+    input.config.volumes.enabled && buffers.volumes.iter().any(Option::is_some)
+}
+
+fn grids(buffers: &SceneBuffers, volume: usize) -> Option<&VolumeGrids> {
+    buffers.volumes.get(volume)?.as_ref()
+}
+
+/// The visible nodes that place a volume, and which.
+fn instances<'a>(frame: &'a Frame<'_>) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let nodes = frame.scene.nodes.iter().zip(&frame.pose.visible);
+    let placed = nodes
+        .enumerate()
+        .filter(|(_, (_, is_visible))| **is_visible);
+    placed.filter_map(|(index, (node, _))| Some((index, node.volume?)))
+}
+
+/// Texels of the light grid.
+fn grid_size(params: &VolumeParams) -> [u32; 3] {
+    let [x, y, z] = params.cells;
+    match params.flags & super::volume_params::VOLUME_SHADOWED {
+        0 => [1; 3],
+        _ => [x, y, z * slabs(params.lights)],
+    }
+}
+
+fn light_grid(gpu: &Gpu, params: &VolumeParams) -> wgpu::TextureView {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    let texture = texture_3d(gpu, "volume.light", grid_size(params), LIGHT_FORMAT, usage);
+    texture.create_view(&wgpu::TextureViewDescriptor::default())
+}

@@ -1,0 +1,523 @@
+//! Volumes: the march against its twin, closed forms and ratio tracking; what it shadows, and in which order.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    Error,
+    config::{EnvironmentSource, ShadowMode, VolumeTransfer},
+    gpu::{
+        Gpu,
+        layout::{Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
+    },
+    reference::{
+        lbvh::{Triangle, triangles},
+        sampling,
+        trace::closest_hit,
+        volumes::{LightGrid, Lit, Medium, Order, phase},
+    },
+    render::{Channel, Renderer, View, blue_noise, volume_params},
+    scene::{Grid, LightKind, Pose, Scene, Volume, volume_lattice::VolumeLattice},
+};
+use common::{
+    gpu,
+    scenes::{Stage, add_light, glowing, look_at, matte, node, quad, scene},
+};
+use glam::{DVec3, Mat4, Quat, Vec2, Vec3};
+
+const SIZE: [u32; 2] = [24, 16];
+
+/// A scalar grid over the cube from −1 to 1.
+fn grid(name: &str, size: [u32; 3], value: impl Fn(Vec3) -> f32) -> Grid {
+    let scale = 2.0 / Vec3::from(size.map(|side| side as f32));
+    let volume_from_voxel =
+        Mat4::from_translation(0.5 * scale - Vec3::ONE) * Mat4::from_scale(scale);
+    let [x, y, z] = size;
+    let all = (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
+    let at =
+        |voxel: [u32; 3]| volume_from_voxel.transform_point3(Vec3::from(voxel.map(|at| at as f32)));
+    Grid {
+        name: name.into(),
+        components: 1,
+        size,
+        volume_from_voxel,
+        values: all.map(|voxel| value(at(voxel))).collect(),
+        background: 0.0,
+    }
+}
+
+/// A ball that is densest in its middle.
+fn gaussian(side: u32) -> Grid {
+    grid("density", [side; 3], |at| {
+        (-5.0 * at.length_squared()).exp()
+    })
+}
+
+fn place(scene: &mut Scene, transform: Mat4, grids: Vec<Grid>) {
+    let mut node = node(transform);
+    node.volume = Some(scene.volumes.len());
+    scene.nodes.push(node);
+    scene.volumes.push(Volume {
+        name: "smoke".into(),
+        grids,
+    });
+}
+
+fn view() -> View {
+    look_at(Vec3::new(0.4, 0.9, 4.0), Vec3::ZERO, 100.0)
+}
+
+/// Radiance of each pixel, and the share of the background that is covered.
+fn lit(stage: &mut Stage<'_>, view: View) -> Vec<[f64; 4]> {
+    let pose = Pose::new(stage.scene, None, 0.0);
+    stage.draw(&pose, view);
+    let texels = stage.channel(Channel::Lit).texels.into_iter();
+    texels.map(|texel| texel.map(f64::from)).collect()
+}
+
+/// The ray of a pixel.
+fn ray(view: View, pixel: [u32; 2]) -> (DVec3, DVec3) {
+    let middle = Vec2::from(pixel.map(|at| at as f32 + 0.5));
+    let [_, direction] = view.ray(middle, SIZE);
+    (view.eye().as_dvec3(), direction.as_dvec3().normalize())
+}
+
+fn pixels() -> impl Iterator<Item = [u32; 2]> {
+    (0..SIZE[1]).flat_map(|y| (0..SIZE[0]).map(move |x| [x, y]))
+}
+
+/// The settings that the renderer makes of the volume of a stage.
+fn params(stage: &Stage<'_>, lattice: &VolumeLattice, lights: usize) -> VolumeParams {
+    let node = stage
+        .scene
+        .nodes
+        .iter()
+        .position(|node| node.volume.is_some());
+    let origin = stage.uploaded.buffers.origin;
+    let pose = Pose::new(stage.scene, None, 0.0).moved(-origin);
+    let placed = pose.world_from_node[node.unwrap()] * lattice.volume_from_lattice;
+    let look = (lattice.look.is_some(), lattice.is_hot);
+    let shape = (lattice.size, lattice.range);
+    volume_params::params(&stage.config.volumes, shape, look, placed, lights).unwrap()
+}
+
+fn sun(direction: Vec3, intensity: f32) -> GpuLight {
+    GpuLight {
+        direction: direction.normalize().to_array(),
+        intensity: [intensity; 3],
+        ..GpuLight::default()
+    }
+}
+
+/// The largest difference over the largest value, of radiance.
+fn difference(a: &[[f64; 4]], b: &[[f64; 4]]) -> f64 {
+    let values = |pixels: &[[f64; 4]]| -> Vec<f64> {
+        pixels
+            .iter()
+            .flat_map(|pixel| pixel[..3].to_vec())
+            .collect()
+    };
+    let (a, b) = (values(a), values(b));
+    let largest = a.iter().copied().fold(1e-9, f64::max);
+    let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
+    apart.fold(0.0, f64::max) / largest
+}
+
+fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
+    let mut stage = Stage::new(gpu, scene, SIZE);
+    stage.darken();
+    stage.config.image.antialias = canopy::config::Antialias::Off;
+    stage
+}
+
+/// A box of an even medium, turned and stretched, in front of a wall and through it: what comes through, and
+/// what is scattered once, are known.
+fn even_box(gpu: &Gpu) {
+    let (density, anisotropy) = (0.7, 0.4);
+    let transform = Mat4::from_scale_rotation_translation(
+        Vec3::new(0.9, 0.6, 0.7),
+        Quat::from_rotation_y(0.5),
+        Vec3::new(0.1, 0.0, 0.2),
+    );
+    // The left half of the wall stands within the box.
+    let walls = [
+        quad(Vec3::new(-4.0, -4.0, 0.2), 4.0 * Vec3::X, 8.0 * Vec3::Y, 0),
+        quad(Vec3::new(0.0, -4.0, -2.0), 4.0 * Vec3::X, 8.0 * Vec3::Y, 0),
+    ];
+    let mut scene = scene(walls, vec![glowing(Vec3::new(2.0, 1.0, 0.5))]);
+    let to = Vec3::new(-0.3, -1.0, -0.2);
+    add_light(&mut scene, LightKind::Directional, 5.0, Vec3::ZERO, to);
+    place(
+        &mut scene,
+        transform,
+        vec![grid("density", [8, 5, 6], |_| 2.0)],
+    );
+    let mut stage = stage(gpu, &scene);
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.anisotropy) = (0.5 * density, anisotropy);
+    settings.shadows = false;
+    let albedo = DVec3::from(settings.albedo.map(f64::from));
+    let seen = lit(&mut stage, view());
+    stage.config.volumes.enabled = false;
+    let bare = lit(&mut stage, view());
+    stage.config.volumes.enabled = true;
+    let mut within = 0;
+    for ((pixel, found), bare) in pixels().zip(&seen).zip(&bare) {
+        let (origin, direction) = ray(view(), pixel);
+        let inverse = transform.as_dmat4().inverse();
+        let start = inverse.transform_point3(origin);
+        let along = inverse.transform_vector3(direction);
+        let faces = [-DVec3::ONE, DVec3::ONE].map(|face| (face - start) / along);
+        let [low, high] = [faces[0].min(faces[1]), faces[0].max(faces[1])];
+        let wall = |z: f64| (z - origin.z) / direction.z;
+        let far = match origin.x + wall(0.2) * direction.x < 0.0 {
+            true => wall(0.2),
+            false => wall(-2.0),
+        };
+        let width = (high.min_element().min(far) - low.max_element()).max(0.0);
+        let kept = (-f64::from(density) * width).exp();
+        let wall = DVec3::from_slice(bare);
+        let phase = phase(
+            f64::from(anisotropy),
+            -to.normalize().as_dvec3().dot(direction),
+        );
+        let exact = kept * wall + (1.0 - kept) * albedo * 5.0 * phase;
+        let found = DVec3::from_slice(found);
+        let error = ((found - exact) / exact.max(DVec3::splat(1e-3)))
+            .abs()
+            .max_element();
+        assert!(error <= 5e-3, "{pixel:?}: {found} for {exact}");
+        within += u32::from(width > 0.1);
+    }
+    assert!(within > 60, "{within}");
+    // An even sky: what is scattered is as bright as it, whatever the phase function.
+    stage.config.environment.intensity = 1.0;
+    stage.config.environment.source = EnvironmentSource::Color;
+    stage.config.volumes.density = 1e3;
+    let sky = stage.config.environment.clone();
+    let thick = lit(&mut stage, view());
+    let middle = thick[(SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize];
+    let phase = {
+        let (_, direction) = ray(view(), [SIZE[0] / 2, SIZE[1] / 2]);
+        phase(
+            f64::from(anisotropy),
+            -to.normalize().as_dvec3().dot(direction),
+        )
+    };
+    let expected = 0.9 * (f64::from(sky.intensity * sky.color[0]) + 5.0 * phase);
+    assert!(
+        (middle[0] / expected - 1.0).abs() < 1e-2,
+        "{middle:?} for {expected}"
+    );
+}
+
+/// A ball of smoke that darkens itself, against ratio tracking; steps of half the length; both orders.
+fn ball(gpu: &Gpu) {
+    let far = quad(Vec3::new(50.0, 50.0, -60.0), Vec3::X, Vec3::Y, 0);
+    let mut scene = scene([far], vec![matte(Vec3::ONE)]);
+    let to = Vec3::new(-1.0, -0.4, -0.3);
+    add_light(&mut scene, LightKind::Directional, 8.0, Vec3::ZERO, to);
+    place(
+        &mut scene,
+        Mat4::from_scale(Vec3::splat(1.2)),
+        vec![gaussian(24)],
+    );
+    let mut stage = stage(gpu, &scene);
+    stage.config.volumes.density = 4.0;
+    stage.config.volumes.anisotropy = 0.3;
+    let found = lit(&mut stage, view());
+    let lattice = VolumeLattice::new(&scene.volumes[0], 2048).unwrap();
+    let params = params(&stage, &lattice, 1);
+    let medium = Medium {
+        lattice: &lattice,
+        params: &params,
+    };
+    let lights = [sun(to, 8.0)];
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let origin = stage.uploaded.buffers.origin.as_dvec3();
+    let block: Vec<_> = pixels()
+        .filter(|[x, y]| (9..15).contains(x) && (6..10).contains(y))
+        .collect();
+    let (mut fast, mut exact) = (DVec3::ZERO, DVec3::ZERO);
+    for pixel in &block {
+        fast += DVec3::from_slice(&found[(pixel[1] * SIZE[0] + pixel[0]) as usize]);
+        let (eye, direction) = ray(view(), *pixel);
+        exact += medium.tracked(&lights, (eye - origin, direction, 1e30), 4096, &mut random);
+    }
+    let error = (fast.x / exact.x - 1.0).abs();
+    assert!(error <= 1e-2, "{error}");
+    // The comparison tells a ball without shadows of its own.
+    stage.config.volumes.shadows = false;
+    let even = lit(&mut stage, view());
+    assert!(difference(&found, &even) > 0.2);
+    stage.config.volumes.shadows = true;
+    // Steps of half the length: the mean over the jitter changes little, and so does every pixel.
+    let step = stage.config.volumes.step;
+    for (factor, most) in [(0.5, 1e-2), (0.25, 1e-2)] {
+        stage.config.volumes.step = factor * step;
+        let halved = lit(&mut stage, view());
+        let apart = difference(&found, &halved);
+        assert!(apart <= most, "{apart}");
+    }
+    stage.config.volumes.step = 16.0;
+    let coarse = lit(&mut stage, view());
+    assert!(
+        difference(&found, &coarse) > 1e-2,
+        "long steps are told from short ones"
+    );
+}
+
+/// Places of a stage's meshes.
+fn soup(stage: &Stage<'_>) -> Vec<Triangle> {
+    let merged = stage.merged();
+    triangles(&merged.positions, &merged.indices)
+}
+
+/// A sparse, coloured, hot volume between a floor and an opaque screen, by two lights: every pixel is that of
+/// the twin, which skips no brick.
+fn twin(gpu: &Gpu) {
+    let floor = quad(Vec3::new(-3.0, -1.1, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
+    let screen = quad(Vec3::new(0.2, 1.4, -1.0), Vec3::X, 2.0 * Vec3::Z, 0);
+    let mut black = matte(Vec3::ZERO);
+    black.double_sided = true;
+    black.unlit = true;
+    let mut scene = scene([floor, screen], vec![black]);
+    add_light(
+        &mut scene,
+        LightKind::Point,
+        30.0,
+        Vec3::new(1.5, 3.0, 0.5),
+        Vec3::ZERO,
+    );
+    add_light(
+        &mut scene,
+        LightKind::Directional,
+        4.0,
+        Vec3::ZERO,
+        Vec3::new(1.0, -0.2, -0.6),
+    );
+    let size = [20, 33, 17];
+    let blobs = |at: Vec3| {
+        let near = |middle: Vec3| (1.0 - 3.0 * at.distance_squared(middle)).max(0.0);
+        near(Vec3::new(-0.5, -0.4, 0.3)) + 2.0 * near(Vec3::new(0.4, 0.5, -0.2))
+    };
+    let mut color = grid("Cd", size, |_| 0.0);
+    color.components = 3;
+    color.values = (0..color.values.len())
+        .flat_map(|i| [0.2 + 0.8 * (i % 20) as f32 / 20.0, 0.5, 1.0])
+        .collect();
+    let transform = Mat4::from_scale_rotation_translation(
+        Vec3::new(0.9, 1.0, 0.8),
+        Quat::from_rotation_z(0.3),
+        Vec3::new(0.0, 0.2, 0.0),
+    );
+    let grids = vec![
+        grid("density", size, blobs),
+        grid("temperature", size, |at| 800.0 * blobs(at * 1.1)),
+        color,
+    ];
+    place(&mut scene, transform, grids);
+    let mut stage = stage(gpu, &scene);
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.emission) = (2.0, 3.0);
+    settings.light_cells = 12;
+    let lattice = VolumeLattice::new(&scene.volumes[0], 2048).unwrap();
+    let compare = |stage: &mut Stage<'_>, most: f64| {
+        let found = lit(stage, view());
+        let position = stage.channel(Channel::Position).texels;
+        let params = params(stage, &lattice, 2);
+        let medium = Medium {
+            lattice: &lattice,
+            params: &params,
+        };
+        let origin = stage.uploaded.buffers.origin;
+        let point = GpuLight {
+            kind: 1,
+            position: (Vec3::new(1.5, 3.0, 0.5) - origin).to_array(),
+            intensity: [30.0; 3],
+            ..GpuLight::default()
+        };
+        let lights = [point, sun(Vec3::new(1.0, -0.2, -0.6), 4.0)];
+        let soup = soup(stage);
+        let is_open = |position: DVec3, direction: DVec3, distance: f64| {
+            let (from, along) = (position.as_vec3(), direction.as_vec3());
+            closest_hit(&soup, from, along, 0.0, distance).is_none()
+        };
+        let grid: Option<LightGrid> = stage
+            .config
+            .volumes
+            .shadows
+            .then(|| medium.light_grid(&lights, is_open));
+        let nothing = |_: DVec3| DVec3::ZERO;
+        let lit = Lit {
+            lights: &lights,
+            sky: &nothing,
+            sky_on_surface: &nothing,
+            grid: grid.as_ref(),
+        };
+        let mask = blue_noise::mask();
+        let mut samples = [0; 2];
+        let twin: Vec<_> = pixels()
+            .zip(&position)
+            .map(|(pixel, position)| {
+                let (eye, direction) = ray(view(), pixel);
+                let far = match position[3] {
+                    0.0 => 1e30,
+                    _ => (DVec3::from_slice(&position.map(f64::from)) - eye).dot(direction),
+                };
+                let [jitter, _] = sampling::point(mask, pixel, 0, SAMPLE_VOLUMES);
+                let along = (eye - origin.as_dvec3(), direction, far);
+                let seen = medium.march(&lit, along, jitter, Order::FrontToBack);
+                let back = medium.march(&lit, along, jitter, Order::BackToFront);
+                samples[0] += seen.samples;
+                samples[1] += back.samples;
+                if params.isovalue < 0.0 {
+                    let largest = seen.radiance.max_element().max(1e-3);
+                    let apart = (seen.radiance - back.radiance).abs().max_element();
+                    assert!(apart <= 1e-2 * largest, "both orders: {seen:?} {back:?}");
+                }
+                [
+                    seen.radiance.x,
+                    seen.radiance.y,
+                    seen.radiance.z,
+                    1.0 - seen.through,
+                ]
+            })
+            .collect();
+        let wrong = found.iter().zip(&twin).filter(|(found, twin)| {
+            (0..3).any(|k| (found[k] - twin[k]).abs() > most * twin[k].max(0.05))
+        });
+        let wrong = wrong.count();
+        let bright = twin
+            .iter()
+            .filter(|twin| twin[..3].iter().any(|value| *value > 0.02))
+            .count();
+        assert!(bright > 12, "{bright}");
+        (wrong, twin, samples)
+    };
+    let (wrong, scattered, samples) = compare(&mut stage, 1e-2);
+    assert!(wrong <= 4, "{wrong}");
+    assert!(samples[0] <= samples[1]);
+    stage.config.volumes.step *= 0.5;
+    let halved = lit(&mut stage, view());
+    stage.config.volumes.step *= 2.0;
+    // Other settings begin the sampling sequence anew: both sample at the same share of their steps.
+    let whole = lit(&mut stage, view());
+    let apart = difference(&whole, &halved);
+    assert!(apart <= 1e-2, "steps of half the length: {apart}");
+    // With values that say colour and opacity, and where that is a surface.
+    stage.config.volumes.transfer = VolumeTransfer::Heat;
+    stage.config.volumes.emission = 0.0;
+    let (wrong, transferred, _) = compare(&mut stage, 1e-2);
+    assert!(wrong <= 4, "{wrong}");
+    assert!(difference(&scattered, &transferred) > 0.1);
+    stage.config.volumes.transfer = VolumeTransfer::Off;
+    stage.config.volumes.isovalue = 0.4;
+    let (wrong, surface, _) = compare(&mut stage, 2e-2);
+    assert!(wrong <= 12, "{wrong}");
+    assert!(difference(&scattered, &surface) > 0.1);
+    // Nothing of it is left where volumes are off.
+    stage.config.volumes.enabled = false;
+    let without = lit(&mut stage, view());
+    assert!(difference(&surface, &without) > 0.5);
+}
+
+/// A floor below a box sees the sun through it; the box sees it past what stands above.
+fn shadow(gpu: &Gpu) {
+    let floor = quad(Vec3::new(-3.0, -1.5, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
+    let mut scene = scene([floor], vec![matte(Vec3::ONE)]);
+    add_light(
+        &mut scene,
+        LightKind::Directional,
+        3.0,
+        Vec3::ZERO,
+        Vec3::NEG_Y,
+    );
+    place(
+        &mut scene,
+        Mat4::IDENTITY,
+        vec![grid("density", [8; 3], |_| 1.0)],
+    );
+    let mut stage = stage(gpu, &scene);
+    stage.config.volumes.density = 0.6;
+    let down = look_at(Vec3::new(0.0, -1.2, 3.5), Vec3::new(0.0, -1.5, 0.0), 100.0);
+    stage.config.volumes.albedo = [0.0; 3];
+    for mode in [ShadowMode::Rays, ShadowMode::Map] {
+        stage.config.shadows.mode = mode;
+        stage.config.volumes.enabled = true;
+        let with = lit(&mut stage, down);
+        let position = stage.channel(Channel::Position).texels;
+        stage.config.volumes.enabled = false;
+        let without = lit(&mut stage, down);
+        let mut shaded = 0;
+        for (i, at) in position.iter().enumerate() {
+            let is_below = at[3] != 0.0 && at[0].abs().max(at[2].abs()) < 0.95 && at[2] < 1.0;
+            // What the eye sees through the box is dimmed once more: only rays below it count.
+            if is_below && at[1] < -1.4 {
+                let share = with[i][0] / without[i][0];
+                let eye = DVec3::new(0.0, -1.2, 3.5);
+                let to = DVec3::new(f64::from(at[0]), f64::from(at[1]), f64::from(at[2]));
+                assert!(eye.y < -1.0 && to.y < -1.0);
+                assert!((share - (-1.2_f64).exp()).abs() < 6e-3, "{at:?}: {share}");
+                shaded += 1;
+            }
+        }
+        assert!(shaded > 10, "{shaded}");
+    }
+}
+
+#[test]
+fn an_even_box_follows_the_closed_form() {
+    even_box(&gpu());
+}
+
+#[test]
+fn a_ball_of_smoke_is_that_of_ratio_tracking() {
+    ball(&gpu());
+}
+
+#[test]
+fn pixels_are_those_of_the_twin() {
+    twin(&gpu());
+}
+
+#[test]
+fn surfaces_stand_in_the_shadow_of_volumes() {
+    shadow(&gpu());
+}
+
+/// A grid that the adapter has no texture for is refused by name.
+#[test]
+fn too_long_a_grid_is_refused() {
+    let gpu = gpu();
+    let long = gpu.limits.max_texture_dimension_3d + 1;
+    let mut scene = Scene::default();
+    place(
+        &mut scene,
+        Mat4::IDENTITY,
+        vec![grid("density", [long, 1, 1], |_| 1.0)],
+    );
+    let renderer = Renderer::new(&gpu).unwrap();
+    let config = canopy::config::Config::default();
+    let refused = renderer.uploader().upload(&gpu, &scene, &config);
+    let Err(Error::Limit { what, needed, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(what, "volume smoke");
+    assert_eq!(needed, format!("{long} × 1 × 1 voxels"));
+    // So it fits.
+    let mut short = Scene::default();
+    place(
+        &mut short,
+        Mat4::IDENTITY,
+        vec![grid("density", [long - 1, 1, 1], |_| 1.0)],
+    );
+    renderer.uploader().upload(&gpu, &short, &config).unwrap();
+}
