@@ -514,13 +514,13 @@ fn paths_scatter_once_as_the_fast_frame_does() {
         stage.config.fog.height_falloff = falloff;
         stage.config.fog.noise = noise;
         stage.config.fog.noise_size = 1.5;
-        stage.config.fog.rows = 24;
-        stage.config.fog.slices = 40;
+        stage.config.fog.rows = 36;
+        stage.config.fog.slices = 64;
         stage.config.image.mode = ImageMode::Fast;
-        (0..24).for_each(|_| drop(stage.draw(&pose, view)));
+        (0..32).for_each(|_| drop(stage.draw(&pose, view)));
         let fast = mean(&mut stage);
         stage.config.paths.bounces = 1;
-        let paths = traced(&mut stage, &pose, view, 96);
+        let paths = traced(&mut stage, &pose, view, 128);
         println!("{falloff} {noise}: {fast} {paths}");
         let off = ((fast - paths) / paths).abs().max_element();
         // In the fast frame noise takes nothing from the light of lamps.

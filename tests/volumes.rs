@@ -6,16 +6,17 @@ mod common;
 
 use canopy::{
     Error,
-    config::{EnvironmentSource, ShadowMode, VolumeTransfer},
+    config::{EnvironmentSource, ShadowMode, Switch, VolumeTransfer},
     gpu::{
         Gpu,
         layout::{Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
     },
     reference::{
+        fog::phase,
         lbvh::{Triangle, triangles},
         sampling,
         trace::closest_hit,
-        volumes::{LightGrid, Lit, Medium, Order, phase},
+        volumes::{LightGrid, Lit, Medium, Order},
     },
     render::{Channel, Renderer, View, blue_noise, volume_params},
     scene::{Grid, LightKind, Pose, Scene, Volume, volume_lattice::VolumeLattice},
@@ -520,4 +521,48 @@ fn too_long_a_grid_is_refused() {
         vec![grid("density", [long - 1, 1, 1], |_| 1.0)],
     );
     renderer.uploader().upload(&gpu, &short, &config).unwrap();
+}
+
+/// What is seen of a volume is seen through the fog in front of it.
+#[test]
+fn a_volume_stands_in_the_fog() {
+    let gpu = gpu();
+    let mut scene = scene(
+        [quad(Vec3::splat(-90.0), Vec3::X, Vec3::Y, 0)],
+        vec![matte(Vec3::ONE)],
+    );
+    place(
+        &mut scene,
+        Mat4::IDENTITY,
+        vec![grid("density", [8; 3], |_| 1.0)],
+    );
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.darken();
+    stage.config.shadows.mode = ShadowMode::Off;
+    stage.config.volumes.density = 60.0;
+    stage.config.volumes.albedo = [0.0; 3];
+    let sun = Vec3::new(0.3, -0.5, -1.0);
+    stage.config.sun.enabled = Switch::On;
+    stage.config.sun.direction = sun.to_array();
+    stage.config.sun.strength = 2.0;
+    stage.config.sun.color = [1.0; 3];
+    stage.config.fog.density = 0.3;
+    stage.config.fog.albedo = [1.0; 3];
+    stage.config.fog.anisotropy = 0.0;
+    let view = look_at(4.0 * Vec3::Z, Vec3::ZERO, 100.0);
+    let shown = lit(&mut stage, view);
+    let mut seen = 0;
+    for ([x, y], texel) in pixels().zip(shown) {
+        let (_, direction) = ray(view, [x, y]);
+        let front = 3.0 / -direction.z;
+        // Well within its front face.
+        if (front * direction).abs().truncate().max_element() < 0.9 {
+            let scattered = 2.0 * phase(0.0, 0.0);
+            let expected = scattered * (1.0 - (-0.3 * (front + 1.0 / 60.0)).exp());
+            let off = (texel[0] - expected).abs();
+            assert!(off < 0.03 * expected, "{texel:?} {expected}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
 }

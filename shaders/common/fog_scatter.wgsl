@@ -1,4 +1,4 @@
-// How fog scatters light, and the noise that mottles it.
+// What fog scatters of the light that it takes, and the noise that mottles it.
 #import "common/fog_medium.wgsl"
 
 struct FogMedium {
@@ -9,21 +9,6 @@ struct FogMedium {
     origin: vec3f,
     // Over the size of the noise, per metre.
     noise_scale: f32,
-}
-
-// The phase function of Henyey and Greenstein (1941), per steradian; `cosine` is that of the angle by which light is
-// turned.
-fn fog_phase(anisotropy: f32, cosine: f32) -> f32 {
-    let g = anisotropy;
-    let d = max(1.0 + g * g - 2.0 * g * cosine, 1.0e-6);
-    return (1.0 - g * g) / (12.566371 * d * sqrt(d));
-}
-
-// The cosine that two directions have as often as that function says, for a number from 0 to 1.
-fn fog_phase_cosine(anisotropy: f32, u: f32) -> f32 {
-    let g = select(anisotropy, 1.0e-3, abs(anisotropy) < 1.0e-3);
-    let s = (1.0 - g * g) / (1.0 - g + 2.0 * g * u);
-    return clamp((1.0 + g * g - s * s) / (2.0 * g), -1.0, 1.0);
 }
 
 // From −1 to 1.

@@ -1,6 +1,7 @@
 // What froxels scatter to the eye of lights and of the sky that nothing blocks. The importer binds `fog`.
 #import "common/environment.wgsl"
 #import "common/fog_last.wgsl"
+#import "common/henyey_greenstein.wgsl"
 #import "common/light.wgsl"
 
 struct FogPoint {
@@ -25,7 +26,7 @@ fn fog_source(point: FogPoint, light: Light) -> vec3f {
     // The mean over a ball about a lamp is that at its radius over √3.
     let least = max(0.577 * point.half_width, light.radius);
     let nearness = min(sample.distance / least, 1.0);
-    return sample.irradiance * fog_phase(fog.medium.anisotropy, dot(sample.to_light, point.direction))
+    return sample.irradiance * henyey_greenstein(fog.medium.anisotropy, dot(sample.to_light, point.direction))
         * select(nearness * nearness, 1.0, light.kind == LIGHT_DIRECTIONAL);
 }
 

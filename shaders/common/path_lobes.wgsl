@@ -1,6 +1,6 @@
 // The lobes of a surface by which a path goes on, their directions and densities.
 #import "common/basis.wgsl"
-#import "common/fog_scatter.wgsl"
+#import "common/henyey_greenstein.wgsl"
 #import "common/ggx_sample.wgsl"
 #import "common/layered_surface.wgsl"
 #import "common/sampling.wgsl"
@@ -93,7 +93,7 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
 // The density of the directions in which a path goes on by reflection.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     if p.is_fog {
-        return fog_phase(params.medium.anisotropy, dot(-p.to_eye, direction));
+        return henyey_greenstein(params.medium.anisotropy, dot(-p.to_eye, direction));
     }
     let local_eye = path_local_eye(p.basis, p.s.normal, p.to_eye);
     let local = path_in_basis(p.basis, p.s.normal, direction);

@@ -170,7 +170,7 @@ fn path_scatter(t: f32, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
     state.origin = start.origin;
     state.t_min = 0.0;
     let u = path_point(pixel, bounce, PATH_DIRECTION);
-    let cosine = fog_phase_cosine(params.medium.anisotropy, u.x);
+    let cosine = henyey_greenstein_cosine(params.medium.anisotropy, u.x);
     let across = sqrt(max(1.0 - cosine * cosine, 0.0));
     let basis = basis_about(state.direction);
     let turn = 6.2831853 * u.y;

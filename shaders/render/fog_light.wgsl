@@ -52,7 +52,7 @@ fn map_visibility(light: Light, sample: LightSample, position: vec3f) -> f32 {
 // By the phase function about a unit vector.
 fn scattered_direction(direction: vec3f, u: vec2f) -> vec3f {
     let basis = basis_about(direction);
-    let cosine = fog_phase_cosine(fog.medium.anisotropy, u.x);
+    let cosine = henyey_greenstein_cosine(fog.medium.anisotropy, u.x);
     let across = sqrt(max(1.0 - cosine * cosine, 0.0));
     let turn = 6.2831853 * u.y;
     return cosine * direction + across * (cos(turn) * basis.tangent + sin(turn) * basis.bitangent);

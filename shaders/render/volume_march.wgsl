@@ -10,10 +10,12 @@
 // exact, however long steps are. Empty bricks are passed at once, and leave the samples where they are. A ray
 // ends where the volume lets next to nothing through.
 //
-// Light from all around is scattered by the harmonics of the environment up to band 2: the phase function of
-// Henyey and Greenstein (1941) scales band l by g^l.
+// Light from all around is scattered by the harmonics of the environment. Fog lies in front as far as the middle of what
+// is seen of the volume.
 #import "common/environment.wgsl"
+#import "common/fog_air.wgsl"
 #import "common/half_float.wgsl"
+#import "common/henyey_greenstein.wgsl"
 #import "common/light.wgsl"
 #import "common/sampling.wgsl"
 #import "common/volume.wgsl"
@@ -27,6 +29,9 @@
 @group(1) @binding(6) var light_texture: texture_3d<f32>;
 @group(1) @binding(7) var volume_sampler: sampler;
 @group(1) @binding(8) var volume_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(9) var<uniform> fog: FogParams;
+@group(1) @binding(10) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(11) var fog_sampler: sampler;
 
 // The eye's ray through the middle of a pixel. In a parallel projection rays start beside each other.
 struct EyeRay {
@@ -59,27 +64,6 @@ fn light_channels(at: vec3f, slab: u32) -> vec4f {
     return textureSampleLevel(light_texture, volume_sampler, vec3f(at.xy / volume.size.xy, z), 0.0);
 }
 
-// The share of light that goes on at this cosine with the way it came, per steradian.
-fn phase(cosine: f32) -> f32 {
-    let g = volume.anisotropy;
-    let root = max(1.0 + g * g - 2.0 * g * cosine, 1.0e-6);
-    return (1.0 - g * g) / (4.0 * PI * root * sqrt(root));
-}
-
-// Radiance that is scattered into `along` of what comes from all around.
-fn scattered_sky(along: vec3f) -> vec3f {
-    let v = environment_direction(along);
-    let g = volume.anisotropy;
-    var sum = SH_0 * environment_sh[0u].rgb;
-    sum += g * SH_1
-        * (v.y * environment_sh[1u].rgb + v.z * environment_sh[2u].rgb + v.x * environment_sh[3u].rgb);
-    var second = SH_2_2
-        * (2.0 * v.x * v.y * environment_sh[4u].rgb + (v.x * v.x - v.y * v.y) * environment_sh[8u].rgb);
-    second += SH_2_1 * v.z * (v.y * environment_sh[5u].rgb + v.x * environment_sh[7u].rgb);
-    second += SH_2_0 * (3.0 * v.z * v.z - 1.0) * environment_sh[6u].rgb;
-    return max(sum + g * g * second, vec3f(0.0)) * frame.environment_scale;
-}
-
 // Radiance that a medium of albedo 1 scatters along a ray, over its extinction.
 fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f {
     var channels = light_channels(at, 0u);
@@ -90,7 +74,7 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
             channels = light_channels(at, (i + 1u) / 4u);
         }
         let sample = light_sample(lights[i], position);
-        sum += channels[channel] * phase(dot(sample.to_light, direction)) * sample.irradiance;
+        sum += channels[channel] * henyey_greenstein(volume.anisotropy, dot(sample.to_light, direction)) * sample.irradiance;
     }
     return sum;
 }
@@ -178,9 +162,11 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     let far = select(dot(seen.xyz - eye.origin, eye.direction), 1.0e30, seen.w == 0.0);
     let ray = volume_ray(eye.origin, eye.direction, far);
     let jitter = sampling_point(pixel, frame.sample_index, SAMPLE_VOLUMES).x;
-    let sky = scattered_sky(eye.direction);
+    let sky = sh_scattered(environment_direction(eye.direction), volume.anisotropy) * frame.environment_scale;
     var radiance = vec3f(0.0);
     var through = 1.0;
+    // Of what is seen: the sum of distances, each as often as it takes from the light behind.
+    var middle = 0.0;
     var k = 0.0;
     loop {
         if k >= ray.steps || through < VOLUME_LEAST {
@@ -199,6 +185,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
         if volume.isovalue >= 0.0 {
             if texel >= volume.isovalue {
                 radiance = surface(ray, eye, vec2f(max(t - ray.step, ray.first), t));
+                middle = t;
                 through = 0.0;
             }
             continue;
@@ -217,7 +204,15 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
             added += taken * color * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
         }
         radiance += through * added;
+        middle += through * taken * t;
         through *= 1.0 - taken;
+    }
+    if fog_is_there(f32(pixel.x)) {
+        // What the air in front scatters is dimmed with what lies behind, and added again.
+        let taken = 1.0 - through;
+        let distance = select(ray.first, middle / taken, taken > 1.0e-6);
+        let air = fog_air(pixel, eye.origin + distance * eye.direction);
+        radiance = air.transmittance * radiance + taken * air.scattered;
     }
     let shown = min(radiance, vec3f(RADIANCE_MAX));
     textureStore(volume_out, pixel, half_float_round(vec4f(shown, through)));

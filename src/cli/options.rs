@@ -47,7 +47,7 @@ pub struct LookArgs {
     /// Size of the picture or of the window, in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
-    /// A look: one of yours, Fast, "Misty morning", Quality, Studio, or a .toml file
+    /// A look: yours, Fast, Misty morning, Quality, Studio, or a file
     #[arg(long = "look", value_name = "NAME|FILE", help_heading = "Picture")]
     pub named: Option<String>,
     /// Stops (EV), auto (by the lights) or histogram (by the picture)

@@ -224,7 +224,7 @@ mod tests {
             noise_size: 2.0,
         };
         let side = 40;
-        let at = |i: i32| 0.37 * f64::from(i) - 7.0;
+        let at = |i: i32| 1.93 * f64::from(i) - 7.0;
         let points = (0..side * side * side)
             .map(|i| DVec3::new(at(i % side), at(i / side % side), at(i / side / side)));
         let found: Vec<_> = points.map(|at| fog.noise_at(at, 0.0)).collect();

@@ -1,7 +1,7 @@
 //! Twin of the passes of volumes: a march in f64 through the same lattice, in both orders; and, to hold both to,
 //! ratio tracking, which has no steps.
 
-use super::lighting::incident;
+use super::{fog::phase, lighting::incident};
 use crate::{
     gpu::layout::{Light, VolumeParams},
     scene::volume_lattice::VolumeLattice,
@@ -435,13 +435,6 @@ impl Ray {
             [first, self.step.min(self.end - first)]
         })
     }
-}
-
-/// The share of light that goes on at this cosine with the way it came, per steradian (Henyey and Greenstein
-/// 1941).
-pub fn phase(anisotropy: f64, cosine: f64) -> f64 {
-    let square = 1.0 + anisotropy * anisotropy - 2.0 * anisotropy * cosine;
-    (1.0 - anisotropy * anisotropy) / (4.0 * PI * square.powf(1.5))
 }
 
 /// A value of a grid between the middles of its cells, x fastest; beyond the outermost those hold.

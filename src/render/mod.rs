@@ -583,7 +583,7 @@ impl Renderer {
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
             )?;
             self.volumes
-                .record(r, &frame, geometry, trees, gbuffer, &plan, radiance)?;
+                .record(r, &frame, geometry, trees, gbuffer, &plan, air, radiance)?;
             let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
             let shadows = &mut self.shadows;
             let reflected = self

@@ -53,6 +53,7 @@ pub static SHADERS: Library = Library {
         "common/gbuffer_surface.wgsl",
         "common/ggx_sample.wgsl",
         "common/half_float.wgsl",
+        "common/henyey_greenstein.wgsl",
         "common/hit_fragment.wgsl",
         "common/hit_layers.wgsl",
         "common/hit_range.wgsl",

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, HDR_FORMAT, fitted},
+    edges::{Air, GBuffer, HDR_FORMAT, fitted},
     frame::Frame,
     recording::Recording,
     volume_grids::PlacedVolume,
@@ -33,6 +33,7 @@ impl VolumeMarch {
         let bindings = [
             Uniform, Read, Float, Filtered3d, Filtered3d, Float3d, Filtered3d, Sampler, out,
         ];
+        let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let path = "render/volume_march.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
@@ -59,11 +60,13 @@ impl VolumeMarch {
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
         volume: &PlacedVolume<'_>,
+        air: Air<'_>,
     ) -> Result<&GpuImage> {
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
         }
+        let [fog, fog_texture, fog_sampler] = air.bindings();
         recording.dispatch_pixels(
             LABEL,
             &self.kernel,
@@ -77,6 +80,9 @@ impl VolumeMarch {
                 volume.light,
                 volume.sampler,
                 &self.output,
+                fog,
+                fog_texture,
+                fog_sampler,
             ],
             frame.size,
             recording.budget.pixels() / 8,

@@ -3,7 +3,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Radiance, Trees, Visibility},
+    edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility},
     frame::{Frame, FrameInput},
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -133,6 +133,7 @@ impl Volumes {
         trees: Trees<'_>,
         gbuffer: &GBuffer,
         plan: &TreePlan,
+        air: Air<'_>,
         radiance: &Radiance,
     ) -> Result<()> {
         if self.order.is_empty() {
@@ -148,7 +149,7 @@ impl Volumes {
                 continue;
             };
             let placed = instance.placed(grids, &self.sampler);
-            let seen = self.march.record(recording, frame, gbuffer, &placed)?;
+            let seen = self.march.record(recording, frame, gbuffer, &placed, air)?;
             self.compose.record(recording, seen, radiance)?;
         }
         Ok(())

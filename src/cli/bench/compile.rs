@@ -472,17 +472,21 @@ fn texture(gpu: &Gpu, dim: ImageDimension, arrayed: bool, class: ImageClass) -> 
         },
         mip_level_count: 1,
         sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
+        dimension: match dim {
+            ImageDimension::D3 => wgpu::TextureDimension::D3,
+            _ => wgpu::TextureDimension::D2,
+        },
         format,
         usage,
         view_formats: &[],
     });
     Dummy::Texture(texture.create_view(&wgpu::TextureViewDescriptor {
         label: Some("compile"),
-        dimension: Some(match (cube, arrayed) {
-            (true, _) => wgpu::TextureViewDimension::Cube,
-            (false, true) => wgpu::TextureViewDimension::D2Array,
-            (false, false) => wgpu::TextureViewDimension::D2,
+        dimension: Some(match (dim, arrayed) {
+            (ImageDimension::Cube, _) => wgpu::TextureViewDimension::Cube,
+            (ImageDimension::D3, _) => wgpu::TextureViewDimension::D3,
+            (_, true) => wgpu::TextureViewDimension::D2Array,
+            (_, false) => wgpu::TextureViewDimension::D2,
         }),
         ..Default::default()
     }))
