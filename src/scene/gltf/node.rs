@@ -40,6 +40,8 @@ pub(super) fn nodes(
     let mut used = Used::default();
     let (mut mesh_indices, mut skin_indices) = (HashMap::new(), HashMap::new());
     let mut instances = Vec::new();
+    // A million of them would need half as much again while they grow.
+    scene.nodes.reserve_exact(hierarchy.order.len());
     for ordered in &hierarchy.order {
         let (number, json) = (ordered.node, &file.root.nodes[ordered.node]);
         let others = json.extensions.as_ref().map(|all| &all.others);
