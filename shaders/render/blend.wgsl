@@ -18,7 +18,7 @@
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
 
-@group(1) @binding(3) var front_ids: texture_2d<u32>;
+@group(1) @binding(3) var front_ids: texture_storage_2d<r32uint, read>;
 @group(1) @binding(4) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(5) var<uniform> fog: FogParams;
 @group(1) @binding(6) var fog_texture: texture_2d_array<f32>;
@@ -26,7 +26,7 @@
 
 // What rays have found for the fragment, where nothing blended lies before it.
 fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
-    if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel, 0).r != triangle + 1u {
+    if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel).r != triangle + 1u {
         return reflected_nothing();
     }
     return reflected_at(pixel, s);

@@ -12,7 +12,7 @@
 #import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
-@group(1) @binding(0) var ids_texture: texture_2d<u32>;
+@group(1) @binding(0) var ids_texture: texture_storage_2d<r32uint, read>;
 @group(1) @binding(1) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(2) var<storage, read> occlusion_words: array<u32>;
 @group(1) @binding(3) var<storage, read> reflected_words: array<vec2u>;
@@ -23,7 +23,7 @@
 @fragment
 fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
     let pixel = vec2u(in.clip.xy);
-    if textureLoad(ids_texture, pixel, 0).r != in.triangle + 1u {
+    if textureLoad(ids_texture, pixel).r != in.triangle + 1u {
         discard;
     }
     let base_color = material_base_color(in.uv, in.color);

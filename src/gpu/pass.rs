@@ -105,6 +105,8 @@ pub enum Binding {
     StoreArray(wgpu::TextureFormat),
     /// A storage texture in three dimensions that is written.
     Store3d(wgpu::TextureFormat),
+    /// A storage texture that is read.
+    Load(wgpu::TextureFormat),
     /// An array of storage textures that is read.
     LoadArray(wgpu::TextureFormat),
     /// A sampler.
@@ -157,6 +159,7 @@ impl Binding {
             Self::Store(format) => store(format, View::D2),
             Self::StoreArray(format) => store(format, View::D2Array),
             Self::Store3d(format) => store(format, View::D3),
+            Self::Load(format) => stored(Access::ReadOnly, format, View::D2),
             Self::LoadArray(format) => stored(Access::ReadOnly, format, View::D2Array),
             Self::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
             Self::Compare => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),

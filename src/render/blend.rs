@@ -53,7 +53,8 @@ struct Sides {
 impl Blend {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let own = [Binding::Uint, Binding::Read];
+        // Materials with layers leave room for one more sampled texture.
+        let own = [Binding::Load(GBUFFER_FORMATS[4]), Binding::Read];
         let bindings = [&Tree::BINDINGS[..], &own, &Air::BINDINGS].concat();
         let bindings: Vec<_> = bindings
             .into_iter()
@@ -130,7 +131,7 @@ impl Blend {
                 "blend.nothing",
                 [1, 1],
                 GBUFFER_FORMATS[4],
-                Usage::TEXTURE_BINDING,
+                Usage::STORAGE_BINDING,
             ),
             layout,
         }

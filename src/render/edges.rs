@@ -85,7 +85,7 @@ impl GBuffer {
                 "ids",
                 size,
                 GBUFFER_FORMATS[4],
-                usage | Usage::TEXTURE_BINDING | Usage::COPY_SRC,
+                usage | Usage::TEXTURE_BINDING | Usage::STORAGE_BINDING | Usage::COPY_SRC,
             ),
             depth: GpuImage::new(
                 gpu,

@@ -3,7 +3,8 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     edges::{
-        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility,
+        Air, AmbientVisibility, GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance,
+        Reflected, Visibility,
     },
     frame::Frame,
     materials::Surface,
@@ -30,7 +31,9 @@ pub struct LayersPass {
 impl LayersPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [Binding::Uint, Binding::Read, Binding::Read, Binding::Read];
+        // Materials with layers leave room for one more sampled texture.
+        let ids = Binding::Load(GBUFFER_FORMATS[4]);
+        let bindings = [ids, Binding::Read, Binding::Read, Binding::Read];
         let bindings = bindings.into_iter().chain(Air::BINDINGS);
         let bindings: Vec<_> = bindings
             .map(|binding| (ShaderStages::FRAGMENT, binding))
