@@ -53,8 +53,8 @@ wgsl_constants! {
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
     /// Dimension for the steps through volumes.
     pub const SAMPLE_VOLUMES: u32 = SAMPLE_LOBES + 64;
-    /// Dimension for where froxels are looked at, across the view.
-    pub const SAMPLE_FOG: u32 = 4096;
+    /// Dimension for where froxels are looked at, across the view: behind those of all bounces of reflections.
+    pub const SAMPLE_FOG: u32 = 1 << 15;
     /// The same, along the view.
     pub const SAMPLE_FOG_DEPTH: u32 = SAMPLE_FOG + 1;
     /// Dimension for the choice of lights of froxels.
