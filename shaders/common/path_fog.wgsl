@@ -22,7 +22,7 @@ fn fog_random() -> f32 {
 // Begins random numbers of a ray of a surface: RAY_….
 fn fog_begin(pixel: vec2u, bounce: u32, ray: u32) {
     let index = unseen_zero(f32(pixel.x)) + params.index;
-    fog_seed = path_hash(pixel.y + path_hash(pixel.x + path_hash(index * 64u + bounce * 8u + ray)));
+    fog_seed = path_hash(pixel.y + path_hash(pixel.x + path_hash(index * 512u + bounce * 8u + ray)));
 }
 
 // Metres to where the path is scattered; −1 where it passes all of `distance`.
