@@ -31,25 +31,28 @@ struct Sources {
     sky: vec3f,
 }
 
-// The mean over four points: cones of light have edges.
+// Of cones of light, which have edges, the mean over four points.
 fn sources(froxel: vec3u) -> Sources {
-    let zero = unseen_zero(f32(froxel.x));
-    let count = zero + frame.light_count;
+    let count = unseen_zero(f32(froxel.x)) + frame.light_count;
     let middle = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
-    let offset = fog_place_of(fog, froxel, vec2f(0.75)) - fog_place_of(fog, froxel, vec2f(0.5));
+    let place = fog_place_of(fog, froxel, vec2f(0.5));
+    let offset = fog_place_of(fog, froxel, vec2f(0.75)) - place;
     var sum = Sources(vec3f(0.0), vec3f(0.0), fog_sky(middle.direction));
-    for (var i = 0u; i < 4u; i++) {
-        let side = vec2f(f32(i & 1u), f32(i >> 1u)) * 2.0 - 1.0;
-        let at = fog_place_of(fog, froxel, vec2f(0.5)) + side * offset;
-        let ray = fog_ray(fog, at);
-        let depth = fog_slice_depth(fog, f32(froxel.z) + 0.5 + 0.25 * side.x * side.y);
-        let point = FogPoint(ray.origin + depth * ray.direction, middle.direction, middle.half_width);
-        for (var light = 0u; light < count; light++) {
-            let source = 0.25 * fog_source(point, lights[light]);
-            let is_far = lights[light].kind == LIGHT_DIRECTIONAL;
-            sum.lamps += select(source, vec3f(0.0), is_far);
-            sum.far += select(vec3f(0.0), source, is_far);
+    for (var light = 0u; light < count; light++) {
+        let is_cone = lights[light].kind == LIGHT_SPOT;
+        let points = select(1u, 4u, is_cone);
+        var source = vec3f(0.0);
+        for (var i = 0u; i < points; i++) {
+            let side = select(vec2f(0.0), vec2f(f32(i & 1u), f32(i >> 1u)) * 2.0 - 1.0, is_cone);
+            let ray = fog_ray(fog, place + side * offset);
+            let depth = fog_slice_depth(fog, f32(froxel.z) + 0.5 + 0.25 * side.x * side.y);
+            let at = ray.origin + depth * ray.direction;
+            let point = FogPoint(at, middle.direction, middle.half_width);
+            source += fog_source(point, lights[light]) / f32(points);
         }
+        let is_far = lights[light].kind == LIGHT_DIRECTIONAL;
+        sum.lamps += select(source, vec3f(0.0), is_far);
+        sum.far += select(vec3f(0.0), source, is_far);
     }
     return sum;
 }
