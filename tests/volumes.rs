@@ -166,17 +166,13 @@ fn even_box(gpu: &Gpu) {
     let mut within = 0;
     for ((pixel, found), bare) in pixels().zip(&seen).zip(&bare) {
         let (origin, direction) = ray(view(), pixel);
-        let inverse = transform.as_dmat4().inverse();
-        let start = inverse.transform_point3(origin);
-        let along = inverse.transform_vector3(direction);
-        let faces = [-DVec3::ONE, DVec3::ONE].map(|face| (face - start) / along);
-        let [low, high] = [faces[0].min(faces[1]), faces[0].max(faces[1])];
+        let [first, end] = within(transform, (origin, direction));
         let wall = |z: f64| (z - origin.z) / direction.z;
         let far = match origin.x + wall(0.2) * direction.x < 0.0 {
             true => wall(0.2),
             false => wall(-2.0),
         };
-        let width = (high.min_element().min(far) - low.max_element()).max(0.0);
+        let width = (end.min(far) - first).max(0.0);
         let kept = (-f64::from(density) * width).exp();
         let wall = DVec3::from_slice(bare);
         let phase = phase(
@@ -565,4 +561,120 @@ fn a_volume_stands_in_the_fog() {
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+/// Distances between which a ray is in the cube from −1 to 1 at `transform`; they may be none.
+fn within(transform: Mat4, (origin, direction): (DVec3, DVec3)) -> [f64; 2] {
+    let inverse = transform.as_dmat4().inverse();
+    let start = inverse.transform_point3(origin);
+    let along = inverse.transform_vector3(direction);
+    let faces = [-DVec3::ONE, DVec3::ONE].map(|face| (face - start) / along);
+    let [low, high] = [faces[0].min(faces[1]), faces[0].max(faces[1])];
+    [low.max_element(), high.min_element()]
+}
+
+/// What even boxes and even fog in sunlight let through and add, before a wall and behind one.
+#[test]
+fn channels_tell_of_volumes_and_of_fog() {
+    let gpu = gpu();
+    // Between the boxes to the left, in front of both to the right, and a little of the background.
+    let walls = [
+        quad(Vec3::new(-3.0, -4.0, -2.0), 3.2 * Vec3::X, 8.0 * Vec3::Y, 0),
+        quad(Vec3::new(0.7, -4.0, 1.5), 0.3 * Vec3::X, 8.0 * Vec3::Y, 0),
+    ];
+    let mut scene = scene(walls, vec![matte(Vec3::ONE)]);
+    let boxes = [
+        Mat4::from_rotation_y(0.4) * Mat4::from_scale(Vec3::new(0.9, 0.7, 0.6)),
+        Mat4::from_translation(Vec3::new(0.3, -0.4, -4.0)),
+    ];
+    for transform in boxes {
+        place(
+            &mut scene,
+            transform,
+            vec![grid("density", [6; 3], |_| 1.0)],
+        );
+    }
+    let mut stage = stage(&gpu, &scene);
+    stage.config.shadows.mode = ShadowMode::Off;
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.anisotropy, settings.shadows) = (0.8, 0.0, false);
+    settings.step = 0.25;
+    let albedo = f64::from(settings.albedo[0]);
+    let sun = &mut stage.config.sun;
+    (sun.enabled, sun.strength, sun.color) = (Switch::On, 2.0, [1.0; 3]);
+    stage.config.fog.albedo = [0.5; 3];
+    stage.config.fog.anisotropy = 0.0;
+    let light = 2.0 * phase(0.0, 0.0);
+    for density in [0.0, 0.2] {
+        stage.config.fog.density = density;
+        stage.reads = vec![Channel::Transmittance, Channel::Scattered];
+        lit(&mut stage, view());
+        let mut channels = || {
+            [
+                Channel::Transmittance,
+                Channel::Scattered,
+                Channel::Position,
+            ]
+            .map(|channel| stage.channel(channel).texels)
+        };
+        let [passes, scattered, position] = channels();
+        let mut kinds = [0; 4];
+        for (i, pixel) in pixels().enumerate() {
+            let along = ray(view(), pixel);
+            let far = match position[i][3] {
+                0.0 => f64::INFINITY,
+                _ => (DVec3::from_slice(&position[i].map(f64::from)) - along.0).dot(along.1),
+            };
+            let fog = |distance: f64| (-f64::from(density) * distance).exp();
+            let fog = |distance: f64| if density > 0.0 { fog(distance) } else { 1.0 };
+            let (mut through, mut added) = (fog(far), 0.5 * light * (1.0 - fog(far)));
+            let mut met = 0;
+            for transform in [boxes[1], boxes[0]] {
+                let [first, end] = within(transform, along);
+                let width = (end.min(far) - first).max(0.0);
+                if width == 0.0 {
+                    continue;
+                }
+                met += 1;
+                let kept = (-0.8 * width).exp();
+                // The mean distance of what is seen of it.
+                let middle = fog(first + 1.0 / 0.8 - width * kept / (1.0 - kept));
+                added =
+                    kept * added + (1.0 - kept) * light * (middle * albedo + 0.5 * (1.0 - middle));
+                through *= kept;
+            }
+            let place = if far < 4.0 { 3 } else { met };
+            kinds[place] += u32::from(far < 4.0 && met == 0 || far >= 4.0);
+            let [passes, scattered] = [passes[i], scattered[i]].map(|texel| f64::from(texel[0]));
+            let most = if density > 0.0 { 1e-2 } else { 3e-3 };
+            let off = (passes - through).abs();
+            assert!(
+                off <= most * through.max(1e-3),
+                "{pixel:?}: {passes} for {through}"
+            );
+            let off = (scattered - added).abs();
+            assert!(
+                off <= most * added.max(1e-2),
+                "{pixel:?}: {scattered} for {added}"
+            );
+        }
+        // Beside both, through one, through both, in front.
+        assert!(kinds.iter().all(|count| *count > 8), "{kinds:?}");
+        // The comparison tells what is seen without the boxes.
+        stage.config.volumes.enabled = false;
+        lit(&mut stage, view());
+        let without = stage.channel(Channel::Transmittance).texels;
+        let apart = passes.iter().zip(&without);
+        let apart = apart.filter(|(a, b)| a[0] < 0.9 * b[0]).count();
+        assert!(apart > 40, "{apart}");
+        stage.config.volumes.enabled = true;
+    }
+    // What nobody has asked for is not known.
+    stage.reads.clear();
+    lit(&mut stage, view());
+    let buffers = &stage.uploaded.buffers;
+    let unknown = stage
+        .renderer
+        .read_channel(&gpu, Channel::Scattered, buffers);
+    assert!(matches!(unknown, Err(Error::NotFound(_))), "{unknown:?}");
 }

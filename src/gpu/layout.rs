@@ -868,7 +868,9 @@ gpu_structs! {
         channel: u32,
         /// A NaN, which WGSL has no word for.
         nan: f32,
-        _pad: [u32; 3],
+        /// Whether volumes are seen.
+        volumes: u32,
+        _pad: [u32; 2],
     }
     /// Which boxes of the trees are drawn, and how.
     TreeBoxesParams {

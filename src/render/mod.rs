@@ -582,8 +582,10 @@ impl Renderer {
             self.layers.record(
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
             )?;
-            self.volumes
-                .record(r, &frame, geometry, trees, gbuffer, &plan, air, radiance)?;
+            let is_wanted = volumes::wants_total(input);
+            self.volumes.record(
+                r, &frame, geometry, trees, gbuffer, &plan, air, radiance, is_wanted,
+            )?;
             let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
             let shadows = &mut self.shadows;
             let reflected = self
@@ -625,6 +627,7 @@ impl Renderer {
             through,
             lab,
             air,
+            volumes: self.volumes.total(),
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;

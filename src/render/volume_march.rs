@@ -89,11 +89,6 @@ impl VolumeMarch {
         )?;
         Ok(&self.output)
     }
-
-    /// What it found of the volume that it marched through last.
-    pub fn output(&self) -> &GpuImage {
-        &self.output
-    }
 }
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {

@@ -2,6 +2,7 @@
 //! frame without any pays nothing.
 
 use super::{
+    aov::Channel,
     bindings::Layouts,
     edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility},
     frame::{Frame, FrameInput},
@@ -42,6 +43,8 @@ pub struct Volumes {
     version: Option<u64>,
     /// The instances that are seen, the farthest first.
     order: Vec<usize>,
+    /// Whether it is kept what all of them do.
+    has_total: bool,
 }
 
 /// A volume at a node.
@@ -84,6 +87,7 @@ impl Volumes {
             instances: Vec::new(),
             version: None,
             order: Vec::new(),
+            has_total: false,
         }
     }
 
@@ -93,7 +97,7 @@ impl Volumes {
             return;
         }
         self.march.needs(needs);
-        self.compose.needs(needs);
+        self.compose.needs(wants_total(input), needs);
         if input.config.volumes.shadows {
             self.light.needs(needs);
             if input.config.shadows.mode != ShadowMode::Off {
@@ -123,7 +127,8 @@ impl Volumes {
         Ok(())
     }
 
-    /// Lays the volumes of a frame over `radiance`, the farthest first.
+    /// Lays the volumes of a frame over `radiance`, the farthest first, and over each other where that is
+    /// wanted.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
@@ -135,7 +140,11 @@ impl Volumes {
         plan: &TreePlan,
         air: Air<'_>,
         radiance: &Radiance,
+        is_total_wanted: bool,
     ) -> Result<()> {
+        self.has_total = is_total_wanted && !self.order.is_empty();
+        let total_size = self.has_total.then_some(frame.size);
+        self.compose.fit_total(recording.gpu, total_size)?;
         if self.order.is_empty() {
             self.march.forget(recording.gpu);
             return Ok(());
@@ -143,6 +152,7 @@ impl Volumes {
         if frame.config.volumes.shadows {
             self.fill(recording, frame, geometry, trees, plan)?;
         }
+        let mut is_first = true;
         for index in self.order.clone() {
             let instance = &self.instances[index];
             let Some(grids) = grids(frame.buffers, instance.volume) else {
@@ -151,6 +161,10 @@ impl Volumes {
             let placed = instance.placed(grids, &self.sampler);
             let seen = self.march.record(recording, frame, gbuffer, &placed, air)?;
             self.compose.record(recording, seen, radiance)?;
+            if self.has_total {
+                self.compose.add(recording, seen, is_first)?;
+                is_first = false;
+            }
         }
         Ok(())
     }
@@ -199,10 +213,15 @@ impl Volumes {
         }
     }
 
-    /// What the eye saw of the volume that was drawn last: radiance, and the share of the light from behind
-    /// that came through.
-    pub fn output(&self) -> &GpuImage {
-        self.march.output()
+    /// What all volumes of the last frame scatter and emit to the eye, and the share of the light from behind
+    /// that comes through them. `None` without any, and where nothing has asked for it.
+    pub fn total(&self) -> Option<&GpuImage> {
+        self.has_total.then(|| self.compose.total())
+    }
+
+    /// Whether [`Volumes::total`] tells of all volumes of the last frame.
+    pub fn is_known(&self) -> bool {
+        self.has_total || self.order.is_empty()
     }
 
     fn placed<'a>(&'a self, index: usize, buffers: &'a SceneBuffers) -> Option<PlacedVolume<'a>> {
@@ -320,6 +339,11 @@ impl Instance {
             sampler,
         }
     }
+}
+
+/// Whether channels show what all volumes do.
+pub fn wants_total(input: &FrameInput<'_>) -> bool {
+    input.wants(Channel::Transmittance) || input.wants(Channel::Scattered)
 }
 
 /// Whether any volume may be seen.
