@@ -19,7 +19,10 @@ use canopy::{
         volumes::{LightGrid, Lit, Medium, Order},
     },
     render::{Channel, Renderer, View, blue_noise, volume_params},
-    scene::{Grid, LightKind, Pose, Scene, Volume, volume_lattice::VolumeLattice},
+    scene::{
+        AlphaMode, Grid, Layers, LightKind, Material, Pose, Primitive, Scene, Volume,
+        volume_lattice::VolumeLattice,
+    },
 };
 use common::{
     gpu,
@@ -163,7 +166,7 @@ fn even_box(gpu: &Gpu) {
     stage.config.volumes.enabled = false;
     let bare = lit(&mut stage, view());
     stage.config.volumes.enabled = true;
-    let mut within = 0;
+    let mut met = 0;
     for ((pixel, found), bare) in pixels().zip(&seen).zip(&bare) {
         let (origin, direction) = ray(view(), pixel);
         let [first, end] = within(transform, (origin, direction));
@@ -185,9 +188,9 @@ fn even_box(gpu: &Gpu) {
             .abs()
             .max_element();
         assert!(error <= 5e-3, "{pixel:?}: {found} for {exact}");
-        within += u32::from(width > 0.1);
+        met += u32::from(width > 0.1);
     }
-    assert!(within > 60, "{within}");
+    assert!(met > 60, "{met}");
     // An even sky: what is scattered is as bright as it, whatever the phase function.
     stage.config.environment.intensity = 1.0;
     stage.config.environment.source = EnvironmentSource::Color;
@@ -677,4 +680,190 @@ fn channels_tell_of_volumes_and_of_fog() {
         .renderer
         .read_channel(&gpu, Channel::Scattered, buffers);
     assert!(matches!(unknown, Err(Error::NotFound(_))), "{unknown:?}");
+}
+
+/// Blended surfaces behind two even boxes, between them, in one and in front of both, against the closed form; glass
+/// and a line behind both against what they look like without the boxes.
+#[test]
+fn blended_surfaces_stand_behind_and_in_front() {
+    let gpu = gpu();
+    let emitted = Vec3::new(0.4, 0.3, 0.1);
+    let blended = |material: Material| Material {
+        alpha_mode: AlphaMode::Blend,
+        base_color: material.base_color.truncate().extend(0.5),
+        ..material
+    };
+    let veil = blended(glowing(Vec3::new(0.1, 0.8, 0.4)));
+    let unlit = blended(Material {
+        unlit: true,
+        ..matte(Vec3::new(0.2, 0.7, 0.3))
+    });
+    let glass = Material {
+        roughness: 0.0,
+        layers: Some(Box::new(Layers {
+            transmission: 1.0,
+            ..Layers::default()
+        })),
+        ..matte(Vec3::new(0.3, 0.6, 0.9))
+    };
+    let materials = vec![glowing(emitted), veil, unlit.clone(), glass];
+    // Columns of the picture, the depth at which they stand and their material.
+    let strips = [
+        (0..3, -6.5, 1),
+        (3..6, -2.0, 1),
+        (6..9, 0.1, 1),
+        (9..12, -2.0, 2),
+        (12..14, 2.0, 1),
+        (16..19, -7.9, 3),
+    ];
+    let eye = 4.0;
+    let across = |column: f32, z: f32| {
+        let ndc = 2.0 * column / SIZE[0] as f32 - 1.0;
+        let aspect = SIZE[0] as f32 / SIZE[1] as f32;
+        ndc * aspect * 0.4_f32.tan() * (eye - z)
+    };
+    let strip = |columns: &std::ops::Range<i32>, z: f32, material: usize| {
+        let [first, end] = [columns.start, columns.end].map(|at| across(at as f32, z));
+        let corner = Vec3::new(first, -9.0, z);
+        quad(corner, (end - first) * Vec3::X, 18.0 * Vec3::Y, material)
+    };
+    let wall = strip(&(-2..26), -8.0, 0);
+    let line = Primitive {
+        positions: [19.6, 23.4]
+            .map(|x| Vec3::new(across(x, -7.9), 0.3, -7.9))
+            .into(),
+        normals: vec![Vec3::Z; 2],
+        tangents: vec![Vec3::X.extend(1.0); 2],
+        lines: vec![[0, 1]],
+        material: 2,
+        ..Primitive::default()
+    };
+    let quads = strips
+        .iter()
+        .map(|(columns, z, material)| strip(columns, *z, *material));
+    let mut scene = scene(quads.chain([wall, line]), materials);
+    // It shines from behind: on the boxes, and on no surface.
+    add_light(&mut scene, LightKind::Directional, 5.0, Vec3::ZERO, Vec3::Z);
+    let boxes = [
+        Mat4::from_scale(Vec3::new(8.0, 1.0, 1.0)),
+        Mat4::from_translation(Vec3::new(0.0, 0.6, -4.0))
+            * Mat4::from_scale(Vec3::new(9.0, 1.2, 1.0)),
+    ];
+    for transform in boxes {
+        place(
+            &mut scene,
+            transform,
+            vec![grid("density", [6; 3], |_| 1.0)],
+        );
+    }
+    let mut stage = stage(&gpu, &scene);
+    let density = 0.4;
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.anisotropy, settings.shadows) = (density, 0.0, false);
+    let scattered = 0.9 * 5.0 * phase(0.0, 0.0);
+    let view = look_at(eye * Vec3::Z, Vec3::ZERO, 100.0);
+    stage.reads = vec![Channel::Transmittance, Channel::Scattered];
+    let mut draw = |fog: f32, boxes: bool| {
+        (stage.config.fog.density, stage.config.volumes.enabled) = (fog, boxes);
+        let seen = lit(&mut stage, view);
+        let [passes, scattered] = [Channel::Transmittance, Channel::Scattered]
+            .map(|channel| stage.channel(channel).texels);
+        (seen, passes, scattered)
+    };
+    let (found, ..) = draw(0.0, true);
+    let wall_color = emitted.as_dvec3();
+    let (mut told, mut inside) = ([0; 6], 0);
+    for ([x, y], found) in pixels().zip(&found) {
+        let Some(kind) = strips[..5]
+            .iter()
+            .position(|(columns, ..)| columns.contains(&(x as i32)))
+        else {
+            continue;
+        };
+        let (_, z, material) = strips[kind];
+        let along = ray(view, [x, y]);
+        let at = |z: f32| f64::from(z - eye) / along.1.z;
+        let own = match material {
+            1 => DVec3::new(0.1, 0.8, 0.4),
+            _ => DVec3::new(0.2, 0.7, 0.3),
+        };
+        // From the wall to the eye: what passes each part of a box, and what that adds.
+        let through = |color: DVec3, [first, end]: [f64; 2]| {
+            let spans = [boxes[1], boxes[0]].map(|transform| within(transform, along));
+            spans.into_iter().fold(color, |color, [enters, leaves]| {
+                let width = (leaves.min(end) - enters.max(first)).max(0.0);
+                let kept = (-f64::from(density) * width).exp();
+                kept * color + (1.0 - kept) * scattered
+            })
+        };
+        let behind = through(wall_color, [at(z), f64::INFINITY]);
+        let exact = through(0.5 * behind + 0.5 * own, [0.0, at(z)]);
+        let found = DVec3::from_slice(found);
+        let error = ((found - exact) / exact).abs().max_element();
+        assert!(error <= 5e-3, "[{x}, {y}] at {z}: {found} for {exact}");
+        // As if it were drawn over all, or lay behind all.
+        let over = 0.5 * through(wall_color, [0.0, f64::INFINITY]) + 0.5 * own;
+        let below = through(0.5 * wall_color + 0.5 * own, [0.0, f64::INFINITY]);
+        let apart = |other: DVec3| ((found - other) / exact).abs().max_element() > 0.02;
+        told[kind] += u32::from(if kind == 0 { apart(over) } else { apart(below) });
+        inside += u32::from(kind == 2 && apart(over) && apart(below));
+    }
+    assert!(told[..5].iter().all(|count| *count > 8), "{told:?}");
+    assert!(inside > 8, "{inside}");
+    // What lies behind all that scatters is seen through it, whatever it is.
+    for fog in [0.0, 0.05] {
+        let (bare, bare_passes, bare_scattered) = draw(fog, false);
+        let (found, passes, scattered) = draw(fog, true);
+        let mut seen = [0; 2];
+        for (i, [x, _]) in pixels().enumerate() {
+            let kind = usize::from(x > 18);
+            let is_other = (0..3).any(|k| {
+                let plain = f64::from(bare_passes[i][0]) * wall_color[k];
+                (bare[i][k] - plain - f64::from(bare_scattered[i][k])).abs() > 0.03
+            });
+            if x < 16 || !is_other {
+                continue;
+            }
+            seen[kind] += 1;
+            let kept = f64::from(passes[i][0] / bare_passes[i][0]);
+            for k in 0..3 {
+                let added = f64::from(scattered[i][k]) - kept * f64::from(bare_scattered[i][k]);
+                let exact = added + kept * bare[i][k];
+                let off = (found[i][k] - exact).abs();
+                assert!(
+                    off <= 0.01 * exact,
+                    "{i}, fog {fog}: {} for {exact}",
+                    found[i][k]
+                );
+            }
+        }
+        assert!(seen[0] > 30 && seen[1] > 2, "{seen:?}");
+    }
+    // The shape in which a fragment knows a volume: in front of a surface of equal values, and behind it.
+    let settings = &mut stage.config.volumes;
+    (settings.enabled, settings.isovalue, settings.density) = (true, 0.5, 1.0);
+    stage.config.fog.density = 0.0;
+    let solid = lit(&mut stage, view);
+    let mut met = [0; 2];
+    for (i, [x, y]) in pixels().enumerate() {
+        let along = ray(view, [x, y]);
+        let [enters, leaves] = within(boxes[0], along);
+        let z = match x {
+            3..6 => -2.0_f32,
+            12..14 => 2.0,
+            _ => continue,
+        };
+        if leaves - enters < 0.2 {
+            continue;
+        }
+        let is_front = z > 0.0;
+        met[usize::from(is_front)] += 1;
+        let own = if is_front { 0.4 } else { 0.0 };
+        assert!(
+            (solid[i][1] - own).abs() < 2e-3,
+            "[{x}, {y}]: {:?}",
+            solid[i]
+        );
+    }
+    assert!(met[0] > 10 && met[1] > 6, "{met:?}");
 }

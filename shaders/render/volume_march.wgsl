@@ -4,6 +4,8 @@
 //      environment's harmonics
 // out  volume_out: radiance that the volume scatters and emits towards the eye, and the share of the light
 //      from behind that comes through
+//      span_out, where things are drawn over the picture later: the distances between which anything is seen of
+//      the volume, in two layers; zeros where nothing is
 // Front to back, in steps that begin at the lattice's box, with a sample in each; where in its steps a pixel
 // samples is decided by the shared sequence (common/sampling.wgsl). Within a step the medium is that of its
 // sample, of which absorption and scattering are integrated in closed form: of an even medium the result is
@@ -29,9 +31,10 @@
 @group(1) @binding(6) var light_texture: texture_3d<f32>;
 @group(1) @binding(7) var volume_sampler: sampler;
 @group(1) @binding(8) var volume_out: texture_storage_2d<rgba16float, write>;
-@group(1) @binding(9) var<uniform> fog: FogParams;
-@group(1) @binding(10) var fog_texture: texture_2d_array<f32>;
-@group(1) @binding(11) var fog_sampler: sampler;
+@group(1) @binding(9) var span_out: texture_storage_2d_array<r32float, write>;
+@group(1) @binding(10) var<uniform> fog: FogParams;
+@group(1) @binding(11) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(12) var fog_sampler: sampler;
 
 // The eye's ray through the middle of a pixel. In a parallel projection rays start beside each other.
 struct EyeRay {
@@ -167,6 +170,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     var through = 1.0;
     // Of what is seen: the sum of distances, each as often as it takes from the light behind.
     var middle = 0.0;
+    var span = vec2f(0.0);
     var k = 0.0;
     loop {
         if k >= ray.steps || through < VOLUME_LEAST {
@@ -186,6 +190,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
             if texel >= volume.isovalue {
                 radiance = surface(ray, eye, vec2f(max(t - ray.step, ray.first), t));
                 middle = t;
+                span = vec2f(t);
                 through = 0.0;
             }
             continue;
@@ -203,6 +208,9 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
         if depth > 0.0 {
             added += taken * color * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
         }
+        if taken > 0.0 || any(added > vec3f(0.0)) {
+            span = vec2f(select(span.x, step.x, span.y == 0.0), step.x + step.y);
+        }
         radiance += through * added;
         middle += through * taken * t;
         through *= 1.0 - taken;
@@ -216,4 +224,8 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     }
     let shown = min(radiance, vec3f(RADIANCE_MAX));
     textureStore(volume_out, pixel, half_float_round(vec4f(shown, through)));
+    if all(pixel < textureDimensions(span_out)) {
+        textureStore(span_out, pixel, 0u, vec4f(span.x));
+        textureStore(span_out, pixel, 1u, vec4f(span.y));
+    }
 }

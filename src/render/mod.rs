@@ -582,9 +582,12 @@ impl Renderer {
             self.layers.record(
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
             )?;
-            let is_wanted = volumes::wants_total(input);
-            self.volumes.record(
-                r, &frame, geometry, trees, gbuffer, &plan, air, radiance, is_wanted,
+            let kept = volumes::Kept {
+                total: volumes::wants_total(input),
+                layers: self.blend.draws(&frame, geometry),
+            };
+            let volumes = self.volumes.record(
+                r, &frame, geometry, trees, gbuffer, &plan, air, radiance, kept,
             )?;
             let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
             let shadows = &mut self.shadows;
@@ -592,7 +595,7 @@ impl Renderer {
                 .reflections
                 .record_blended(r, &frame, geometry, trees, blended, air, shadows)?;
             self.blend.record(
-                r, &frame, geometry, trees, gbuffer, blended, reflected, air, radiance,
+                r, &frame, geometry, trees, gbuffer, blended, reflected, air, volumes, radiance,
             )?;
             radiance
         } else {

@@ -115,6 +115,7 @@ pub static SHADERS: Library = Library {
         "common/sky_disc.wgsl",
         "common/visibility.wgsl",
         "common/volume.wgsl",
+        "common/volume_ahead.wgsl",
         "lab/binary.wgsl",
         "lab/cells.wgsl",
         "lab/data.wgsl",

@@ -12,7 +12,7 @@ use crate::{
         shader,
     },
 };
-use wgpu::{ShaderStages, TextureUsages as Usage};
+use wgpu::{ShaderStages, TextureUsages as Usage, TextureView};
 
 /// Its name among the timings of a frame.
 pub const LABEL: &str = "volume_compose";
@@ -70,7 +70,7 @@ impl VolumeCompose {
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        seen: &GpuImage,
+        seen: &TextureView,
         radiance: &Radiance,
     ) -> Result<()> {
         let gpu = recording.gpu;
@@ -105,7 +105,7 @@ impl VolumeCompose {
     pub fn add(
         &self,
         recording: &mut Recording<'_>,
-        seen: &GpuImage,
+        seen: &TextureView,
         is_first: bool,
     ) -> Result<()> {
         let gpu = recording.gpu;

@@ -4,7 +4,7 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility},
+    edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility, VolumeLayers},
     frame::{Frame, FrameInput},
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -28,6 +28,17 @@ use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
 /// Most slices of a light grid, in all of its slabs.
 pub const SLICES: u32 = 1024;
+/// Most volumes, the nearest ones, that are seen in front of what is drawn over the picture.
+pub const LAYERS: usize = 8;
+
+/// What is kept of the volumes of a frame for later passes.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// What all of them do: [`Volumes::total`].
+    pub total: bool,
+    /// What each does, for things that are drawn over the picture.
+    pub layers: bool,
+}
 
 /// The passes, with what they keep of each volume.
 #[derive(Debug)]
@@ -140,33 +151,43 @@ impl Volumes {
         plan: &TreePlan,
         air: Air<'_>,
         radiance: &Radiance,
-        is_total_wanted: bool,
-    ) -> Result<()> {
-        self.has_total = is_total_wanted && !self.order.is_empty();
+        kept: Kept,
+    ) -> Result<VolumeLayers<'_>> {
+        self.has_total = kept.total && !self.order.is_empty();
         let total_size = self.has_total.then_some(frame.size);
         self.compose.fit_total(recording.gpu, total_size)?;
-        if self.order.is_empty() {
-            self.march.forget(recording.gpu);
-            return Ok(());
+        let count = self.order.len();
+        let layers = kept.layers.then_some(count.min(LAYERS) as u32);
+        let (size, layers) = match count {
+            0 => ([1, 1], None),
+            _ => (frame.size, layers),
+        };
+        self.march.fit(recording.gpu, size, layers)?;
+        if count == 0 {
+            return Ok(self.march.output());
         }
         if frame.config.volumes.shadows {
             self.fill(recording, frame, geometry, trees, plan)?;
         }
-        let mut is_first = true;
-        for index in self.order.clone() {
-            let instance = &self.instances[index];
+        for (place, index) in self.order.iter().enumerate() {
+            let instance = &self.instances[*index];
             let Some(grids) = grids(frame.buffers, instance.volume) else {
                 continue;
             };
             let placed = instance.placed(grids, &self.sampler);
-            let seen = self.march.record(recording, frame, gbuffer, &placed, air)?;
+            // Those past the nearest ones are in the first layer only until they are composed.
+            let layer = match layers {
+                Some(layers) => (place + layers as usize).saturating_sub(count),
+                None => 0,
+            };
+            let march = &self.march;
+            let seen = march.record(recording, frame, gbuffer, &placed, air, layer)?;
             self.compose.record(recording, seen, radiance)?;
             if self.has_total {
-                self.compose.add(recording, seen, is_first)?;
-                is_first = false;
+                self.compose.add(recording, seen, place == 0)?;
             }
         }
-        Ok(())
+        Ok(self.march.output())
     }
 
     /// Fills the light grids that something has changed for.
