@@ -6,26 +6,31 @@ mod common;
 
 use canopy::{
     Error,
-    config::{EnvironmentSource, ShadowMode, Switch, VolumeTransfer},
+    accel::Ray,
+    config::{Config, EnvironmentSource, ShadowMode, Switch, VolumeTransfer},
     gpu::{
         Gpu,
-        layout::{Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
+        layout::{LabSeen, Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
     },
     reference::{
         fog::phase,
         lbvh::{Triangle, triangles},
         sampling,
         trace::closest_hit,
-        volumes::{LightGrid, Lit, Medium, Order},
+        volumes::{LightGrid, Lit, Medium, Order, Seen},
     },
-    render::{Channel, Renderer, View, blue_noise, volume_params},
+    render::{
+        Channel, Renderer, View, blue_noise,
+        volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
+        volume_params,
+    },
     scene::{
         AlphaMode, Grid, Layers, LightKind, Material, Pose, Primitive, Scene, Volume,
         volume_lattice::VolumeLattice,
     },
 };
 use common::{
-    gpu,
+    Random, gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, node, quad, scene},
 };
 use glam::{DVec3, Mat4, Quat, Vec2, Vec3};
@@ -304,10 +309,6 @@ fn twin(gpu: &Gpu) {
         Vec3::new(1.0, -0.2, -0.6),
     );
     let size = [20, 33, 17];
-    let blobs = |at: Vec3| {
-        let near = |middle: Vec3| (1.0 - 3.0 * at.distance_squared(middle)).max(0.0);
-        near(Vec3::new(-0.5, -0.4, 0.3)) + 2.0 * near(Vec3::new(0.4, 0.5, -0.2))
-    };
     let mut color = grid("Cd", size, |_| 0.0);
     color.components = 3;
     color.values = (0..color.values.len())
@@ -505,7 +506,7 @@ fn too_long_a_grid_is_refused() {
         vec![grid("density", [long, 1, 1], |_| 1.0)],
     );
     let renderer = Renderer::new(&gpu).unwrap();
-    let config = canopy::config::Config::default();
+    let config = Config::default();
     let refused = renderer.uploader().upload(&gpu, &scene, &config);
     let Err(Error::Limit { what, needed, .. }) = refused else {
         panic!("{refused:?}");
@@ -866,4 +867,151 @@ fn blended_surfaces_stand_behind_and_in_front() {
         );
     }
     assert!(met[0] > 10 && met[1] > 6, "{met:?}");
+}
+
+/// Blobs in the cube from −1 to 1, with bricks between them in which there is nothing.
+fn blobs(at: Vec3) -> f32 {
+    let near = |middle: Vec3| (1.0 - 3.0 * at.distance_squared(middle)).max(0.0);
+    near(Vec3::new(-0.5, -0.4, 0.3)) + 2.0 * near(Vec3::new(0.4, 0.5, -0.2))
+}
+
+/// What rays see of a volume, by both kernels of the laboratory and by the twin.
+fn orders(
+    gpu: &Gpu,
+    volume: &Volume,
+    params: &VolumeParams,
+    rays: &[Ray],
+) -> ([Vec<LabSeen>; 2], [Vec<Seen>; 2]) {
+    let kernels = VolumeOrders::new(gpu);
+    let uploaded = MarchedVolume::new(gpu, volume, params).unwrap().unwrap();
+    let list = MarchedRays::new(gpu, rays).unwrap();
+    let seen = VolumeOrder::ALL.map(|order| {
+        let mut encoder = gpu.encoder("test");
+        kernels
+            .record(gpu, &mut encoder, &uploaded, &list, order)
+            .unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        list.seen(gpu).unwrap()
+    });
+    let lattice = VolumeLattice::new(volume, 2048).unwrap();
+    let medium = Medium {
+        lattice: &lattice,
+        params,
+    };
+    let even = |_: DVec3| DVec3::ONE;
+    let lit = Lit {
+        lights: &[],
+        sky: &even,
+        sky_on_surface: &even,
+        grid: None,
+    };
+    let twin = [Order::FrontToBack, Order::BackToFront].map(|order| {
+        let one = |ray: &Ray| {
+            let [origin, direction] = [ray.origin, ray.direction].map(|v| Vec3::from(v).as_dvec3());
+            medium.march(&lit, (origin, direction, ray.t_max.into()), 0.5, order)
+        };
+        rays.iter().map(one).collect()
+    });
+    (seen, twin)
+}
+
+/// The largest difference of what is seen, as a share of the brightest.
+fn unlike(seen: &[LabSeen], twin: &[Seen]) -> f64 {
+    let brightest = twin.iter().map(|seen| seen.radiance.max_element());
+    let brightest = brightest.fold(0.05, f64::max);
+    let apart = seen.iter().zip(twin).map(|(seen, twin)| {
+        let radiance = Vec3::from(seen.radiance).as_dvec3() - twin.radiance;
+        let through = f64::from(seen.through) - twin.through;
+        through.abs().max(radiance.abs().max_element() / brightest)
+    });
+    apart.fold(0.0, f64::max)
+}
+
+/// Both orders of the laboratory see what the twin sees, of sparse and hot volumes, by colours of values, and of
+/// surfaces; of a volume without an empty brick they take the twin's samples.
+#[test]
+fn both_orders_of_the_laboratory_are_those_of_the_twin() {
+    let gpu = gpu();
+    let size = [40, 33, 36];
+    let temperature = grid("temperature", size, |at| 800.0 * blobs(at * 1.1));
+    let sparse = Volume {
+        name: "sparse".into(),
+        grids: vec![grid("density", size, blobs), temperature],
+    };
+    let full = Volume {
+        name: "full".into(),
+        grids: vec![grid("density", size, |at| 1.0 + 0.5 * at.x)],
+    };
+    let mut random = Random(7);
+    let mut ray = |t_max: f32| {
+        let origin = 4.0 * random.cube().normalize();
+        Ray {
+            origin: origin.to_array(),
+            t_min: 0.0,
+            direction: (random.cube() - origin).normalize().to_array(),
+            t_max,
+        }
+    };
+    // Some end within, and one is a gap.
+    let mut rays: Vec<Ray> = (0..300)
+        .map(|i| ray(if i % 4 == 0 { 4.0 } else { 1e30 }))
+        .collect();
+    rays[5].t_max = 0.0;
+    let placed = |volume: &Volume, settings: &canopy::config::Volumes| {
+        let lattice = VolumeLattice::new(volume, 2048).unwrap();
+        let look = (lattice.look.is_some(), lattice.is_hot);
+        let shape = (lattice.size, lattice.range);
+        volume_params::params(settings, shape, look, lattice.volume_from_lattice, 0).unwrap()
+    };
+    let mut settings = Config::default().volumes;
+    settings.density = 6.0;
+    let mut ended = 0;
+    let samples = |seen: &[LabSeen]| seen.iter().map(|seen| seen.samples).sum::<u32>();
+    for (emission, transfer, isovalue, most) in [
+        (0.0, VolumeTransfer::Off, 0.0, 3e-3),
+        (2.0, VolumeTransfer::Off, 0.0, 3e-3),
+        (0.0, VolumeTransfer::Heat, 0.0, 1e-2),
+        (0.0, VolumeTransfer::Off, 0.4, 1e-2),
+    ] {
+        settings.emission = emission;
+        (settings.transfer, settings.isovalue) = (transfer, isovalue);
+        let params = placed(&sparse, &settings);
+        let (seen, [_, twin]) = orders(&gpu, &sparse, &params, &rays);
+        let case = format!("{emission} {transfer:?} {isovalue}");
+        for seen in &seen {
+            let far = seen.iter().zip(&twin).filter(|(seen, twin)| {
+                unlike(std::slice::from_ref(*seen), std::slice::from_ref(*twin)) > most
+            });
+            // A ray may graze a surface that it just misses in the twin.
+            let allowed = if isovalue > 0.0 { 3 } else { 0 };
+            let far = far.count();
+            assert!(far <= allowed, "{case}: {far}");
+            assert_eq!(seen[5].samples, 0);
+            assert_eq!(seen[5].through, 1.0);
+        }
+        let [front, back] = [0, 1].map(|order| samples(&seen[order]));
+        let all: u32 = twin.iter().map(|seen| seen.samples).sum();
+        assert!(front <= back && back < all, "{case}: {front} {back} {all}");
+        ended += back - front;
+        // The comparison tells a volume of other density.
+        if isovalue == 0.0 {
+            settings.density *= 1.1;
+            let (other, _) = orders(&gpu, &sparse, &placed(&sparse, &settings), &rays);
+            assert!(unlike(&other[0], &twin) > 1e-2, "{case}");
+            settings.density /= 1.1;
+        }
+    }
+    assert!(ended > 1000, "rays end early: {ended}");
+    (settings.emission, settings.isovalue) = (0.0, 0.0);
+    let (seen, twin) = orders(&gpu, &full, &placed(&full, &settings), &rays);
+    for (seen, twin) in seen.iter().zip(&twin) {
+        assert!(unlike(seen, twin) < 2e-3);
+        let other = seen
+            .iter()
+            .zip(twin)
+            .filter(|(seen, twin)| seen.samples != twin.samples);
+        // Rounding decides where nearly as many steps fit, and where next to nothing is left.
+        let other = other.count();
+        assert!(other <= 6, "{other}");
+    }
 }

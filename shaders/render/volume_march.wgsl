@@ -20,7 +20,7 @@
 #import "common/henyey_greenstein.wgsl"
 #import "common/light.wgsl"
 #import "common/sampling.wgsl"
-#import "common/volume.wgsl"
+#import "common/volume_look.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<storage, read> volume: VolumeParams;
@@ -82,21 +82,6 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
     return sum;
 }
 
-// Colours of a temperature over that of the hottest voxel.
-fn glow(temperature: f32) -> vec3f {
-    let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
-    let low = u32(place);
-    let high = min(low + 1u, VOLUME_TABLE - 1u);
-    return mix(volume.blackbody[low], volume.blackbody[high], fract(place)).rgb;
-}
-
-fn look(at: vec3f) -> vec4f {
-    if (volume.flags & VOLUME_LOOK) == 0u {
-        return vec4f(1.0, 1.0, 1.0, 0.0);
-    }
-    return textureSampleLevel(look_texture, volume_sampler, at / volume.size, 0.0);
-}
-
 fn is_within(at: vec3f) -> bool {
     return all(at >= vec3f(0.0)) && all(at <= volume.size);
 }
@@ -108,14 +93,7 @@ fn texel_within(at: vec3f) -> f32 {
 
 // Radiance of the surface at whose value the texels are `isovalue`, between two distances of a ray.
 fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
-    var low = span.x;
-    var high = span.y;
-    for (var i = 0u; i < VOLUME_BISECTIONS; i++) {
-        let middle = 0.5 * (low + high);
-        let inside = volume_texel(ray.origin + middle * ray.direction) >= volume.isovalue;
-        low = select(middle, low, inside);
-        high = select(high, middle, inside);
-    }
+    let high = volume_surface(ray, span);
     let at = ray.origin + high * ray.direction;
     let x = vec3f(1.0, 0.0, 0.0);
     let y = vec3f(0.0, 1.0, 0.0);
@@ -147,11 +125,7 @@ fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
         let sample = light_sample(lights[i], position);
         sum += channels[channel] * max(dot(normal, sample.to_light), 0.0) / PI * sample.irradiance;
     }
-    var color = volume.albedo * look(at).rgb;
-    if (volume.flags & VOLUME_TRANSFER) != 0u {
-        color *= volume_transfer(volume.isovalue).rgb;
-    }
-    return color * sum;
+    return volume_color(volume.isovalue, volume_look(at)) * sum;
 }
 
 @compute @workgroup_size(8, 8)
@@ -196,17 +170,11 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
             continue;
         }
         let extinction = volume_extinction(texel);
-        let own = look(at);
-        var color = volume.albedo * own.rgb;
-        if (volume.flags & VOLUME_TRANSFER) != 0u {
-            color *= volume_transfer(texel).rgb;
-        }
-        let depth = extinction * step.y;
-        // 1 − exp(−x), without what rounding takes from small ones.
-        let taken = select(1.0 - exp(-depth), depth * (1.0 - depth * (0.5 - depth / 6.0)), depth < 0.01);
-        var added = volume.emission * glow(own.a) * select(step.y, taken / extinction, depth > 1.0e-6);
-        if depth > 0.0 {
-            added += taken * color * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
+        let look = volume_look(at);
+        let taken = volume_taken(extinction * step.y);
+        var added = volume_emitted(look, extinction, step.y, taken);
+        if taken > 0.0 {
+            added += taken * volume_color(texel, look) * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
         }
         if taken > 0.0 || any(added > vec3f(0.0)) {
             span = vec2f(select(span.x, step.x, span.y == 0.0), step.x + step.y);

@@ -110,6 +110,7 @@ pub mod volume_compose;
 pub mod volume_grids;
 pub mod volume_light;
 pub mod volume_march;
+pub mod volume_orders;
 pub mod volume_params;
 pub mod volume_shadow;
 pub mod volumes;
@@ -501,6 +502,7 @@ impl Renderer {
         self.motion.begin();
         self.history.begin();
         self.fog.begin();
+        self.volumes.begin();
         self.present.temporal.begin();
         self.intersections.begin();
         frame::check_size(gpu, input.size)?;

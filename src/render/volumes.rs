@@ -10,7 +10,7 @@ use super::{
     scene_buffers::SceneBuffers,
     tree_policy::{TreePlan, TreeWork},
     volume_compose::VolumeCompose,
-    volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, texture_3d},
+    volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, sampler, texture_3d},
     volume_light::{VolumeLight, slabs},
     volume_march::VolumeMarch,
     volume_params::{distance, params},
@@ -89,12 +89,7 @@ impl Volumes {
             shadow: VolumeShadow::new(gpu, layouts),
             march: VolumeMarch::new(gpu, layouts),
             compose: VolumeCompose::new(gpu),
-            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
-                label: Some("volumes"),
-                mag_filter: wgpu::FilterMode::Linear,
-                min_filter: wgpu::FilterMode::Linear,
-                ..Default::default()
-            }),
+            sampler: sampler(gpu),
             instances: Vec::new(),
             version: None,
             order: Vec::new(),
@@ -115,6 +110,12 @@ impl Volumes {
                 self.shadow.needs(needs);
             }
         }
+    }
+
+    /// Before a frame is recorded: until then it has no volumes.
+    pub fn begin(&mut self) {
+        self.order.clear();
+        self.has_total = false;
     }
 
     /// Finds the volumes of a frame, and dims the light that surfaces see by them.
@@ -253,7 +254,6 @@ impl Volumes {
 
     /// Finds where the volumes of a frame are.
     fn place(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<()> {
-        self.order.clear();
         let buffers = frame.buffers;
         if buffers.volumes.is_empty() || !frame.config.volumes.enabled {
             self.instances.clear();
