@@ -23,9 +23,10 @@ use canopy::{
         Channel, Renderer, View, blue_noise,
         volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
         volume_params,
+        volumes::LAYERS,
     },
     scene::{
-        AlphaMode, Grid, Layers, LightKind, Material, Pose, Primitive, Scene, Volume,
+        AlphaMode, Grid, Layers, LightKind, Material, Pose, Primitive, Projection, Scene, Volume,
         volume_lattice::VolumeLattice,
     },
 };
@@ -683,6 +684,29 @@ fn channels_tell_of_volumes_and_of_fog() {
     assert!(matches!(unknown, Err(Error::NotFound(_))), "{unknown:?}");
 }
 
+/// More boxes than fragments know, a veil behind as many as they do, and a wall.
+fn many_boxes(materials: Vec<Material>) -> (Scene, [Mat4; LAYERS + 1]) {
+    let corner = Vec3::new(-20.0, -20.0, 0.0);
+    let walls = [(-12.0, 0), (-8.2, 1)].map(|(z, material)| {
+        let corner = corner + z * Vec3::Z;
+        quad(corner, 40.0 * Vec3::X, 40.0 * Vec3::Y, material)
+    });
+    let mut many = scene(walls, materials);
+    add_light(&mut many, LightKind::Directional, 5.0, Vec3::ZERO, Vec3::Z);
+    let boxes: [Mat4; LAYERS + 1] = std::array::from_fn(|i| {
+        let at = Vec3::new(
+            0.0,
+            0.1 * i as f32,
+            -(i as f32) - f32::from(u8::from(i == LAYERS)),
+        );
+        Mat4::from_translation(at) * Mat4::from_scale(Vec3::new(9.0, 1.0, 0.3))
+    });
+    for transform in boxes {
+        place(&mut many, transform, vec![grid("density", [6; 3], |_| 1.0)]);
+    }
+    (many, boxes)
+}
+
 /// Blended surfaces behind two even boxes, between them, in one and in front of both, against the closed form; glass
 /// and a line behind both against what they look like without the boxes.
 #[test]
@@ -708,6 +732,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
         ..matte(Vec3::new(0.3, 0.6, 0.9))
     };
     let materials = vec![glowing(emitted), veil, unlit.clone(), glass];
+    let (many, many_placed) = many_boxes(materials.clone());
     // Columns of the picture, the depth at which they stand and their material.
     let strips = [
         (0..3, -6.5, 1),
@@ -867,6 +892,39 @@ fn blended_surfaces_stand_behind_and_in_front() {
         );
     }
     assert!(met[0] > 10 && met[1] > 6, "{met:?}");
+    // Behind the last volume that fragments know, before an eye and in parallel.
+    stage.uploaded = stage
+        .renderer
+        .uploader()
+        .upload(&gpu, &many, &stage.config)
+        .unwrap();
+    stage.scene = &many;
+    stage.config.volumes.isovalue = 0.0;
+    let mut parallel = view;
+    parallel.projection = Projection::Orthographic { half_height: 2.0 };
+    for view in [view, parallel] {
+        let found = lit(&mut stage, view);
+        for (pixel, found) in pixels().zip(&found) {
+            let middle = Vec2::from(pixel.map(|at| at as f32 + 0.5));
+            let [origin, direction] = view.ray(middle, SIZE).map(|v| v.as_dvec3());
+            let along = (origin, direction.normalize());
+            let at = |z: f64| (z - origin.z) / along.1.z;
+            let through = |color: DVec3, [first, end]: [f64; 2]| {
+                many_placed.iter().rev().fold(color, |color, transform| {
+                    let [enters, leaves] = within(*transform, along);
+                    let width = (leaves.min(end) - enters.max(first)).max(0.0);
+                    let kept = (-width).exp();
+                    kept * color + (1.0 - kept) * scattered
+                })
+            };
+            let behind = through(wall_color, [at(-8.2), f64::INFINITY]);
+            let veil = DVec3::new(0.1, 0.8, 0.4);
+            let exact = through(0.5 * behind + 0.5 * veil, [0.0, at(-8.2)]);
+            let found = DVec3::from_slice(found);
+            let error = ((found - exact) / exact).abs().max_element();
+            assert!(error <= 5e-3, "{pixel:?}: {found} for {exact}");
+        }
+    }
 }
 
 /// Blobs in the cube from −1 to 1, with bricks between them in which there is nothing.
