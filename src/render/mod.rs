@@ -62,6 +62,7 @@ pub mod overlay;
 pub mod path_stages;
 pub mod path_sums;
 mod path_table;
+mod path_volumes;
 pub mod paths;
 pub mod pick;
 pub mod points_lines;
@@ -111,6 +112,7 @@ pub mod volume_grids;
 pub mod volume_light;
 pub mod volume_march;
 pub mod volume_params;
+pub mod volume_places;
 pub mod volume_shadow;
 pub mod volumes;
 pub mod walk;
@@ -440,7 +442,7 @@ impl Renderer {
             }
             self.blend.needs(buffers, see_through, &mut needs);
         }
-        self.paths.needs(input, &mut needs);
+        self.paths.needs(input, buffers, &mut needs);
         self.depth_of_field.needs(input, &mut needs);
         if input.wants(Channel::Deviation) {
             self.deviation.needs(&mut needs);
