@@ -44,7 +44,8 @@
 //!     picture.
 //! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
 //!     send them too.
-//!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
+//!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front, seen
+//!     through the volumes in front of them.
 //!     [`render::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
 //! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
 //!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
@@ -62,7 +63,8 @@
 //! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits
 //! in the trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes
 //! down every step of a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a
-//! camera may be from what it orbits. [`scene::edits`] lie over what the files say, and
+//! camera may be from what it orbits. [`render::volume_orders`] marches rays of the laboratory through volumes,
+//! front to back and back to front. [`scene::edits`] lie over what the files say, and
 //! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::compare`] shows
 //! the pictures of two renderers in one.
 //!

@@ -965,6 +965,37 @@ fn the_command_measures_writes_rays_and_reads_them() {
     }
 }
 
+/// A file with a volume alone has rays of pixels, and rows for both orders.
+#[test]
+fn the_command_marches_through_a_volume_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut file = b"NRRD0004\ntype: float\ndimension: 3\nsizes: 12 12 12\nspacings: 100 100 100\nencoding: raw\n\
+        endian: little\n\n"
+        .to_vec();
+    file.extend((0..12 * 12 * 12).flat_map(|i| (1.0 + (i % 12) as f32 / 12.0).to_le_bytes()));
+    std::fs::write(folder.join("smoke.nrrd"), file).unwrap();
+    let line = "smoke.nrrd --size 24x16 --samples 2 --warm-up 0 -q --json --set volumes.density=20";
+    let report: Value = serde_json::from_str(&succeeds(folder, line)).unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2, "{report}");
+    for (run, walk) in runs.iter().zip(["front to back", "back to front"]) {
+        assert_eq!(run["walk"], walk);
+        assert_eq!((&run["wrong"], &run["ray_count"]), (&0.into(), &384.into()));
+        for key in ["mrays_per_s", "samples_per_ray", "bytes"] {
+            assert!(run[key].as_f64().unwrap() > 0.0, "{key}: {run}");
+        }
+        assert!(run["gpu_ms"]["median"].as_f64().unwrap() > 0.0, "{run}");
+    }
+    let [front, back] = [0, 1].map(|row: usize| runs[row]["samples_per_ray"].as_f64().unwrap());
+    assert!(front < back, "{front} {back}");
+    std::fs::write(folder.join("empty.obj"), "v 0 0 0\n").unwrap();
+    let output = lab(folder, "empty.obj");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("no triangles and no volumes"), "{stderr}");
+}
+
 /// The channel of a picture tells what the command measures of the same rays.
 #[test]
 fn the_channel_and_the_command_count_alike() {

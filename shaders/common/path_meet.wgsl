@@ -189,13 +189,13 @@ fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface
     }
     path_volume_load(met.index);
     let at = (volume.voxel_from_world * vec4f(position, 1.0)).xyz;
-    let albedo = path_volume_albedo(at);
+    let albedo = volume_color(volume_texel(at), path_volume_color(at));
     if volume.isovalue < 0.0 {
         state.throughput *= albedo;
         p.anisotropy = volume.anisotropy;
         return p;
     }
-    let normal = path_volume_normal(at, state.direction);
+    let normal = volume_normal(at, to_eye);
     // Half a voxel in front, where steps do not meet it again.
     let voxel = 1.0 / max(length((volume.voxel_from_world * vec4f(normal, 0.0)).xyz), 1.0e-20);
     (*start).origin = position + 0.5 * voxel * normal;

@@ -148,15 +148,6 @@ fn volume_transfer(texel: f32) -> vec4f {
     return path_volume_entry(transfer, texel * volume.transfer_scale + volume.transfer_base);
 }
 
-// The share of the extinguished light that is scattered.
-fn path_volume_albedo(at: vec3f) -> vec3f {
-    var color = volume.albedo * path_volume_color(at).rgb;
-    if (volume.flags & VOLUME_TRANSFER) != 0u {
-        color *= volume_transfer(volume_texel(at)).rgb;
-    }
-    return color;
-}
-
 // What a ray finds in a volume: metres to where it is stopped, or −1; and the share of light that passes.
 struct PathVolumeWay {
     t: f32,
@@ -231,15 +222,7 @@ fn path_volume_surface(ray: VolumeRay) -> f32 {
             continue;
         }
         if volume_texel(at) >= volume.isovalue {
-            var low = max(t - ray.step, ray.first);
-            var high = t;
-            for (var i = 0u; i < VOLUME_BISECTIONS; i++) {
-                let middle = 0.5 * (low + high);
-                let inside = volume_texel(ray.origin + middle * ray.direction) >= volume.isovalue;
-                low = select(middle, low, inside);
-                high = select(high, middle, inside);
-            }
-            return high;
+            return volume_surface(ray, vec2f(max(t - ray.step, ray.first), t));
         }
         k += 1.0;
     }
@@ -268,22 +251,4 @@ fn path_volume_emitted(ray: VolumeRay) -> vec3f {
         sum += step.y * path_volume_entry(volume.tables, path_volume_color(at).a).rgb;
     }
     return volume.emission * sum;
-}
-
-// The texel where there is a volume, else 0: where it ends it has a surface.
-fn path_texel_within(at: vec3f) -> f32 {
-    let is_within = all(at >= vec3f(0.0)) && all(at <= volume.size);
-    return select(0.0, volume_texel(at), is_within);
-}
-
-// The normal of a surface at a place of the lattice, on the side that a ray comes from.
-fn path_volume_normal(at: vec3f, direction: vec3f) -> vec3f {
-    var gradient: vec3f;
-    for (var axis = 0u; axis < 3u; axis++) {
-        let along = select(vec3f(0.0), vec3f(1.0), vec3u(axis) == vec3u(0u, 1u, 2u));
-        gradient[axis] = path_texel_within(at + along) - path_texel_within(at - along);
-    }
-    let towards = -(transpose(volume.voxel_from_world) * vec4f(gradient, 0.0)).xyz;
-    let normal = select(-direction, normalize(towards), dot(towards, towards) > 0.0);
-    return normal * select(-1.0, 1.0, dot(normal, direction) <= 0.0);
 }

@@ -1,5 +1,6 @@
-// Rays in the lattice of a volume. The importer has a `volume` with the fields of VolumeParams (common/volume.wgsl) that
-// are named here, `volume_most`, which tells empty bricks, and `volume_transfer`.
+// Rays in the lattice of a volume, and what they meet there. The importer has a `volume` with the fields of VolumeParams
+// (common/volume.wgsl) that are named here, its `volume_texel` and `volume_transfer`, and `volume_most`, which tells empty
+// bricks.
 
 // A ray in the lattice: positions are those of the distance in metres.
 struct VolumeRay {
@@ -55,4 +56,47 @@ fn volume_extinction(texel: f32) -> f32 {
         return volume.scale * volume_transfer(texel).a;
     }
     return max(volume.base + volume.scale * texel, 0.0);
+}
+
+// Share of the extinction that scatters.
+fn volume_color(texel: f32, look: vec4f) -> vec3f {
+    var color = volume.albedo * look.rgb;
+    if (volume.flags & VOLUME_TRANSFER) != 0u {
+        color *= volume_transfer(texel).rgb;
+    }
+    return color;
+}
+
+// The distance between two at which texels reach `isovalue`.
+fn volume_surface(ray: VolumeRay, span: vec2f) -> f32 {
+    var low = span.x;
+    var high = span.y;
+    for (var i = 0u; i < VOLUME_BISECTIONS; i++) {
+        let middle = 0.5 * (low + high);
+        let inside = volume_texel(ray.origin + middle * ray.direction) >= volume.isovalue;
+        low = select(middle, low, inside);
+        high = select(high, middle, inside);
+    }
+    return high;
+}
+
+fn volume_is_within(at: vec3f) -> bool {
+    return all(at >= vec3f(0.0)) && all(at <= volume.size);
+}
+
+// The texel where there is a volume, else 0: where it ends it has a surface.
+fn volume_texel_within(at: vec3f) -> f32 {
+    return select(0.0, volume_texel(at), volume_is_within(at));
+}
+
+// The normal of a surface at a place of the lattice, on the side of the eye.
+fn volume_normal(at: vec3f, to_eye: vec3f) -> vec3f {
+    var gradient: vec3f;
+    for (var axis = 0u; axis < 3u; axis++) {
+        let along = select(vec3f(0.0), vec3f(1.0), vec3u(axis) == vec3u(0u, 1u, 2u));
+        gradient[axis] = volume_texel_within(at + along) - volume_texel_within(at - along);
+    }
+    let towards = -(transpose(volume.voxel_from_world) * vec4f(gradient, 0.0)).xyz;
+    let normal = select(to_eye, normalize(towards), dot(towards, towards) > 0.0);
+    return normal * select(-1.0, 1.0, dot(normal, to_eye) >= 0.0);
 }

@@ -4,11 +4,10 @@
 // the surface itself scatters.
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the
-//      front-most surface of each pixel, what that reflects, and the air in front (group 1)
+//      front-most surface of each pixel, what that reflects, and fog and volumes in front (group 1)
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
 //      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"
-#import "common/fog_air.wgsl"
 #import "common/light_choice.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/material_layers.wgsl"
@@ -17,12 +16,15 @@
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
+#import "common/volume_ahead.wgsl"
 
 @group(1) @binding(3) var front_ids: texture_storage_2d<r32uint, read>;
 @group(1) @binding(4) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(5) var<uniform> fog: FogParams;
 @group(1) @binding(6) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(7) var fog_sampler: sampler;
+@group(1) @binding(8) var volume_layers: texture_storage_2d_array<rgba16float, read>;
+@group(1) @binding(9) var volume_spans: texture_storage_2d_array<r32float, read>;
 
 // What rays have found for the fragment, where nothing blended lies before it.
 fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
@@ -110,7 +112,7 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
         }
     }
     let alpha = saturate(base_color.a);
-    let air = fog_air(vec2u(in.clip.xy), s.position);
+    let air = air_ahead(vec2u(in.clip.xy), s.position);
     let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
     let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
@@ -135,7 +137,7 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(through, through);
 }
 
-// What the air in front scatters is dimmed with what lies behind, and added again.
+// What fog and volumes in front scatter is dimmed with what lies behind, and added again.
 fn air_again(air: Air, covered: f32, transmittance: vec3f) -> vec3f {
     return covered * (1.0 - transmittance) * air.scattered;
 }
@@ -165,7 +167,7 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
             radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }
     }
-    let air = fog_air(pixel, s.position);
+    let air = air_ahead(pixel, s.position);
     radiance = covered * air.transmittance * min(radiance, vec3f(RADIANCE_MAX))
         + air_again(air, covered, layers_transmittance(s, l, to_eye));
     return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), covered), vec4f(0.0));

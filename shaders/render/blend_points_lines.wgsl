@@ -1,19 +1,22 @@
 // blend_points_lines: points and lines with alpha blending, in the order of `blend`. They trace no shadow
 // rays: in ray mode they are lit.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the air in front (group 1)
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), fog and volumes in front
+//      (group 1)
 // out  hdr: alpha-blended radiance; display: alpha-blended base colour of unlit points and lines
 #import "common/blended.wgsl"
 #import "common/brdf.wgsl"
-#import "common/fog_air.wgsl"
 #import "common/light.wgsl"
 #import "common/points_lines.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/unseen.wgsl"
+#import "common/volume_ahead.wgsl"
 
 @group(1) @binding(5) var<uniform> fog: FogParams;
 @group(1) @binding(6) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(7) var fog_sampler: sampler;
+@group(1) @binding(8) var volume_layers: texture_storage_2d_array<rgba16float, read>;
+@group(1) @binding(9) var volume_spans: texture_storage_2d_array<r32float, read>;
 
 @fragment
 fn blend_points_lines(in: Fragment) -> Blended {
@@ -36,7 +39,7 @@ fn blend_points_lines(in: Fragment) -> Blended {
         }
     }
     let alpha = saturate(base_color.a);
-    let air = fog_air(vec2u(in.clip.xy), s.position);
+    let air = air_ahead(vec2u(in.clip.xy), s.position);
     let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
     let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));

@@ -2,7 +2,7 @@
 //
 // in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
 //      triangle_info, where surfaces were in the last frame, their deviation, which triangles pass through others,
-//      what rays of the laboratory have found, the air in front
+//      what rays of the laboratory have found, the air in front, all volumes in front
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
 //      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
@@ -43,6 +43,7 @@
 @group(1) @binding(19) var<uniform> fog: FogParams;
 @group(1) @binding(20) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(21) var fog_sampler: sampler;
+@group(1) @binding(22) var volume_texture: texture_2d<f32>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -50,6 +51,8 @@ struct ChannelParams {
     channel: u32,
     // A NaN, which WGSL has no literal for.
     nan: f32,
+    // Whether there is anything in volume_texture.
+    volumes: u32,
 }
 
 // Visibility of the first light; where lights are chosen, of those.
@@ -192,6 +195,11 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         var air = fog_air_beyond(pixel);
         if covered {
             air = fog_air(pixel, position.xyz);
+        }
+        if unseen_zero(f32(pixel.x)) + params.volumes != 0u {
+            // Fog in front of a volume is in its radiance; the rest lies behind.
+            let seen = textureLoad(volume_texture, pixel, 0);
+            air = Air(seen.rgb + seen.a * air.scattered, seen.a * air.transmittance);
         }
         value = select(air.scattered, vec3f(air.transmittance), channel == CHANNEL_TRANSMITTANCE);
         alpha = 1.0;

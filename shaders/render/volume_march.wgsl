@@ -4,6 +4,8 @@
 //      environment's harmonics
 // out  volume_out: radiance that the volume scatters and emits towards the eye, and the share of the light
 //      from behind that comes through
+//      span_out, where things are drawn over the picture later: the distances between which anything is seen of
+//      the volume, in two layers; zeros where nothing is
 // Front to back, in steps that begin at the lattice's box, with a sample in each; where in its steps a pixel
 // samples is decided by the shared sequence (common/sampling.wgsl). Within a step the medium is that of its
 // sample, of which absorption and scattering are integrated in closed form: of an even medium the result is
@@ -18,7 +20,7 @@
 #import "common/henyey_greenstein.wgsl"
 #import "common/light.wgsl"
 #import "common/sampling.wgsl"
-#import "common/volume.wgsl"
+#import "common/volume_look.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<storage, read> volume: VolumeParams;
@@ -29,9 +31,10 @@
 @group(1) @binding(6) var light_texture: texture_3d<f32>;
 @group(1) @binding(7) var volume_sampler: sampler;
 @group(1) @binding(8) var volume_out: texture_storage_2d<rgba16float, write>;
-@group(1) @binding(9) var<uniform> fog: FogParams;
-@group(1) @binding(10) var fog_texture: texture_2d_array<f32>;
-@group(1) @binding(11) var fog_sampler: sampler;
+@group(1) @binding(9) var span_out: texture_storage_2d_array<r32float, write>;
+@group(1) @binding(10) var<uniform> fog: FogParams;
+@group(1) @binding(11) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(12) var fog_sampler: sampler;
 
 // The eye's ray through the middle of a pixel. In a parallel projection rays start beside each other.
 struct EyeRay {
@@ -79,53 +82,12 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
     return sum;
 }
 
-// Colours of a temperature over that of the hottest voxel.
-fn glow(temperature: f32) -> vec3f {
-    let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
-    let low = u32(place);
-    let high = min(low + 1u, VOLUME_TABLE - 1u);
-    return mix(volume.blackbody[low], volume.blackbody[high], fract(place)).rgb;
-}
-
-fn look(at: vec3f) -> vec4f {
-    if (volume.flags & VOLUME_LOOK) == 0u {
-        return vec4f(1.0, 1.0, 1.0, 0.0);
-    }
-    return textureSampleLevel(look_texture, volume_sampler, at / volume.size, 0.0);
-}
-
-fn is_within(at: vec3f) -> bool {
-    return all(at >= vec3f(0.0)) && all(at <= volume.size);
-}
-
-// The texel where there is a volume, else 0: where it ends it has a surface.
-fn texel_within(at: vec3f) -> f32 {
-    return select(0.0, volume_texel(at), is_within(at));
-}
-
 // Radiance of the surface at whose value the texels are `isovalue`, between two distances of a ray.
 fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
-    var low = span.x;
-    var high = span.y;
-    for (var i = 0u; i < VOLUME_BISECTIONS; i++) {
-        let middle = 0.5 * (low + high);
-        let inside = volume_texel(ray.origin + middle * ray.direction) >= volume.isovalue;
-        low = select(middle, low, inside);
-        high = select(high, middle, inside);
-    }
+    let high = volume_surface(ray, span);
     let at = ray.origin + high * ray.direction;
-    let x = vec3f(1.0, 0.0, 0.0);
-    let y = vec3f(0.0, 1.0, 0.0);
-    let z = vec3f(0.0, 0.0, 1.0);
-    let gradient = vec3f(
-        texel_within(at + x) - texel_within(at - x),
-        texel_within(at + y) - texel_within(at - y),
-        texel_within(at + z) - texel_within(at - z),
-    );
-    let towards = -(transpose(volume.voxel_from_world) * vec4f(gradient, 0.0)).xyz;
     let to_eye = -eye.direction;
-    var normal = select(to_eye, normalize(towards), dot(towards, towards) > 0.0);
-    normal *= select(-1.0, 1.0, dot(normal, to_eye) >= 0.0);
+    let normal = volume_normal(at, to_eye);
     let position = eye.origin + high * eye.direction;
     // Cells behind the surface are dark: light is looked up in front of it. In front of a face of the lattice,
     // which may cut through what is solid, there are none, and nothing of the volume either.
@@ -133,7 +95,7 @@ fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
     let cell = volume.size / vec3f(volume.cells);
     let lit_at = at + 1.75 * max(cell.x, max(cell.y, cell.z)) * normalize(out);
     let is_cut = high - ray.first < 0.01 * ray.step;
-    let open = select(1.0, 0.0, is_within(lit_at) && !is_cut);
+    let open = select(1.0, 0.0, volume_is_within(lit_at) && !is_cut);
     var channels = max(light_channels(lit_at, 0u), vec4f(open));
     var sum = channels.x * environment_diffuse(normal);
     for (var i = 0u; i < volume.lights; i++) {
@@ -144,11 +106,7 @@ fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
         let sample = light_sample(lights[i], position);
         sum += channels[channel] * max(dot(normal, sample.to_light), 0.0) / PI * sample.irradiance;
     }
-    var color = volume.albedo * look(at).rgb;
-    if (volume.flags & VOLUME_TRANSFER) != 0u {
-        color *= volume_transfer(volume.isovalue).rgb;
-    }
-    return color * sum;
+    return volume_color(volume.isovalue, volume_look(at)) * sum;
 }
 
 @compute @workgroup_size(8, 8)
@@ -167,6 +125,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     var through = 1.0;
     // Of what is seen: the sum of distances, each as often as it takes from the light behind.
     var middle = 0.0;
+    var span = vec2f(0.0);
     var k = 0.0;
     loop {
         if k >= ray.steps || through < VOLUME_LEAST {
@@ -186,22 +145,20 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
             if texel >= volume.isovalue {
                 radiance = surface(ray, eye, vec2f(max(t - ray.step, ray.first), t));
                 middle = t;
+                span = vec2f(t);
                 through = 0.0;
             }
             continue;
         }
         let extinction = volume_extinction(texel);
-        let own = look(at);
-        var color = volume.albedo * own.rgb;
-        if (volume.flags & VOLUME_TRANSFER) != 0u {
-            color *= volume_transfer(texel).rgb;
+        let look = volume_look(at);
+        let taken = volume_taken(extinction * step.y);
+        var added = volume_emitted(look, extinction, step.y, taken);
+        if taken > 0.0 {
+            added += taken * volume_color(texel, look) * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
         }
-        let depth = extinction * step.y;
-        // 1 − exp(−x), without what rounding takes from small ones.
-        let taken = select(1.0 - exp(-depth), depth * (1.0 - depth * (0.5 - depth / 6.0)), depth < 0.01);
-        var added = volume.emission * glow(own.a) * select(step.y, taken / extinction, depth > 1.0e-6);
-        if depth > 0.0 {
-            added += taken * color * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
+        if taken > 0.0 || any(added > vec3f(0.0)) {
+            span = vec2f(select(span.x, step.x, span.y == 0.0), step.x + step.y);
         }
         radiance += through * added;
         middle += through * taken * t;
@@ -216,4 +173,8 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     }
     let shown = min(radiance, vec3f(RADIANCE_MAX));
     textureStore(volume_out, pixel, half_float_round(vec4f(shown, through)));
+    if all(pixel < textureDimensions(span_out)) {
+        textureStore(span_out, pixel, 0u, vec4f(span.x));
+        textureStore(span_out, pixel, 1u, vec4f(span.y));
+    }
 }

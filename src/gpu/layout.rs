@@ -853,6 +853,16 @@ gpu_structs! {
         /// Number of the triangle in the order of the structure; `BVH_MISS` for a miss.
         leaf: u32,
     }
+    /// What a ray sees of a volume in the laboratory.
+    LabSeen {
+        /// Radiance towards the beginning of the ray.
+        radiance: [f32; 3],
+        /// The share of light from behind that comes through.
+        through: f32,
+        /// Samples that were taken.
+        samples: u32,
+        _pad: [u32; 3],
+    }
     /// A hit of `canopy bench textures`.
     TextureHit {
         uv: [f32; 2],
@@ -881,7 +891,9 @@ gpu_structs! {
         channel: u32,
         /// A NaN, which WGSL has no word for.
         nan: f32,
-        _pad: [u32; 3],
+        /// Whether volumes are seen.
+        volumes: u32,
+        _pad: [u32; 2],
     }
     /// Which boxes of the trees are drawn, and how.
     TreeBoxesParams {

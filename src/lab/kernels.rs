@@ -56,7 +56,8 @@ pub struct RayList {
 
 /// Whether a shader file is a part of the laboratory, which makes no shader alone.
 pub fn is_part(path: &str) -> bool {
-    path.starts_with("lab/") && !["lab/grid.wgsl", "lab/trace.wgsl"].contains(&path)
+    let whole = ["lab/grid.wgsl", "lab/trace.wgsl", "lab/volume_orders.wgsl"];
+    path.starts_with("lab/") && !whole.contains(&path)
 }
 
 /// The shader that joins a test and a walk.

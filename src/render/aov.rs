@@ -53,9 +53,9 @@ pub enum Channel {
     Intersections,
     /// What `[lab]` shows of rays through a structure of the laboratory.
     Lab,
-    /// The share of what is seen that passes the air in front of it.
+    /// The share of what is seen that passes the fog and the volumes in front of it.
     Transmittance,
-    /// Radiance that the air in front of what is seen scatters to the eye.
+    /// Radiance that the fog and the volumes in front of what is seen scatter and emit to the eye.
     Scattered,
 }
 

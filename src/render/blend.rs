@@ -4,7 +4,10 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::{Run, SegmentRun},
-    edges::{Air, GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees},
+    edges::{
+        Air, GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees,
+        VolumeLayers,
+    },
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -29,7 +32,7 @@ pub struct Blend {
     layered: [Sides; 2],
     /// For points and lines.
     segments: SegmentPipelines,
-    /// Group 1: the trees, what the front-most surfaces reflect, and the air in front.
+    /// Group 1: the trees, what the front-most surfaces reflect, and fog and volumes in front.
     layout: wgpu::BindGroupLayout,
     /// What stands for the surfaces and for what they reflect where nothing is traced.
     nothing: GpuImage,
@@ -55,7 +58,8 @@ impl Blend {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         // Materials with layers leave room for one more sampled texture.
         let own = [Binding::Load(GBUFFER_FORMATS[4]), Binding::Read];
-        let bindings = [&Tree::BINDINGS[..], &own, &Air::BINDINGS].concat();
+        let ahead = [&Air::BINDINGS[..], &VolumeLayers::BINDINGS].concat();
+        let bindings = [&Tree::BINDINGS[..], &own, &ahead].concat();
         let bindings: Vec<_> = bindings
             .into_iter()
             .map(|binding| (ShaderStages::FRAGMENT, binding))
@@ -161,8 +165,13 @@ impl Blend {
         }
     }
 
+    /// Whether anything is drawn.
+    pub fn draws(&self, frame: &Frame<'_>, geometry: Geometry<'_>) -> bool {
+        pieces(frame, geometry.buffers).next().is_some()
+    }
+
     /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows
-    /// show what is `reflected`.
+    /// show what is `reflected`. All are seen through the volumes in front of them.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
@@ -174,16 +183,11 @@ impl Blend {
         blended: Option<&GBuffer>,
         reflected: &Reflected,
         air: Air<'_>,
+        volumes: VolumeLayers<'_>,
         radiance: &Radiance,
     ) -> Result<()> {
         let (gpu, buffers, parts) = (recording.gpu, geometry.buffers, &frame.parts);
-        let draws = &buffers.draws;
-        let triangles = draws.over_surfaces(frame.traces_reflections);
-        let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));
-        let segments = draws.blended_segments.iter();
-        let segments = segments.map(|run| (Piece::Segments(*run), run.part));
-        let shows = |(_, part): &(Piece, usize)| !parts[*part].is_empty();
-        let mut order: Vec<_> = triangles.chain(segments).filter(shows).collect();
+        let mut order: Vec<_> = pieces(frame, buffers).collect();
         if order.is_empty() {
             return Ok(());
         }
@@ -193,6 +197,7 @@ impl Blend {
         let front = blended.map_or(&self.nothing, |blended| &blended.ids);
         let [info, nodes, triangles] = trees.tree.bindings();
         let [fog, fog_texture, fog_sampler] = air.bindings();
+        let [layers, spans] = volumes.bindings();
         let own: &[&dyn Bind] = &[
             info,
             nodes,
@@ -202,6 +207,8 @@ impl Blend {
             fog,
             fog_texture,
             fog_sampler,
+            layers,
+            spans,
         ];
         let group = bind_group(gpu, "blend", &self.layout, own);
         let views = [&radiance.hdr.view, &radiance.display.view];
@@ -248,4 +255,18 @@ impl Blend {
         recording.split("blend");
         Ok(())
     }
+}
+
+/// What is drawn, with the index of each part.
+fn pieces<'a>(
+    frame: &'a Frame<'_>,
+    buffers: &'a SceneBuffers,
+) -> impl Iterator<Item = (Piece, usize)> + 'a {
+    let draws = &buffers.draws;
+    let triangles = draws.over_surfaces(frame.traces_reflections);
+    let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));
+    let segments = draws.blended_segments.iter();
+    let segments = segments.map(|run| (Piece::Segments(*run), run.part));
+    let shows = |(_, part): &(Piece, usize)| !frame.parts[*part].is_empty();
+    triangles.chain(segments).filter(shows)
 }

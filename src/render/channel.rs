@@ -3,7 +3,10 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{Air, AmbientVisibility, GBuffer, Motion, Radiance, Reflected, Visibility, fitted},
+    edges::{
+        Air, AmbientVisibility, GBuffer, HDR_FORMAT, Motion, Radiance, Reflected, Visibility,
+        fitted,
+    },
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -25,6 +28,8 @@ pub struct ChannelPass {
     kernel: Kernel,
     params: Uniform<ChannelParams>,
     output: GpuImage,
+    /// What stands for volumes where there are none.
+    nothing: GpuImage,
 }
 
 /// The frame that a channel is taken from.
@@ -54,6 +59,8 @@ pub struct ChannelSource<'a> {
     pub lab: &'a GpuImage,
     /// Output of the passes of the fog.
     pub air: Air<'a>,
+    /// What all volumes do, as `volume_compose` makes it.
+    pub volumes: Option<&'a GpuImage>,
 }
 
 impl ChannelPass {
@@ -80,12 +87,19 @@ impl ChannelPass {
             Read,
             Float,
         ];
-        let bindings = [&bindings[..], &Air::BINDINGS].concat();
+        let bindings = [&bindings[..], &Air::BINDINGS, &[Float]].concat();
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
             kernel: Kernel::new(gpu, path, "channel", &shared, &bindings),
             params: Uniform::new(gpu, "channel.params"),
             output: image(gpu, [1, 1]),
+            nothing: GpuImage::new(
+                gpu,
+                "channel.nothing",
+                [1, 1],
+                HDR_FORMAT,
+                Usage::TEXTURE_BINDING,
+            ),
         }
     }
 
@@ -118,6 +132,7 @@ impl ChannelPass {
                 origin: buffers.origin.to_array(),
                 channel: channel as u32,
                 nan: f32::NAN,
+                volumes: source.volumes.is_some().into(),
                 ..ChannelParams::default()
             },
         );
@@ -148,6 +163,7 @@ impl ChannelPass {
                 fog,
                 fog_texture,
                 fog_sampler,
+                source.volumes.unwrap_or(&self.nothing),
             ],
             size,
             recording.budget.pixels(),

@@ -438,6 +438,32 @@ impl Air<'_> {
     }
 }
 
+/// The format of [`VolumeLayers::spans`].
+pub const SPAN_FORMAT: Format = Format::R32Float;
+
+/// The volumes in front of what is drawn over the picture: made by `volume_march`. Without any, and where nothing
+/// is drawn, zeros.
+#[derive(Debug, Clone, Copy)]
+pub struct VolumeLayers<'a> {
+    /// A layer for each, the farthest first: radiance, and the share of the light from behind that comes through.
+    pub seen: &'a GpuImage,
+    /// Two layers for each: the distances between which it is seen.
+    pub spans: &'a GpuImage,
+}
+
+impl VolumeLayers<'_> {
+    /// What binds them, as storage textures: materials with layers leave room for no more that are sampled.
+    pub const BINDINGS: [pass::Binding; 2] = [
+        pass::Binding::LoadArray(HDR_FORMAT),
+        pass::Binding::LoadArray(SPAN_FORMAT),
+    ];
+
+    /// Resources of these bindings.
+    pub fn bindings(&self) -> [&dyn Bind; 2] {
+        [self.seen, self.spans]
+    }
+}
+
 /// The lit picture: made by `lighting`; `layers` and `blend` draw into it.
 #[derive(Debug)]
 pub struct Radiance {

@@ -105,8 +105,9 @@ pub struct FrameInput<'a> {
     pub size: [u32; 2],
     /// The ground below the scene, where one is seen.
     pub ground: Option<Ground>,
-    /// Channels that are going to be read. [`Channel::Motion`], [`Channel::Cost`], [`Channel::Deviation`] and
-    /// [`Channel::Intersections`] are known only where they are shown or named here.
+    /// Channels that are going to be read. [`Channel::Motion`], [`Channel::Cost`], [`Channel::Deviation`],
+    /// [`Channel::Intersections`] and, with volumes, [`Channel::Transmittance`] and [`Channel::Scattered`] are known
+    /// only where they are shown or named here.
     pub reads: &'a [Channel],
 }
 

@@ -111,6 +111,7 @@ pub mod volume_compose;
 pub mod volume_grids;
 pub mod volume_light;
 pub mod volume_march;
+pub mod volume_orders;
 pub mod volume_params;
 pub mod volume_places;
 pub mod volume_shadow;
@@ -503,6 +504,7 @@ impl Renderer {
         self.motion.begin();
         self.history.begin();
         self.fog.begin();
+        self.volumes.begin();
         self.present.temporal.begin();
         self.intersections.begin();
         frame::check_size(gpu, input.size)?;
@@ -584,15 +586,20 @@ impl Renderer {
             self.layers.record(
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
             )?;
-            self.volumes
-                .record(r, &frame, geometry, trees, gbuffer, &plan, air, radiance)?;
+            let kept = volumes::Kept {
+                total: volumes::wants_total(input),
+                layers: self.blend.draws(&frame, geometry),
+            };
+            let volumes = self.volumes.record(
+                r, &frame, geometry, trees, gbuffer, &plan, air, radiance, kept,
+            )?;
             let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
             let shadows = &mut self.shadows;
             let reflected = self
                 .reflections
                 .record_blended(r, &frame, geometry, trees, blended, air, shadows)?;
             self.blend.record(
-                r, &frame, geometry, trees, gbuffer, blended, reflected, air, radiance,
+                r, &frame, geometry, trees, gbuffer, blended, reflected, air, volumes, radiance,
             )?;
             radiance
         } else {
@@ -627,6 +634,7 @@ impl Renderer {
             through,
             lab,
             air,
+            volumes: self.volumes.total(),
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;

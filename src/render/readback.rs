@@ -74,6 +74,11 @@ impl Renderer {
             let why = "the frame was drawn without looking for intersections";
             return Err(Error::NotFound(why.into()));
         }
+        let tells_of_volumes = matches!(channel, Channel::Transmittance | Channel::Scattered);
+        if tells_of_volumes && !self.volumes.is_known() {
+            let why = "the frame was drawn without what all volumes take and add";
+            return Err(Error::NotFound(why.into()));
+        }
         let visibility = self.shadows.output();
         if channel == Channel::Cost && visibility.is_traced() && !visibility.has_cost() {
             let why = "the frame was drawn without counting what rays visit";
@@ -113,6 +118,7 @@ impl Renderer {
                 through: self.intersections.output(),
                 lab: self.lab.output(),
                 air: self.fog.output(),
+                volumes: self.volumes.total(),
             };
             self.channel.record(&mut recording, channel, source)?;
             recording.finish();

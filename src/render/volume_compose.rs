@@ -1,7 +1,7 @@
-//! `volume_compose`: what the eye sees of a volume, over the picture.
+//! `volume_compose`: what the eye sees of a volume, over the picture, and over what was seen of others.
 
 use super::{
-    edges::{HDR_FORMAT, Radiance},
+    edges::{HDR_FORMAT, Radiance, fitted},
     recording::Recording,
 };
 use crate::{
@@ -12,16 +12,19 @@ use crate::{
         shader,
     },
 };
-use wgpu::ShaderStages;
+use wgpu::{ShaderStages, TextureUsages as Usage, TextureView};
 
 /// Its name among the timings of a frame.
 pub const LABEL: &str = "volume_compose";
+const TOTAL: &str = "volume_total";
 
 /// The pass.
 #[derive(Debug)]
 pub struct VolumeCompose {
     pipeline: OnDemand<wgpu::RenderPipeline>,
+    of_total: OnDemand<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
+    total: GpuImage,
 }
 
 impl VolumeCompose {
@@ -29,21 +32,45 @@ impl VolumeCompose {
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [(ShaderStages::FRAGMENT, Binding::Float)];
         let layout = pass::layout(gpu, LABEL, &bindings);
-        let own = layout.clone();
-        let pipeline = OnDemand::new(LABEL, move |gpu| pipeline(gpu, &own));
-        Self { pipeline, layout }
+        let on_demand = |entry, blend, targets| {
+            let layout = layout.clone();
+            OnDemand::new(entry, move |gpu| {
+                pipeline(gpu, &layout, entry, blend, targets)
+            })
+        };
+        use wgpu::BlendFactor::{One, SrcAlpha, Zero};
+        let component = |src_factor| wgpu::BlendComponent {
+            src_factor,
+            dst_factor: SrcAlpha,
+            operation: wgpu::BlendOperation::Add,
+        };
+        // Shares that come through are multiplied: small ones are as exact as large ones.
+        let behind = wgpu::BlendState {
+            color: component(One),
+            alpha: component(Zero),
+        };
+        Self {
+            // The same for both, as not all adapters can tell targets apart.
+            pipeline: on_demand(LABEL, wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING, 2),
+            of_total: on_demand(TOTAL, behind, 1),
+            layout,
+            total: image(gpu, [1, 1]),
+        }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
+    /// What it compiles, where all that volumes do is `wanted` too.
+    pub fn needs(&self, is_wanted: bool, needs: &mut Needs) {
         needs.add(&self.pipeline);
+        if is_wanted {
+            needs.add(&self.of_total);
+        }
     }
 
     /// Lays what is `seen` of a volume over `radiance`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        seen: &GpuImage,
+        seen: &TextureView,
         radiance: &Radiance,
     ) -> Result<()> {
         let gpu = recording.gpu;
@@ -64,21 +91,72 @@ impl VolumeCompose {
         recording.split(LABEL);
         Ok(())
     }
+
+    /// Makes room for what all volumes of a frame do, or gives it back.
+    pub fn fit_total(&mut self, gpu: &Gpu, size: Option<[u32; 2]>) -> Result<()> {
+        let size = size.unwrap_or([1, 1]);
+        if self.total.size() != size {
+            self.total = fitted(gpu, size, || image(gpu, size))?;
+        }
+        Ok(())
+    }
+
+    /// Lays what is `seen` of a volume over that of those behind it, of which there are none for the `first`.
+    pub fn add(
+        &self,
+        recording: &mut Recording<'_>,
+        seen: &TextureView,
+        is_first: bool,
+    ) -> Result<()> {
+        let gpu = recording.gpu;
+        let group = bind_group(gpu, TOTAL, &self.layout, &[seen]);
+        let load = match is_first {
+            true => wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+            false => wgpu::LoadOp::Load,
+        };
+        let mut pass = recording.scope.scoped_render_pass(
+            TOTAL,
+            wgpu::RenderPassDescriptor {
+                label: Some(TOTAL),
+                color_attachments: &[Some(pass::color(&self.total.view, load))],
+                ..Default::default()
+            },
+        );
+        pass.set_pipeline(self.of_total.get(gpu)?);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+        Ok(())
+    }
+
+    /// What all volumes of the last frame scatter and emit to the eye, and the share that comes through them.
+    pub fn total(&self) -> &GpuImage {
+        &self.total
+    }
 }
 
-fn pipeline(gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> Result<wgpu::RenderPipeline> {
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
+    GpuImage::new(gpu, TOTAL, size, HDR_FORMAT, usage)
+}
+
+fn pipeline(
+    gpu: &Gpu,
+    layout: &wgpu::BindGroupLayout,
+    entry: &'static str,
+    blend: wgpu::BlendState,
+    targets: usize,
+) -> Result<wgpu::RenderPipeline> {
     let module = shader::module(gpu, "render/volume_compose.wgsl")?;
-    let layout = pass::pipeline_layout(gpu, LABEL, &[Some(layout)]);
-    // The same for both, as not all adapters can tell targets apart.
+    let layout = pass::pipeline_layout(gpu, entry, &[Some(layout)]);
     let target = wgpu::ColorTargetState {
         format: HDR_FORMAT,
-        blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+        blend: Some(blend),
         write_mask: wgpu::ColorWrites::ALL,
     };
     gpu.catch(|| {
         gpu.device
             .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(LABEL),
+                label: Some(entry),
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module: &module,
@@ -91,9 +169,9 @@ fn pipeline(gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> Result<wgpu::RenderPip
                 multisample: wgpu::MultisampleState::default(),
                 fragment: Some(wgpu::FragmentState {
                     module: &module,
-                    entry_point: Some(LABEL),
+                    entry_point: Some(entry),
                     compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    targets: &[Some(target.clone()), Some(target)],
+                    targets: &vec![Some(target); targets],
                 }),
                 multiview_mask: None,
                 cache: gpu.pipeline_cache(),

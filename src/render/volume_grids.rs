@@ -141,8 +141,18 @@ pub struct PlacedVolume<'a> {
     pub skip: &'a wgpu::TextureView,
     /// How much light arrives where.
     pub light: &'a wgpu::TextureView,
-    /// Between voxels, and up to the faces of the lattice.
+    /// That of [`sampler`].
     pub sampler: &'a wgpu::Sampler,
+}
+
+/// What looks up grids: between voxels, and up to the faces of the lattice.
+pub fn sampler(gpu: &Gpu) -> wgpu::Sampler {
+    gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+        label: Some("volumes"),
+        mag_filter: wgpu::FilterMode::Linear,
+        min_filter: wgpu::FilterMode::Linear,
+        ..Default::default()
+    })
 }
 
 /// A texture in three dimensions.

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Air, GBuffer, HDR_FORMAT, fitted},
+    edges::{Air, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, fitted},
     frame::Frame,
     recording::Recording,
     volume_grids::PlacedVolume,
@@ -11,10 +11,10 @@ use crate::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
-        pass::Binding::{Filtered3d, Float, Float3d, Read, Sampler, Store, Uniform},
+        pass::Binding::{Filtered3d, Float, Float3d, Read, Sampler, Store, StoreArray, Uniform},
     },
 };
-use wgpu::TextureUsages as Usage;
+use wgpu::{TextureUsages as Usage, TextureView, TextureViewDescriptor, TextureViewDimension};
 
 /// Its name among the timings of a frame.
 pub const LABEL: &str = "volume_march";
@@ -23,21 +23,30 @@ pub const LABEL: &str = "volume_march";
 #[derive(Debug)]
 pub struct VolumeMarch {
     kernel: Kernel,
-    output: GpuImage,
+    output: Output,
+}
+
+/// What it finds of each volume.
+#[derive(Debug)]
+struct Output {
+    seen: GpuImage,
+    spans: GpuImage,
+    /// A layer of the one and two of the other, for each volume.
+    layers: Vec<[TextureView; 2]>,
 }
 
 impl VolumeMarch {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let out = Store(HDR_FORMAT);
+        let (out, spans) = (Store(HDR_FORMAT), StoreArray(SPAN_FORMAT));
         let bindings = [
-            Uniform, Read, Float, Filtered3d, Filtered3d, Float3d, Filtered3d, Sampler, out,
+            Uniform, Read, Float, Filtered3d, Filtered3d, Float3d, Filtered3d, Sampler, out, spans,
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let path = "render/volume_march.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
-            output: image(gpu, [1, 1]),
+            output: Output::new(gpu, [1, 1], None),
         }
     }
 
@@ -46,26 +55,35 @@ impl VolumeMarch {
         self.kernel.needs(needs);
     }
 
-    /// Gives back its image.
-    pub fn forget(&mut self, gpu: &Gpu) {
-        if self.output.size() != [1, 1] {
-            self.output = image(gpu, [1, 1]);
+    /// Makes room for pictures of `size`: for as many volumes as are `kept`, with the distances between which they
+    /// are seen; or for one after the other.
+    pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], kept: Option<u32>) -> Result<()> {
+        if !self.output.is_for(size, kept) {
+            self.output = fitted(gpu, size, || Output::new(gpu, size, kept))?;
+        }
+        Ok(())
+    }
+
+    /// The volumes that are kept.
+    pub fn output(&self) -> VolumeLayers<'_> {
+        VolumeLayers {
+            seen: &self.output.seen,
+            spans: &self.output.spans,
         }
     }
 
-    /// Marches through a volume: radiance, and the share of the light from behind that comes through.
+    /// Marches through a volume: radiance, and the share of the light from behind that comes through, in a layer
+    /// of the output.
     pub fn record(
-        &mut self,
+        &self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
         volume: &PlacedVolume<'_>,
         air: Air<'_>,
-    ) -> Result<&GpuImage> {
-        let gpu = recording.gpu;
-        if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
-        }
+        layer: usize,
+    ) -> Result<&TextureView> {
+        let [seen, spans] = &self.output.layers[layer.min(self.output.layers.len() - 1)];
         let [fog, fog_texture, fog_sampler] = air.bindings();
         recording.dispatch_pixels(
             LABEL,
@@ -79,7 +97,8 @@ impl VolumeMarch {
                 volume.skip,
                 volume.light,
                 volume.sampler,
-                &self.output,
+                seen,
+                spans,
                 fog,
                 fog_texture,
                 fog_sampler,
@@ -87,16 +106,44 @@ impl VolumeMarch {
             frame.size,
             recording.budget.pixels() / 8,
         )?;
-        Ok(&self.output)
-    }
-
-    /// What it found of the volume that it marched through last.
-    pub fn output(&self) -> &GpuImage {
-        &self.output
+        Ok(seen)
     }
 }
 
-fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
-    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::COPY_SRC;
-    GpuImage::new(gpu, LABEL, size, HDR_FORMAT, usage)
+impl Output {
+    fn new(gpu: &Gpu, size: [u32; 2], kept: Option<u32>) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label, size, layers, format| {
+            GpuImage::with_layers(gpu, label, size, layers, format, usage)
+        };
+        let layers = kept.unwrap_or(1).max(1);
+        let spans_size = if kept.is_some() { size } else { [1, 1] };
+        let seen = image(LABEL, size, layers, HDR_FORMAT);
+        let spans = image("volume_march.spans", spans_size, 2 * layers, SPAN_FORMAT);
+        let view = |image: &GpuImage, dimension, first, count| {
+            image.texture.create_view(&TextureViewDescriptor {
+                dimension: Some(dimension),
+                base_array_layer: first,
+                array_layer_count: Some(count),
+                ..Default::default()
+            })
+        };
+        let of = |layer| {
+            [
+                view(&seen, TextureViewDimension::D2, layer, 1),
+                view(&spans, TextureViewDimension::D2Array, 2 * layer, 2),
+            ]
+        };
+        Self {
+            layers: (0..layers).map(of).collect(),
+            seen,
+            spans,
+        }
+    }
+
+    fn is_for(&self, size: [u32; 2], kept: Option<u32>) -> bool {
+        let spans_size = if kept.is_some() { size } else { [1, 1] };
+        let layers = kept.unwrap_or(1).max(1) as usize;
+        self.seen.size() == size && self.spans.size() == spans_size && self.layers.len() == layers
+    }
 }

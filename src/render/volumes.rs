@@ -2,14 +2,15 @@
 //! frame without any pays nothing.
 
 use super::{
+    aov::Channel,
     bindings::Layouts,
-    edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility},
+    edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility, VolumeLayers},
     frame::{Frame, FrameInput},
     recording::Recording,
     scene_buffers::SceneBuffers,
     tree_policy::{TreePlan, TreeWork},
     volume_compose::VolumeCompose,
-    volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, texture_3d},
+    volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, sampler, texture_3d},
     volume_light::{VolumeLight, slabs},
     volume_march::VolumeMarch,
     volume_params::distance,
@@ -28,6 +29,17 @@ use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
 /// Most slices of a light grid, in all of its slabs.
 pub const SLICES: u32 = 1024;
+/// Most volumes, the nearest ones, that are seen in front of what is drawn over the picture.
+pub const LAYERS: usize = 8;
+
+/// What is kept of the volumes of a frame for later passes.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// What all of them do: [`Volumes::total`].
+    pub total: bool,
+    /// What each does, for things that are drawn over the picture.
+    pub layers: bool,
+}
 
 /// The passes, with what they keep of each volume.
 #[derive(Debug)]
@@ -43,6 +55,8 @@ pub struct Volumes {
     version: Option<u64>,
     /// The instances that are seen, the farthest first.
     order: Vec<usize>,
+    /// Whether it is kept what all of them do.
+    has_total: bool,
 }
 
 /// A volume at a node.
@@ -76,15 +90,11 @@ impl Volumes {
             shadow: VolumeShadow::new(gpu, layouts),
             march: VolumeMarch::new(gpu, layouts),
             compose: VolumeCompose::new(gpu),
-            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
-                label: Some("volumes"),
-                mag_filter: wgpu::FilterMode::Linear,
-                min_filter: wgpu::FilterMode::Linear,
-                ..Default::default()
-            }),
+            sampler: sampler(gpu),
             instances: Vec::new(),
             version: None,
             order: Vec::new(),
+            has_total: false,
         }
     }
 
@@ -94,13 +104,19 @@ impl Volumes {
             return;
         }
         self.march.needs(needs);
-        self.compose.needs(needs);
+        self.compose.needs(wants_total(input), needs);
         if input.config.volumes.shadows {
             self.light.needs(needs);
             if input.config.shadows.mode != ShadowMode::Off {
                 self.shadow.needs(needs);
             }
         }
+    }
+
+    /// Before a frame is recorded: until then it has no volumes.
+    pub fn begin(&mut self) {
+        self.order.clear();
+        self.has_total = false;
     }
 
     /// Finds the volumes of a frame, and dims the light that surfaces see by them.
@@ -124,7 +140,8 @@ impl Volumes {
         Ok(())
     }
 
-    /// Lays the volumes of a frame over `radiance`, the farthest first.
+    /// Lays the volumes of a frame over `radiance`, the farthest first, and over each other where that is
+    /// wanted.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
@@ -136,24 +153,43 @@ impl Volumes {
         plan: &TreePlan,
         air: Air<'_>,
         radiance: &Radiance,
-    ) -> Result<()> {
-        if self.order.is_empty() {
-            self.march.forget(recording.gpu);
-            return Ok(());
+        kept: Kept,
+    ) -> Result<VolumeLayers<'_>> {
+        self.has_total = kept.total && !self.order.is_empty();
+        let total_size = self.has_total.then_some(frame.size);
+        self.compose.fit_total(recording.gpu, total_size)?;
+        let count = self.order.len();
+        let layers = kept.layers.then_some(count.min(LAYERS) as u32);
+        let (size, layers) = match count {
+            0 => ([1, 1], None),
+            _ => (frame.size, layers),
+        };
+        self.march.fit(recording.gpu, size, layers)?;
+        if count == 0 {
+            return Ok(self.march.output());
         }
         if frame.config.volumes.shadows {
             self.fill(recording, frame, geometry, trees, plan)?;
         }
-        for index in self.order.clone() {
-            let instance = &self.instances[index];
+        for (place, index) in self.order.iter().enumerate() {
+            let instance = &self.instances[*index];
             let Some(grids) = grids(frame.buffers, instance.volume) else {
                 continue;
             };
             let placed = instance.placed(grids, &self.sampler);
-            let seen = self.march.record(recording, frame, gbuffer, &placed, air)?;
+            // Those past the nearest ones are in the first layer only until they are composed.
+            let layer = match layers {
+                Some(layers) => (place + layers as usize).saturating_sub(count),
+                None => 0,
+            };
+            let march = &self.march;
+            let seen = march.record(recording, frame, gbuffer, &placed, air, layer)?;
             self.compose.record(recording, seen, radiance)?;
+            if self.has_total {
+                self.compose.add(recording, seen, place == 0)?;
+            }
         }
-        Ok(())
+        Ok(self.march.output())
     }
 
     /// Fills the light grids that something has changed for.
@@ -200,10 +236,15 @@ impl Volumes {
         }
     }
 
-    /// What the eye saw of the volume that was drawn last: radiance, and the share of the light from behind
-    /// that came through.
-    pub fn output(&self) -> &GpuImage {
-        self.march.output()
+    /// What all volumes of the last frame scatter and emit to the eye, and the share of the light from behind
+    /// that comes through them. `None` without any, and where nothing has asked for it.
+    pub fn total(&self) -> Option<&GpuImage> {
+        self.has_total.then(|| self.compose.total())
+    }
+
+    /// Whether [`Volumes::total`] tells of all volumes of the last frame.
+    pub fn is_known(&self) -> bool {
+        self.has_total || self.order.is_empty()
     }
 
     fn placed<'a>(&'a self, index: usize, buffers: &'a SceneBuffers) -> Option<PlacedVolume<'a>> {
@@ -214,7 +255,6 @@ impl Volumes {
 
     /// Finds where the volumes of a frame are.
     fn place(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<()> {
-        self.order.clear();
         let buffers = frame.buffers;
         if buffers.volumes.is_empty() || !frame.config.volumes.enabled {
             self.instances.clear();
@@ -313,6 +353,11 @@ impl Instance {
             sampler,
         }
     }
+}
+
+/// Whether channels show what all volumes do.
+pub fn wants_total(input: &FrameInput<'_>) -> bool {
+    input.wants(Channel::Transmittance) || input.wants(Channel::Scattered)
 }
 
 /// Whether any volume may be seen.

@@ -139,7 +139,8 @@ Threads:     per-ray, persistent
 Orders:      given (with gaps for pixels that send no ray), compacted, sorted, shuffled
 
 Without any of them, all rows are measured that differ in one part from plucker, private-stack, sah, per-ray,
-compacted; without --sets, on primary, shadow-soft and diffuse-1. docs/lab.md explains each, and the columns.
+compacted; without --sets, on primary, shadow-soft and diffuse-1. Volumes are marched front to back and back to front.
+docs/lab.md explains each, and the columns.
 
 Examples:
   canopy lab

@@ -50,7 +50,7 @@ const SETS: [&str; 3] = ["primary", "shadow-soft", "diffuse-1"];
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a set that there is not, [`Error::NotFound`] for a scene without triangles; those of
+/// [`Error::Usage`] for a set that there is not, [`Error::NotFound`] for a scene without triangles and volumes; those of
 /// loading, of drawing and of reading rays.
 pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     if let Some(path) = &args.html {
@@ -91,10 +91,11 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
         return write_rays(folder, &bench.sets, work);
     }
     let mut report = Report::new("lab", adapter);
-    measure::all(args, &mut meter, &bench, &combinations, &mut report, quiet)?;
-    report
-        .runs
-        .extend(volumes::rows(&bench.volumes, &bench.sets));
+    if !bench.triangles.is_empty() {
+        measure::all(args, &mut meter, &bench, &combinations, &mut report, quiet)?;
+    }
+    let (of, sets) = (&bench.volumes, &bench.sets);
+    volumes::measure(&mut meter, of, sets, &mut report, quiet)?;
     let facts = show::facts(&meter.gpu, &bench);
     drop(work);
     if let Some(path) = &args.html {
@@ -144,9 +145,10 @@ fn open(
         .filter(is_finite)
         .collect();
     let name = show::name_of(&args.files);
-    if triangles.is_empty() {
+    let volumes = volumes::placed(&offscreen.scene, &moment.pose, &config.volumes);
+    if triangles.is_empty() && volumes.is_empty() {
         return Err(Error::NotFound(format!(
-            "{name}: has no triangles, so that no ray hits anything"
+            "{name}: has no triangles and no volumes, so that no ray meets anything"
         )));
     }
     let count = triangles.len() as u32;
@@ -176,24 +178,28 @@ fn open(
     }
     if sets.is_empty() {
         work.line.stage("making rays");
-        let lbvh = Lbvh::new(&meter.gpu);
-        let mut tree = trees::allocate(&meter.gpu, &lbvh, &input, 30)?;
-        meter.once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Build::Rebuild))?;
-        let lights = lights::gather(&offscreen.scene, &moment.pose, &config, 1.0);
-        sets = sets::all(&sets::Source {
-            gpu: &meter.gpu,
-            tree: &tree,
-            triangles: &triangles,
-            view: &moment.view,
-            size,
-            lights: &lights,
-            radius: moment.bounds.radius(),
-            seed: args.seed,
-            scene,
-        })?;
+        sets = match triangles.is_empty() {
+            true => vec![sets::primary(size, &moment.view, scene)],
+            false => {
+                let lbvh = Lbvh::new(&meter.gpu);
+                let mut tree = trees::allocate(&meter.gpu, &lbvh, &input, 30)?;
+                meter.once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Build::Rebuild))?;
+                let lights = lights::gather(&offscreen.scene, &moment.pose, &config, 1.0);
+                sets::all(&sets::Source {
+                    gpu: &meter.gpu,
+                    tree: &tree,
+                    triangles: &triangles,
+                    view: &moment.view,
+                    size,
+                    lights: &lights,
+                    radius: moment.bounds.radius(),
+                    seed: args.seed,
+                    scene,
+                })?
+            }
+        };
         choose(&mut sets, args)?;
     }
-    let volumes = volumes::placed(&offscreen.scene, &moment.pose, &config.volumes);
     Ok(Bench {
         name,
         volumes,

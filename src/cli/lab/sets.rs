@@ -5,7 +5,7 @@ use crate::{
     accel::{Hit, Query, Ray, Trace, Tree},
     cli::bench::{
         inputs::Random,
-        rays::{primary, towards},
+        rays::{self, towards},
     },
     gpu::{Gpu, layout::Light},
     lab::{Triangle, ray_file::RaySet, ray_order::is_sent},
@@ -55,11 +55,21 @@ const GAP: Ray = Ray {
     t_max: 0.0,
 };
 
+/// The rays of pixels alone: nothing has to be hit for them.
+pub(super) fn primary(size: [u32; 2], view: &View, scene: u64) -> RaySet {
+    RaySet {
+        name: "primary".into(),
+        query: Query::ClosestHit,
+        rays: rays::primary(size, view),
+        scene,
+    }
+}
+
 /// All sets, with a ray or a gap for each pixel.
 pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
     let far = 1e4 * source.radius;
-    let first = primary(source.size, source.view);
-    let seen = surfaces(source, &first)?;
+    let first = primary(source.size, source.view, source.scene);
+    let seen = surfaces(source, &first.rays)?;
     let mut random = Random(source.seed);
     let of = |surface: &Surface, direction: Vec3, t_max: f32| {
         let origin = surface.point + 1e-4 * source.radius * surface.normal;
@@ -96,7 +106,6 @@ pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
     let hard = list(&seen, &mut |s| to_light(s, 0.0));
     let soft = list(&seen, &mut |s| to_light(s, SOFT));
     let mut sets = vec![
-        ("primary", Query::ClosestHit, first),
         ("mirror", Query::ClosestHit, mirror),
         ("occlusion", Query::AnyHit, occlusion),
         ("shadow-hard", Query::AnyHit, hard),
@@ -116,7 +125,10 @@ pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
         rays,
         scene: source.scene,
     };
-    Ok(sets.into_iter().map(set).collect())
+    Ok([first]
+        .into_iter()
+        .chain(sets.into_iter().map(set))
+        .collect())
 }
 
 /// What each ray hits first.

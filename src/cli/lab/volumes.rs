@@ -1,25 +1,40 @@
-//! Both orders of blending the steps of a ray through a volume: what each samples, and whether they agree.
+//! Both orders of summing the steps of a ray through a volume: how long each takes, what it samples, and whether it is
+//! right.
 
 use crate::{
-    cli::bench::report::Run,
+    Error, Result,
+    accel::Ray,
+    cli::{
+        bench::{
+            report::{Report, Run},
+            timing::Meter,
+        },
+        progress::StatusLine,
+    },
     config::Volumes as Settings,
-    gpu::layout::VolumeParams,
-    lab::ray_file::RaySet,
+    gpu::layout::{LabSeen, VolumeParams},
+    lab::{ray_file::RaySet, ray_order::is_sent},
     reference::volumes::{Lit, Medium, Order, Seen},
-    render::volume_params,
-    scene::{Pose, Scene, volume_lattice::VolumeLattice},
+    render::{
+        volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
+        volume_params,
+    },
+    scene::{Pose, Scene, Volume, volume_lattice::VolumeLattice},
 };
 use glam::{DVec3, Vec3};
 use serde_json::json;
 
-/// Most rays of a set that are marched: the CPU does it.
-const MOST_RAYS: usize = 4096;
+/// Most rays of a set that the twin marches too.
+const MOST_CHECKED: usize = 4096;
 /// Most voxels along an axis.
 const MOST_VOXELS: u32 = 2048;
+/// How far a result may be off, as a share of the brightest one.
+const TOLERANCE: f64 = 1e-2;
 
 /// A volume of the scene where a node places it.
 pub(super) struct Placed {
     name: String,
+    volume: Volume,
     lattice: VolumeLattice,
     params: VolumeParams,
 }
@@ -41,6 +56,7 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
         };
         Some(Placed {
             name,
+            volume: volume.clone(),
             lattice,
             params,
         })
@@ -49,18 +65,125 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
     with_volume.filter_map(one).collect()
 }
 
-/// Two rows for each volume and set: the rays, or as many of them evenly, marched in even light of 1.
-pub(super) fn rows(placed: &[Placed], sets: &[RaySet]) -> Vec<Run> {
-    let pairs = placed
-        .iter()
-        .flat_map(|volume| sets.iter().map(move |set| (volume, set)));
-    pairs.flat_map(|(volume, set)| both(volume, set)).collect()
+/// Two rows for each volume and set: the rays that are sent, marched in even light of 1.
+pub(super) fn measure(
+    meter: &mut Meter,
+    placed: &[Placed],
+    sets: &[RaySet],
+    report: &mut Report,
+    quiet: bool,
+) -> Result<()> {
+    if placed.is_empty() {
+        return Ok(());
+    }
+    let line = StatusLine::new(quiet);
+    let orders = VolumeOrders::new(&meter.gpu);
+    for of in placed {
+        line.stage(&format!("rays through {}", of.name));
+        let volume = match MarchedVolume::new(&meter.gpu, &of.volume, &of.params) {
+            Ok(Some(volume)) => volume,
+            Ok(None) => continue,
+            Err(why @ Error::Limit { .. }) => {
+                report.skip(Run::new(json!({ "structure": of.name })), &why);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        for set in sets {
+            let rays: Vec<Ray> = set
+                .rays
+                .iter()
+                .filter(|ray| is_sent(ray))
+                .copied()
+                .collect();
+            if !rays.is_empty() {
+                let rows = both(meter, &orders, (of, &volume), (set, &rays))?;
+                report.runs.extend(rows);
+            }
+        }
+    }
+    report.notes.push(format!(
+        "Volumes: samples are those of a ray; wrong are rays whose light is off by more than {} % of the brightest: of up \
+         to {MOST_CHECKED}\nof a set, spread evenly, from that of every step in f64, and of all from that of the other \
+         order.",
+        100.0 * TOLERANCE
+    ));
+    Ok(())
 }
 
-fn both(volume: &Placed, set: &RaySet) -> [Run; 2] {
+fn both(
+    meter: &mut Meter,
+    orders: &VolumeOrders,
+    (placed, volume): (&Placed, &MarchedVolume),
+    (set, rays): (&RaySet, &[Ray]),
+) -> Result<Vec<Run>> {
+    let list = MarchedRays::new(&meter.gpu, rays)?;
+    let mut measured = Vec::new();
+    for order in VolumeOrder::ALL {
+        let timings = meter.time(
+            |_| {},
+            |gpu, scope| orders.record(gpu, scope, volume, &list, order),
+        )?;
+        measured.push((order, timings, list.seen(&meter.gpu)?));
+    }
+    let (step, exact) = twin(placed, rays);
+    let brightest = exact
+        .iter()
+        .map(|seen| seen.radiance.max_element())
+        .fold(1e-12, f64::max);
+    let other: Vec<&Vec<LabSeen>> = measured.iter().rev().map(|(.., seen)| seen).collect();
+    let rows = measured
+        .iter()
+        .zip(other)
+        .map(|((order, timings, seen), other)| {
+            let off = (0..seen.len()).filter(|i| {
+                let (own, other) = (result(&seen[*i]), result(&other[*i]));
+                let is_checked = i % step == 0;
+                let exact = exact.get(i / step).filter(|_| is_checked);
+                let exact = exact.map(|seen| (seen.radiance, seen.through));
+                let is_far = |to| apart(own, to, brightest) > TOLERANCE;
+                is_far(other) || exact.is_some_and(is_far)
+            });
+            let samples: u64 = seen.iter().map(|seen| u64::from(seen.samples)).sum();
+            let mut run = Run::new(json!({
+                "name": set.name,
+                "rays": set.name,
+                "ray_count": rays.len(),
+                "structure": placed.name,
+                "walk": order.name(),
+                "samples_per_ray": samples as f64 / rays.len() as f64,
+                "mrays_per_s": rays.len() as f64 / timings.median_ms() / 1e3,
+                "bytes": volume.bytes(),
+                "checked": exact.len(),
+                "wrong": off.count(),
+            }));
+            run.time(timings, |_, _| None);
+            run.stages.clear();
+            run
+        });
+    Ok(rows.collect())
+}
+
+fn result(seen: &LabSeen) -> (DVec3, f64) {
+    (Vec3::from(seen.radiance).as_dvec3(), seen.through.into())
+}
+
+/// How far two results are apart, as a share of the brightest one; NaN is far.
+fn apart(a: (DVec3, f64), b: (DVec3, f64), brightest: f64) -> f64 {
+    let radiance = (a.0 - b.0).abs().max_element() / brightest;
+    let far = radiance.max((a.1 - b.1).abs());
+    if far.is_nan() || a.0.is_nan() {
+        f64::INFINITY
+    } else {
+        far
+    }
+}
+
+/// What some rays see, spread evenly, by every step in f64; each is so many behind the one before.
+fn twin(placed: &Placed, rays: &[Ray]) -> (usize, Vec<Seen>) {
     let medium = Medium {
-        lattice: &volume.lattice,
-        params: &volume.params,
+        lattice: &placed.lattice,
+        params: &placed.params,
     };
     let even = |_: DVec3| DVec3::ONE;
     let lit = Lit {
@@ -69,99 +192,12 @@ fn both(volume: &Placed, set: &RaySet) -> [Run; 2] {
         sky_on_surface: &even,
         grid: None,
     };
-    let stride = set.rays.len().div_ceil(MOST_RAYS).max(1);
-    let rays = set.rays.iter().step_by(stride);
-    let rays: Vec<_> = rays.filter(|ray| ray.t_max > ray.t_min).collect();
-    let seen = |order: Order| -> Vec<Seen> {
-        let one = |ray: &&crate::accel::Ray| {
-            let [origin, direction] =
-                [ray.origin, ray.direction].map(|vector| Vec3::from(vector).as_dvec3());
-            let along = (origin, direction, f64::from(ray.t_max));
-            medium.march(&lit, along, 0.5, order)
-        };
-        rays.iter().map(one).collect()
+    let step = rays.len().div_ceil(MOST_CHECKED).max(1);
+    let one = |ray: &Ray| {
+        let [origin, direction] =
+            [ray.origin, ray.direction].map(|vector| Vec3::from(vector).as_dvec3());
+        let along = (origin, direction, f64::from(ray.t_max));
+        medium.march(&lit, along, 0.5, Order::BackToFront)
     };
-    let orders = [Order::FrontToBack, Order::BackToFront];
-    let [front, back] = orders.map(seen);
-    let brightest = back
-        .iter()
-        .map(|seen| seen.radiance.max_element())
-        .fold(1e-12, f64::max);
-    let apart = |(front, back): (&Seen, &Seen)| {
-        let radiance = (front.radiance - back.radiance).abs().max_element() / brightest;
-        radiance.max((front.through - back.through).abs()) > 1e-2
-    };
-    let wrong = front.iter().zip(&back).filter(|pair| apart(*pair)).count();
-    let run = |name: &str, seen: &[Seen], wrong: usize| {
-        let samples: u64 = seen.iter().map(|seen| u64::from(seen.samples)).sum();
-        Run::new(json!({
-            "name": set.name,
-            "rays": set.name,
-            "ray_count": rays.len(),
-            "structure": volume.name,
-            "walk": name,
-            "samples_per_ray": samples as f64 / rays.len().max(1) as f64,
-            "checked": rays.len(),
-            "wrong": wrong,
-        }))
-    };
-    [
-        run("front to back", &front, wrong),
-        run("back to front", &back, 0),
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        accel::{Query, Ray},
-        config::Config,
-        scene::{Grid, Node, Volume},
-    };
-    use glam::Mat4;
-
-    /// In a dense box the front order ends early, with the same result.
-    #[test]
-    fn both_orders_agree() {
-        let grid = Grid {
-            name: "density".into(),
-            components: 1,
-            size: [16; 3],
-            volume_from_voxel: Mat4::from_scale(Vec3::splat(0.1)),
-            values: vec![1.0; 16 * 16 * 16],
-            background: 0.0,
-        };
-        let scene = Scene {
-            volumes: vec![Volume {
-                name: "box".into(),
-                grids: vec![grid],
-            }],
-            nodes: vec![Node {
-                volume: Some(0),
-                ..Node::default()
-            }],
-            ..Scene::default()
-        };
-        let mut settings = Config::default().volumes;
-        settings.density = 20.0;
-        let ray = |x: f32| Ray {
-            origin: [x, 0.5, -4.0],
-            t_min: 0.0,
-            direction: [0.0, 0.0, 1.0],
-            t_max: 1e30,
-        };
-        let set = RaySet {
-            name: "primary".into(),
-            query: Query::ClosestHit,
-            rays: vec![ray(0.5), ray(1.0), ray(9.0)],
-            scene: 0,
-        };
-        let placed = placed(&scene, &Pose::new(&scene, None, 0.0), &settings);
-        let rows = rows(&placed, &[set]);
-        let number = |row: usize, key: &str| rows[row].fields[key].as_f64();
-        assert_eq!(number(0, "wrong"), Some(0.0));
-        let [front, back] = [0, 1].map(|row| number(row, "samples_per_ray"));
-        assert!(front > Some(0.0) && front < back, "{front:?} {back:?}");
-    }
+    (step, rays.iter().step_by(step).map(one).collect())
 }

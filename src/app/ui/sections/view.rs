@@ -259,8 +259,8 @@ fn meaning(channel: Channel) -> &'static str {
             "Orange where a triangle passes through one of another mesh. Shift+I"
         }
         Channel::Lab => "Rays through a structure of the section Laboratory",
-        Channel::Transmittance => "What fog lets through of what is seen",
-        Channel::Scattered => "Radiance that fog adds to what is seen",
+        Channel::Transmittance => "What fog and volumes let through of what is seen",
+        Channel::Scattered => "Radiance that fog and volumes add to what is seen",
         Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
     }
 }

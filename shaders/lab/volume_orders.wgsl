@@ -1,0 +1,138 @@
+// volume_orders (laboratory): rays from a list through a volume in even light of 1, which nothing shadows; their steps are
+// summed in one order or in the other.
+//
+// in   rays; the volume
+// out  seen, one per ray: radiance that the volume scatters and emits, the share of light that comes through, and the
+//      samples that were taken
+// One thread per ray, with a sample in the middle of each step. From front to back, a ray ends where next to nothing comes
+// through; from back to front, every step counts. Both pass empty bricks, and sample where the other does. A ray whose
+// t_max is not above its t_min is the gap of a pixel that sends none.
+#import "common/dispatch.wgsl"
+#import "common/ray.wgsl"
+#import "common/volume_look.wgsl"
+
+struct LabSeen {
+    radiance: vec3f,
+    through: f32,
+    samples: u32,
+}
+
+@group(0) @binding(0) var<storage, read> rays: array<Ray>;
+@group(0) @binding(1) var<storage, read> volume: VolumeParams;
+@group(0) @binding(2) var density_texture: texture_3d<f32>;
+@group(0) @binding(3) var look_texture: texture_3d<f32>;
+@group(0) @binding(4) var skip_texture: texture_3d<f32>;
+@group(0) @binding(5) var volume_sampler: sampler;
+@group(0) @binding(6) var<storage, read_write> seen: array<LabSeen>;
+
+const MIDDLE = 0.5;
+
+struct Step {
+    added: vec3f,
+    kept: f32,
+}
+
+// What a step adds to the light from behind it, and what it keeps of that. A surface keeps nothing.
+fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
+    let at = ray.origin + t * ray.direction;
+    let texel = volume_texel(at);
+    if volume.isovalue >= 0.0 {
+        if texel < volume.isovalue {
+            return Step(vec3f(0.0), 1.0);
+        }
+        let high = volume_surface(ray, vec2f(max(t - ray.step, ray.first), t));
+        let look = volume_look(ray.origin + high * ray.direction);
+        return Step(volume_color(volume.isovalue, look), 0.0);
+    }
+    let extinction = volume_extinction(texel);
+    let look = volume_look(at);
+    let taken = volume_taken(extinction * width);
+    let emitted = volume_emitted(look, extinction, width, taken);
+    return Step(emitted + taken * volume_color(texel, look), 1.0 - taken);
+}
+
+// The number of the last step whose sample is not behind the beginning of the empty brick around `at`, which step `k`
+// has met; `k` where there is something.
+fn volume_skip_back(ray: VolumeRay, at: vec3f, k: f32, t: f32) -> f32 {
+    let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
+    if volume_most(vec3u(brick)) > 0.0 {
+        return k;
+    }
+    let faces = (brick + select(vec3f(1.0), vec3f(0.0), ray.direction > vec3f(0.0))) * VOLUME_BRICK;
+    let distances = (faces - at) / ray.direction;
+    let enters = t + min(max(distances.x, max(distances.y, distances.z)), 0.0);
+    return min(floor((enters - ray.first) / ray.step - MIDDLE), k - 1.0);
+}
+
+fn march_of(i: u32) -> VolumeRay {
+    let ray = rays[i];
+    var march = volume_ray(ray.origin, ray.direction, ray.t_max);
+    march.steps = select(0.0, march.steps, ray.t_max > ray.t_min);
+    return march;
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn volume_front_to_back(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= arrayLength(&rays) {
+        return;
+    }
+    let ray = march_of(i);
+    var all = LabSeen(vec3f(0.0), 1.0, 0u);
+    var k = 0.0;
+    loop {
+        if k >= ray.steps || all.through < VOLUME_LEAST {
+            break;
+        }
+        let step = volume_step(ray, k);
+        let t = step.x + MIDDLE * step.y;
+        let next = volume_skip(ray, ray.origin + t * ray.direction, k, t, MIDDLE);
+        if next > k {
+            k = next;
+            continue;
+        }
+        let one = step_at(ray, t, step.y);
+        all.radiance += all.through * one.added;
+        all.through *= one.kept;
+        all.samples += 1u;
+        k += 1.0;
+    }
+    seen[i] = all;
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn volume_back_to_front(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= arrayLength(&rays) {
+        return;
+    }
+    let ray = march_of(i);
+    var all = LabSeen(vec3f(0.0), 1.0, 0u);
+    var k = ray.steps - 1.0;
+    loop {
+        if k < 0.0 {
+            break;
+        }
+        let step = volume_step(ray, k);
+        let t = step.x + MIDDLE * step.y;
+        let next = volume_skip_back(ray, ray.origin + t * ray.direction, k, t);
+        if next < k {
+            k = next;
+            continue;
+        }
+        let one = step_at(ray, t, step.y);
+        all.radiance = one.kept * all.radiance + one.added;
+        all.through *= one.kept;
+        all.samples += 1u;
+        k -= 1.0;
+    }
+    seen[i] = all;
+}
