@@ -56,6 +56,25 @@ fn room(materials: [usize; 6]) -> Vec<canopy::scene::Primitive> {
     ]
 }
 
+/// Software adapters compile a kernel again at each dispatch, and keep it, where it branches on uniforms alone:
+/// common/unseen.wgsl.
+#[cfg(target_os = "linux")]
+fn samples_take_no_memory(stage: &mut Stage<'_>) {
+    let pages = || {
+        let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let resident = text.split_whitespace().nth(1).unwrap();
+        resident.parse::<u64>().unwrap()
+    };
+    (stage.config.fog.density, stage.config.fog.noise) = (0.1, 0.5);
+    stage.config.paths.kernels = PathKernels::One;
+    let (scene, view) = (stage.scene, at_cosine(0.8));
+    traced(stage, scene, view, 1);
+    let before = pages();
+    traced(stage, scene, view, MOST_ADDED);
+    let grown = pages().saturating_sub(before) * 4096;
+    assert!(grown < 100 << 20, "{grown} bytes");
+}
+
 /// A picture of paths, whose settings are those of the stage.
 fn traced(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> Vec<[f32; 4]> {
     stage.config.image.mode = ImageMode::Path;
@@ -432,6 +451,8 @@ fn paths_find_what_integrals_do() {
     occlusion_is_that_of_paths(&mut stage);
     mirrors_show_what_paths_do(&mut stage);
     harmonics_light_as_paths_do(&mut stage);
+    #[cfg(target_os = "linux")]
+    samples_take_no_memory(&mut stage);
 }
 
 /// Path by path: a floor, a rough metal ball and a ball of clear glass below a lamp. Where rounding decides

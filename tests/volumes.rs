@@ -7,7 +7,10 @@ mod common;
 use canopy::{
     Error,
     accel::Ray,
-    config::{Config, EnvironmentSource, ShadowMode, Switch, VolumeTransfer},
+    config::{
+        Background, Config, EnvironmentSource, ImageMode, PathKernels, ShadowMode, Switch,
+        VolumeTransfer,
+    },
     gpu::{
         Gpu,
         layout::{LabSeen, Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
@@ -21,6 +24,7 @@ use canopy::{
     },
     render::{
         Channel, Renderer, View, blue_noise,
+        paths::MOST_ADDED,
         volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
         volume_params,
         volumes::LAYERS,
@@ -35,6 +39,7 @@ use common::{
     scenes::{Stage, add_light, glowing, look_at, matte, node, quad, scene},
 };
 use glam::{DVec3, Mat4, Quat, Vec2, Vec3};
+use std::f64::consts::PI;
 
 const SIZE: [u32; 2] = [24, 16];
 
@@ -86,10 +91,15 @@ fn lit(stage: &mut Stage<'_>, view: View) -> Vec<[f64; 4]> {
     texels.map(|texel| texel.map(f64::from)).collect()
 }
 
-/// The ray of a pixel.
+/// The ray through the middle of a pixel.
 fn ray(view: View, pixel: [u32; 2]) -> (DVec3, DVec3) {
-    let middle = Vec2::from(pixel.map(|at| at as f32 + 0.5));
-    let [_, direction] = view.ray(middle, SIZE);
+    ray_at(view, pixel, [0.5; 2])
+}
+
+/// The ray through a place of a pixel, from 0 to 1.
+fn ray_at(view: View, pixel: [u32; 2], place: [f64; 2]) -> (DVec3, DVec3) {
+    let at = [0, 1].map(|axis| pixel[axis] as f32 + place[axis] as f32);
+    let [_, direction] = view.ray(Vec2::from(at), SIZE);
     (view.eye().as_dvec3(), direction.as_dvec3().normalize())
 }
 
@@ -132,6 +142,12 @@ fn difference(a: &[[f64; 4]], b: &[[f64; 4]]) -> f64 {
     let largest = a.iter().copied().fold(1e-9, f64::max);
     let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
     apart.fold(0.0, f64::max) / largest
+}
+
+/// Random numbers in [0, 1).
+fn numbers() -> impl FnMut() -> f64 {
+    let mut random = Random(1);
+    move || f64::from(random.unit())
 }
 
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
@@ -240,13 +256,7 @@ fn ball(gpu: &Gpu) {
         params: &params,
     };
     let lights = [sun(to, 8.0)];
-    let mut state = 1_u64;
-    let mut random = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut random = numbers();
     let origin = stage.uploaded.buffers.origin.as_dvec3();
     let block: Vec<_> = pixels()
         .filter(|[x, y]| (9..15).contains(x) && (6..10).contains(y))
@@ -566,6 +576,186 @@ fn a_volume_stands_in_the_fog() {
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+/// The mean radiance of the pixels in the middle, of so many paths each.
+fn traced(stage: &mut Stage<'_>, samples: u32) -> DVec3 {
+    let mode = std::mem::replace(&mut stage.config.image.mode, ImageMode::Path);
+    stage.config.paths.samples = samples;
+    stage.renderer.path_samples = MOST_ADDED;
+    let drawn = (0..samples.div_ceil(MOST_ADDED)).map(|_| lit(stage, view()));
+    let last = drawn.last().unwrap();
+    stage.config.image.mode = mode;
+    mean_of_middle(&last)
+}
+
+/// An even sky that is seen, and a volume of these grids before it.
+fn under_sky(grids: Vec<Grid>) -> Scene {
+    let far = quad(Vec3::new(50.0, 50.0, -60.0), Vec3::X, Vec3::Y, 0);
+    let mut scene = scene([far], vec![matte(Vec3::ONE)]);
+    place(&mut scene, Mat4::from_rotation_y(0.4), grids);
+    scene
+}
+
+fn with_sky(stage: &mut Stage<'_>, radiance: f32) {
+    stage.config.environment.intensity = 1.0;
+    stage.config.environment.source = EnvironmentSource::Color;
+    stage.config.environment.color = [radiance; 3];
+    stage.config.image.background = [radiance; 3];
+    stage.config.environment.background = Background::Environment;
+}
+
+fn near(found: DVec3, expected: DVec3, share: f64) {
+    let off = (found / expected - 1.0).abs().max_element();
+    assert!(off <= share, "{found} for {expected}");
+}
+
+/// What comes through, what glows, and that white smoke loses no light: by paths, where all of it is known.
+#[test]
+fn paths_know_volumes_as_closed_forms_do() {
+    let gpu = gpu();
+    let size = [20, 24, 12];
+    let scene = under_sky(vec![
+        grid("density", size, |_| 1.0),
+        grid("temperature", size, |_| 1000.0),
+    ]);
+    let mut stage = stage(&gpu, &scene);
+    with_sky(&mut stage, 0.5);
+    let density = 0.6;
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.emission) = (density, 2.0);
+    (settings.albedo, settings.shadows) = ([0.0; 3], false);
+    let glow = volume_params::blackbody(settings.hottest);
+    let glow = DVec3::from_slice(&glow.as_flattened().last().unwrap().map(f64::from));
+    // The box is even, and all rays of a pixel go through as much of it, but for a few hundredths.
+    let lattice = VolumeLattice::new(&scene.volumes[0], 2048).unwrap();
+    let medium = Medium {
+        lattice: &lattice,
+        params: &params(&stage, &lattice, 0),
+    };
+    let origin = stage.uploaded.buffers.origin.as_dvec3();
+    let block: Vec<_> = pixels().filter(is_middle).collect();
+    let through: f64 = (block.iter())
+        .map(|pixel| {
+            let (eye, direction) = ray(view(), *pixel);
+            medium.transmittance(eye - origin, direction, 1e30)
+        })
+        .sum();
+    let through = through / block.len() as f64;
+    let expected = 0.5 * through + glow * 2.0 / f64::from(density) * (1.0 - through);
+    near(traced(&mut stage, 1024), expected, 5e-3);
+    // White smoke before an even sky is as bright as it, whatever the phase function.
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.emission) = (3.0, 0.0);
+    (settings.albedo, settings.anisotropy) = ([1.0; 3], 0.5);
+    stage.config.paths.bounces = 64;
+    near(traced(&mut stage, 256), DVec3::splat(0.5), 1e-2);
+    stage.config.volumes.albedo = [0.9; 3];
+    let gray = traced(&mut stage, 64);
+    assert!(gray.x < 0.45, "{gray}");
+}
+
+/// Two balls of smoke with much empty space between, lit by the sun and a lamp: scattered once, paths find what ratio
+/// tracking in f64 does, and several kernels what one does. The surface of a ball is that of the fast frame.
+#[test]
+fn paths_through_smoke_are_those_of_ratio_tracking() {
+    let gpu = gpu();
+    let balls = |at: Vec3| {
+        let ball = |middle: Vec3| (1.0 - 4.0 * at.distance_squared(middle)).max(0.0);
+        ball(Vec3::new(0.0, 0.0, 0.4)) + ball(Vec3::new(0.9, -0.1, -0.9))
+    };
+    let mut scene = under_sky(vec![grid("density", [33, 40, 37], balls)]);
+    let to = Vec3::new(-1.0, -0.4, -0.3);
+    add_light(&mut scene, LightKind::Directional, 8.0, Vec3::ZERO, to);
+    let at = Vec3::new(-1.6, 0.5, 1.0);
+    add_light(&mut scene, LightKind::Point, 20.0, at, Vec3::ZERO);
+    let mut stage = stage(&gpu, &scene);
+    let settings = &mut stage.config.volumes;
+    (settings.density, settings.anisotropy) = (6.0, 0.3);
+    stage.config.paths.bounces = 1;
+    let lattice = VolumeLattice::new(&scene.volumes[0], 2048).unwrap();
+    let medium = Medium {
+        lattice: &lattice,
+        params: &params(&stage, &lattice, 2),
+    };
+    let origin = stage.uploaded.buffers.origin;
+    let lamp = GpuLight {
+        kind: 1,
+        position: (at - origin).to_array(),
+        intensity: [20.0; 3],
+        ..sun(to, 0.0)
+    };
+    let lights = [sun(to, 8.0), lamp];
+    let mut random = numbers();
+    let block: Vec<_> = pixels().filter(is_middle).collect();
+    // All over the pixels, as paths are.
+    let places = 512;
+    let mut exact = DVec3::ZERO;
+    for pixel in &block {
+        for _ in 0..places {
+            let place = [random(), random()];
+            let (eye, direction) = ray_at(view(), *pixel, place);
+            let ray = (eye - origin.as_dvec3(), direction, 1e30);
+            exact += medium.tracked(&lights, ray, 8, &mut random);
+        }
+    }
+    let exact = exact / f64::from(places * block.len() as u32);
+    let found = traced(&mut stage, 1024);
+    near(found, exact, 1e-2);
+    let pictures = [PathKernels::One, PathKernels::Separate].map(|kernels| {
+        stage.config.paths.kernels = kernels;
+        stage.config.paths.bounces = 4;
+        traced(&mut stage, 2);
+        stage.channel(Channel::Lit).texels
+    });
+    let [one, separate] = &pictures;
+    let differ = |(a, b): (&[f32; 4], &[f32; 4])| (a[0] - b[0]).abs() > 1e-4 * (1.0 + a[0]);
+    let others = one.iter().zip(separate).filter(|pair| differ(*pair));
+    assert!(others.count() < one.len() / 50);
+}
+
+/// The even surface of a volume, lit by the sun and a lamp: by paths and in the fast frame what a matte wall is.
+#[test]
+fn surfaces_of_volumes_are_matte_by_paths() {
+    let gpu = gpu();
+    let mut scene = under_sky(vec![grid("density", [16, 16, 24], |at| 1.0 - at.z)]);
+    let to = Vec3::new(-1.0, -0.4, -0.8);
+    add_light(&mut scene, LightKind::Directional, 3.0, Vec3::ZERO, to);
+    let lamp = Vec3::new(0.4, 0.5, 2.0);
+    add_light(&mut scene, LightKind::Point, 5.0, lamp, Vec3::ZERO);
+    let mut stage = stage(&gpu, &scene);
+    stage.config.volumes.isovalue = 0.5;
+    stage.config.paths.bounces = 1;
+    let normal = Quat::from_rotation_y(0.4).as_dquat() * DVec3::Z;
+    let albedo = DVec3::from(stage.config.volumes.albedo.map(f64::from));
+    let block: Vec<_> = pixels().filter(is_middle).collect();
+    let sum: DVec3 = (block.iter())
+        .map(|pixel| {
+            let (eye, direction) = ray(view(), *pixel);
+            let at = eye - eye.dot(normal) / direction.dot(normal) * direction;
+            let to_lamp = lamp.as_dvec3() - at;
+            let by_sun = 3.0 * -to.normalize().as_dvec3().dot(normal);
+            let by_lamp = 5.0 * to_lamp.normalize().dot(normal) / to_lamp.length_squared();
+            albedo * (by_sun + by_lamp) / PI
+        })
+        .sum();
+    let exact = sum / block.len() as f64;
+    near(traced(&mut stage, 256), exact, 5e-3);
+    near(mean_of_middle(&lit(&mut stage, view())), exact, 5e-3);
+}
+
+/// Whether a pixel is one of the middle, where a volume is deepest.
+fn is_middle([x, y]: &[u32; 2]) -> bool {
+    (9..15).contains(x) && (6..10).contains(y)
+}
+
+fn mean_of_middle(picture: &[[f64; 4]]) -> DVec3 {
+    let inside = picture
+        .iter()
+        .zip(pixels())
+        .filter(|(_, pixel)| is_middle(pixel));
+    let inside: Vec<_> = inside.map(|(texel, _)| DVec3::from_slice(texel)).collect();
+    inside.iter().sum::<DVec3>() / inside.len() as f64
 }
 
 /// Distances between which a ray is in the cube from −1 to 1 at `transform`; they may be none.

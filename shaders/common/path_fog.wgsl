@@ -5,37 +5,24 @@
 // As in the fast frame, the light of the sky and of the sun is what arrives in the scene: on rays that meet nothing there
 // is no fog, but for those from the eye, through glass, and by which a surface shows an image.
 #import "common/fog_scatter.wgsl"
-#import "common/path_state.wgsl"
+#import "common/path_random.wgsl"
 
 // Density per steradian with which a surface sends rays that show an image.
 const FOG_IMAGE = 10.0;
 // Ends nearly no path: each step passes as much fog as a collision takes on average.
 const FOG_STEPS = 256u;
 
-var<private> fog_seed: u32;
-
-fn fog_random() -> f32 {
-    fog_seed = path_hash(fog_seed);
-    return (f32(fog_seed >> 8u) + 0.5) / 16777216.0;
-}
-
-// Begins random numbers of a ray of a surface: RAY_….
-fn fog_begin(pixel: vec2u, bounce: u32, ray: u32) {
-    let index = unseen_zero(f32(pixel.x)) + params.index;
-    fog_seed = path_hash(pixel.y + path_hash(pixel.x + path_hash(index * 512u + bounce * 8u + ray)));
-}
-
 // Metres to where the path is scattered; −1 where it passes all of `distance`.
 fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     let most = 1.0 + frame.fog_noise;
     var depth = 0.0;
     for (var step = 0u; step < FOG_STEPS + unseen_zero(distance); step++) {
-        depth -= log(fog_random()) / most;
+        depth -= log(path_random()) / most;
         let t = fog_distance_of(origin, direction, depth);
         if t >= distance {
             break;
         }
-        if fog_random() * most < fog_noise(params.medium, origin + t * direction, 0.0) {
+        if path_random() * most < fog_noise(params.medium, origin + t * direction, 0.0) {
             return t;
         }
     }
@@ -47,7 +34,7 @@ fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     var share = 1.0;
     var depth = 0.0;
     for (var step = 0u; step < FOG_STEPS + unseen_zero(distance); step++) {
-        depth -= log(fog_random()) / max(frame.fog_noise, 1.0e-9);
+        depth -= log(path_random()) / max(frame.fog_noise, 1.0e-9);
         let t = fog_distance_of(origin, direction, depth);
         if t >= distance {
             break;
@@ -56,4 +43,9 @@ fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
         share *= 1.0 - (noise - 1.0) / max(frame.fog_noise, 1.0e-9);
     }
     return share;
+}
+
+fn fog_is_mottled(seen: f32) -> bool {
+    // No `&&`, which would be a branch on a uniform alone: common/unseen.wgsl.
+    return unseen_zero(seen) + u32(min(frame.fog_density, frame.fog_noise) > 0.0) != 0u;
 }

@@ -17,9 +17,17 @@ struct PathSurface {
     coat_alpha: f32,
     // Chances of the coat, the base, the diffuse and the transmitting lobe.
     chances: vec4f,
-    // Whether it is a point in fog instead, of which nothing but `s.position` and `to_eye` is known.
-    is_fog: bool,
+    // PATH_…: it may be something else than a surface of a material.
+    kind: u32,
+    // Of a point in a medium, of which otherwise `s.position` and `to_eye` alone are known.
+    anisotropy: f32,
 }
+
+const PATH_LAYERED = 0u;
+// A point in fog or in a volume.
+const PATH_MEDIUM = 1u;
+// The surface of a volume, which scatters light evenly.
+const PATH_MATTE = 2u;
 
 fn path_in_basis(basis: Basis, normal: vec3f, v: vec3f) -> vec3f {
     return vec3f(dot(v, basis.tangent), dot(v, basis.bitangent), dot(v, normal));
@@ -68,8 +76,23 @@ fn path_surface(s: Surface, l: Layers, to_eye: vec3f) -> PathSurface {
         basis_about(l.clearcoat_normal),
         path_alpha(l.clearcoat_roughness),
         weights / max(weights.x + weights.y + weights.z + weights.w, 1.0e-20),
-        false,
+        PATH_LAYERED,
+        0.0,
     );
+}
+
+fn path_matte(position: vec3f, normal: vec3f, albedo: vec3f, to_eye: vec3f) -> PathSurface {
+    var p: PathSurface;
+    p.s.position = position;
+    p.s.normal = normal;
+    p.s.albedo = albedo;
+    p.l.clearcoat_normal = normal;
+    p.to_eye = to_eye;
+    p.basis = basis_about(normal);
+    p.alpha = vec2f(1.0);
+    p.chances = vec4f(0.0, 0.0, 1.0, 0.0);
+    p.kind = PATH_MATTE;
+    return p;
 }
 
 // The density of ggx_sample.
@@ -92,8 +115,8 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
 
 // The density of the directions in which a path goes on by reflection.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
-    if p.is_fog {
-        return henyey_greenstein(params.medium.anisotropy, dot(-p.to_eye, direction));
+    if p.kind == PATH_MEDIUM {
+        return henyey_greenstein(p.anisotropy, dot(-p.to_eye, direction));
     }
     let local_eye = path_local_eye(p.basis, p.s.normal, p.to_eye);
     let local = path_in_basis(p.basis, p.s.normal, direction);
@@ -108,8 +131,11 @@ fn path_density(p: PathSurface, direction: vec3f) -> f32 {
 
 // What it scatters to the eye of a unit of irradiance.
 fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
-    if p.is_fog {
+    if p.kind == PATH_MEDIUM {
         return vec3f(path_density(p, direction));
+    }
+    if p.kind == PATH_MATTE {
+        return p.s.albedo * max(dot(p.s.normal, direction), 0.0) / PI;
     }
     return layers_evaluate(p.s, p.l, p.to_eye, direction);
 }

@@ -6,8 +6,10 @@
 #import "common/path_fog.wgsl"
 #import "common/path_lobes.wgsl"
 #import "common/path_material.wgsl"
+#import "common/path_random.wgsl"
 #import "common/path_sources.wgsl"
 #import "common/path_state.wgsl"
+#import "common/path_volume.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/unseen.wgsl"
 
@@ -26,7 +28,7 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
         let is_far = lights[i].kind == LIGHT_DIRECTIONAL;
         let sine = min(lights[i].radius / select(sample.distance, 1.0, is_far), 1.0);
         let facing = max(dot(p.s.normal, sample.to_light), dot(p.l.clearcoat_normal, sample.to_light));
-        let weight = select(0.0, layers_max(sample.irradiance), p.is_fog || facing + sine > 0.0);
+        let weight = select(0.0, layers_max(sample.irradiance), p.kind == PATH_MEDIUM || facing + sine > 0.0);
         total += weight;
         if weight > 0.0 && choice * total < weight {
             chosen = i;
@@ -52,12 +54,9 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
     }
     asked.direction = ray.direction;
     asked.distance = ray.distance;
-    if p.is_fog || dot(start.horizon_normal, ray.direction) > 0.0 {
+    if p.kind == PATH_MEDIUM || dot(start.horizon_normal, ray.direction) > 0.0 {
         asked.light = path_scatters(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
-        if fog_is_mottled(pixel) && ray.distance < 1.0e20 {
-            fog_begin(pixel, bounce, RAY_LIGHT);
-            asked.light *= fog_noise_passes(start.origin, ray.direction, ray.distance);
-        }
+        asked.in_fog = select(0.0, ray.distance, ray.distance < 1.0e20);
     }
     return asked;
 }
@@ -72,16 +71,13 @@ fn path_ask_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce
     let sky = path_environment(path_point(pixel, bounce, PATH_ENVIRONMENT));
     asked.direction = sky.direction;
     asked.distance = 1.0e30;
-    if (p.is_fog || dot(start.geometric_normal, sky.direction) > 0.0) && sky.density > 0.0 {
+    if (p.kind == PATH_MEDIUM || dot(start.geometric_normal, sky.direction) > 0.0) && sky.density > 0.0 {
         let density = path_density(p, sky.direction);
         asked.light = path_scatters(p, sky.direction) * environment_prefiltered(sky.direction, 0.0)
             / (sky.density + density);
-        if fog_is_there(f32(pixel.x)) && !p.is_fog && density > FOG_IMAGE {
+        if fog_is_there(f32(pixel.x)) && p.kind != PATH_MEDIUM && density > FOG_IMAGE {
             asked.light *= fog_passes(fog_optical_depth_beyond(start.origin, sky.direction));
-            if fog_is_mottled(pixel) {
-                fog_begin(pixel, bounce, RAY_ENVIRONMENT);
-                asked.light *= fog_noise_passes(start.origin, sky.direction, 1.0e30);
-            }
+            asked.in_fog = asked.distance;
         }
     }
     return asked;
@@ -119,7 +115,7 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
     let index = table[params.emitter_word + 2u * count + chosen.index];
     let glows_behind = alpha[ALPHA_HEADER * index + ALPHA_DOUBLE_SIDED] != 0u;
     let is_seen = facing > 0.0 || (glows_behind && facing < 0.0);
-    let is_above = p.is_fog || dot(start.geometric_normal, direction) > 0.0;
+    let is_above = p.kind == PATH_MEDIUM || dot(start.geometric_normal, direction) > 0.0;
     if is_above && is_seen && chosen.chance > 0.0 && distance2 > 0.0 {
         let uv = w.x * vec4f(scene_uv(i.x, 0u), scene_uv(i.x, 1u)) + w.y * vec4f(scene_uv(i.y, 0u), scene_uv(i.y, 1u))
             + w.z * vec4f(scene_uv(i.z, 0u), scene_uv(i.z, 1u));
@@ -128,58 +124,85 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
             / (density + path_density(p, direction));
         if fog_is_there(f32(pixel.x)) {
             asked.light *= fog_passes(fog_optical_depth(start.origin, at));
-            if fog_is_mottled(pixel) {
-                fog_begin(pixel, bounce, RAY_EMITTER);
-                asked.light *= fog_noise_passes(start.origin, direction, sqrt(distance2));
-            }
+            asked.in_fog = sqrt(distance2);
         }
     }
     return asked;
 }
 
-fn fog_is_mottled(pixel: vec2u) -> bool {
-    return unseen_zero(f32(pixel.x)) + u32(frame.fog_density > 0.0 && frame.fog_noise > 0.0) != 0u;
+// What a path meets on its way before a surface of the scene: metres to it, or −1, and what it is.
+struct MediumMet {
+    t: f32,
+    // A volume's number, or PATH_IN_FOG.
+    index: u32,
 }
 
-// Metres to where fog scatters the path, before it meets what is `distance` away; −1 where it does not.
-fn path_fog_flight(pixel: vec2u, bounce: u32, distance: f32) -> f32 {
-    if !fog_is_there(f32(pixel.x)) {
-        return -1.0;
-    }
-    fog_begin(pixel, bounce, RAY_ON);
-    return fog_flight(state.origin, state.direction, distance);
+const PATH_IN_FOG = 0xffffffffu;
+
+fn path_volume_count(pixel: vec2u) -> u32 {
+    return unseen_zero(f32(pixel.x)) + params.volume_count;
 }
 
-// Scatters the path in fog, `t` metres along its ray: as a surface does, in all directions. False where it ends there.
-fn path_scatter(t: f32, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
-    state.cover = 1.0;
-    state.throughput *= params.medium.albedo;
-    state.is_lifted = false;
-    asked = array<Asked, PATH_ASKED>();
-    if bounce >= bounces {
-        return false;
+// Looks for what scatters the path within `distance`, and adds what volumes send out until there.
+fn path_medium_met(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> MediumMet {
+    let volumes = path_volume_count(pixel);
+    var met = MediumMet(-1.0, PATH_IN_FOG);
+    var reach = distance;
+    path_random_begin(pixel, bounce, RAY_ON);
+    // Media are independent of each other: the nearest collision of all is that of their sum.
+    if has_fog && fog_is_there(f32(pixel.x)) {
+        met.t = fog_flight(state.origin, state.direction, reach);
+        reach = select(met.t, reach, met.t < 0.0);
     }
+    for (var i = 0u; i < volumes; i++) {
+        path_volume_load(i);
+        let way = path_volume_way(volume_ray(state.origin, state.direction, reach), true);
+        if way.t >= 0.0 {
+            met = MediumMet(way.t, i);
+            reach = way.t;
+        }
+    }
+    for (var i = 0u; i < volumes; i++) {
+        path_volume_load(i);
+        if volume.emission > 0.0 && volume.isovalue < 0.0 {
+            let emitted = path_volume_emitted(volume_ray(state.origin, state.direction, reach));
+            state.radiance += path_added(state.throughput * emitted, max(bounce, 1u) - 1u);
+        }
+    }
+    return met;
+}
+
+// What the path has met, as a surface; `start` is where its rays begin.
+fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface {
+    let to_eye = -state.direction;
+    let position = state.origin + met.t * state.direction;
+    (*start).position = position;
+    (*start).origin = position;
     var p: PathSurface;
-    p.is_fog = true;
-    p.to_eye = -state.direction;
-    p.s.position = state.origin + t * state.direction;
-    var start: ShadowStart;
-    start.origin = p.s.position;
-    path_ask(p, start, pixel, bounce);
-    state.asked_from = start.origin;
-    state.origin = start.origin;
-    state.t_min = 0.0;
-    let u = path_point(pixel, bounce, PATH_DIRECTION);
-    let cosine = henyey_greenstein_cosine(params.medium.anisotropy, u.x);
-    let across = sqrt(max(1.0 - cosine * cosine, 0.0));
-    let basis = basis_about(state.direction);
-    let turn = 6.2831853 * u.y;
-    let beside = cos(turn) * basis.tangent + sin(turn) * basis.bitangent;
-    state.direction = normalize(cosine * state.direction + across * beside);
-    state.sent_density = path_density(p, state.direction);
-    state.shows_image = false;
-    path_survive(pixel, bounce);
-    return true;
+    p.s.position = position;
+    p.to_eye = to_eye;
+    p.kind = PATH_MEDIUM;
+    p.anisotropy = params.medium.anisotropy;
+    if met.index == PATH_IN_FOG {
+        state.throughput *= params.medium.albedo;
+        return p;
+    }
+    path_volume_load(met.index);
+    let at = (volume.voxel_from_world * vec4f(position, 1.0)).xyz;
+    let albedo = volume_color(volume_texel(at), path_volume_color(at));
+    if volume.isovalue < 0.0 {
+        state.throughput *= albedo;
+        p.anisotropy = volume.anisotropy;
+        return p;
+    }
+    let normal = volume_normal(at, to_eye);
+    // Half a voxel in front, where steps do not meet it again.
+    let voxel = 1.0 / max(length((volume.voxel_from_world * vec4f(normal, 0.0)).xyz), 1.0e-20);
+    (*start).origin = position + 0.5 * voxel * normal;
+    (*start).geometric_normal = normal;
+    (*start).horizon_normal = normal;
+    (*start).grazing = -2.0;
+    return path_matte(position, normal, albedo, to_eye);
 }
 
 // Asks for direct light.
@@ -187,8 +210,23 @@ fn path_ask(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
     asked[0] = path_ask_light(p, start, pixel, bounce);
     asked[1] = path_ask_environment(p, start, pixel, bounce);
     asked[2] = path_ask_emitter(p, start, pixel, bounce);
-    for (var i = 0u; i < PATH_ASKED; i++) {
-        asked[i].light *= state.throughput;
+    let volumes = path_volume_count(pixel);
+    let is_mottled = fog_is_mottled(f32(pixel.x));
+    for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
+        let wanted = asked[ray - RAY_LIGHT];
+        if !any(wanted.light > vec3f(0.0)) {
+            continue;
+        }
+        path_random_begin(pixel, bounce, ray);
+        var share = 1.0;
+        if is_mottled && wanted.in_fog > 0.0 {
+            share = fog_noise_passes(start.origin, wanted.direction, wanted.in_fog);
+        }
+        for (var i = 0u; i < volumes; i++) {
+            path_volume_load(i);
+            share *= path_volume_way(volume_ray(start.origin, wanted.direction, wanted.distance), false).share;
+        }
+        asked[ray - RAY_LIGHT].light *= state.throughput * share;
     }
 }
 
@@ -204,7 +242,7 @@ fn path_survive(pixel: vec2u, bounce: u32) {
 // What a path finds where it meets nothing.
 fn path_escape(bounce: u32) {
     if bounce == 0u {
-        state.radiance = background_radiance(state.direction);
+        state.radiance += background_radiance(state.direction);
         return;
     }
     var weight = 1.0;
@@ -215,77 +253,113 @@ fn path_escape(bounce: u32) {
     state.radiance += path_added(light, bounce - 1u);
 }
 
-// Takes the path to what its ray has hit, as its surface number `bounce`; false where it ends there.
+// A triangle that a path has met.
+struct TriangleMet {
+    s: Surface,
+    l: Layers,
+    index: u32,
+    area: f32,
+    is_back: bool,
+    // Whether the path comes from within a volume of glass.
+    is_inside: bool,
+}
+
+fn path_triangle(hit: PathHit) -> TriangleMet {
+    var met: TriangleMet;
+    met.index = gbuffer_triangle(hit.seen);
+    let v0 = scene_position(indices[3u * met.index]);
+    let v1 = scene_position(indices[3u * met.index + 1u]);
+    let v2 = scene_position(indices[3u * met.index + 2u]);
+    met.area = 0.5 * abs(dot(cross(v1 - v0, v2 - v0), state.direction));
+    met.is_back = (hit.seen & GBUFFER_BACK) != 0u;
+    let at = hit_fragment(hit.seen, hit.barycentric, state.direction, 0.0);
+    path_load(hit.material, at.fragment.uv);
+    met.s = material_surface(at.fragment, material_base_color(at.fragment.uv, at.fragment.color), at.front);
+    met.l = material_layers(at.fragment, met.s, at.front, -state.direction);
+    met.is_inside = met.is_back && met.l.volume_ior > 0.0 && met.l.transmission > 0.0;
+    return met;
+}
+
+// Adds what a triangle glows with, as much as asking for it leaves to paths.
+fn path_glow(met: TriangleMet, material_index: u32, bounce: u32) {
+    let has_back = alpha[ALPHA_HEADER * material_index + ALPHA_DOUBLE_SIDED] != 0u;
+    if !any(met.s.emissive > vec3f(0.0)) || (met.is_back && !has_back) {
+        return;
+    }
+    var weight = 1.0;
+    if state.sent_density >= 0.0 {
+        let offset = met.s.position - state.asked_from;
+        let density = path_emitter_chance(met.index) * dot(offset, offset) / max(met.area, 1.0e-30);
+        weight = state.sent_density / max(state.sent_density + density, 1.0e-30);
+    }
+    let under = 1.0 - layers_coat(met.l, -state.direction);
+    state.radiance += path_added(state.throughput * met.s.emissive * (under * weight), max(bounce, 1u) - 1u);
+}
+
+// Takes the path to what its ray has hit, or to what scatters it before, as its surface number `bounce`; false where it
+// ends there.
 fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
-    if hit.seen == 0u {
-        if bounce == 0u || state.shows_image {
-            let t = path_fog_flight(pixel, bounce, 1.0e30);
-            if t >= 0.0 {
-                return path_scatter(t, pixel, bounce, bounces);
-            }
-        }
+    let is_hit = hit.seen != 0u;
+    var triangle: TriangleMet;
+    if is_hit {
+        triangle = path_triangle(hit);
+    }
+    let has_fog = select(bounce == 0u || state.shows_image, !triangle.is_inside, is_hit);
+    let met = path_medium_met(pixel, bounce, select(1.0e30, hit.t, is_hit), has_fog);
+    let is_triangle = met.t < 0.0;
+    if is_triangle && !is_hit {
         path_escape(bounce);
         return false;
     }
-    let triangle = gbuffer_triangle(hit.seen);
-    let v0 = scene_position(indices[3u * triangle]);
-    let v1 = scene_position(indices[3u * triangle + 1u]);
-    let v2 = scene_position(indices[3u * triangle + 2u]);
-    let across = cross(v1 - v0, v2 - v0);
-    let is_back = (hit.seen & GBUFFER_BACK) != 0u;
-    let to_eye = -state.direction;
-    let at = hit_fragment(hit.seen, hit.barycentric, state.direction, 0.0);
-    path_load(hit.material, at.fragment.uv);
-    var s = material_surface(at.fragment, material_base_color(at.fragment.uv, at.fragment.color), at.front);
-    let l = material_layers(at.fragment, s, at.front, to_eye);
-    let is_inside = is_back && l.volume_ior > 0.0 && l.transmission > 0.0;
-    if !is_inside {
-        let t = path_fog_flight(pixel, bounce, hit.t);
-        if t >= 0.0 {
-            return path_scatter(t, pixel, bounce, bounces);
-        }
-    }
     state.cover = 1.0;
-    if s.unlit {
-        state.radiance += state.throughput * s.albedo * frame.unlit_radiance;
-        return false;
-    }
-    let start = shadow_ray_start(hit.seen, s.position);
-    s.smooth_normal = start.smooth_normal;
-    if is_inside {
-        state.throughput *= exp(-l.absorption * hit.t);
-    }
-    let has_back = alpha[ALPHA_HEADER * hit.material + ALPHA_DOUBLE_SIDED] != 0u;
-    if any(s.emissive > vec3f(0.0)) && (!is_back || has_back) {
-        var weight = 1.0;
-        if state.sent_density >= 0.0 {
-            let offset = s.position - state.asked_from;
-            let area = 0.5 * abs(dot(across, state.direction));
-            let density = path_emitter_chance(triangle) * dot(offset, offset) / max(area, 1.0e-30);
-            weight = state.sent_density / max(state.sent_density + density, 1.0e-30);
+    let is_inside = is_triangle && triangle.is_inside;
+    var p: PathSurface;
+    var start: ShadowStart;
+    if is_triangle {
+        if triangle.s.unlit {
+            state.radiance += state.throughput * triangle.s.albedo * frame.unlit_radiance;
+            return false;
         }
-        let under = 1.0 - layers_coat(l, to_eye);
-        state.radiance += path_added(state.throughput * s.emissive * (under * weight), max(bounce, 1u) - 1u);
+        start = shadow_ray_start(hit.seen, triangle.s.position);
+        triangle.s.smooth_normal = start.smooth_normal;
+        if is_inside {
+            state.throughput *= exp(-triangle.l.absorption * hit.t);
+        }
+        path_glow(triangle, hit.material, bounce);
+        p = path_surface(triangle.s, triangle.l, -state.direction);
+    } else {
+        p = path_medium(met, &start);
     }
     if bounce >= bounces {
         return false;
     }
-    let p = path_surface(s, l, to_eye);
     let choices = path_point(pixel, bounce, PATH_CHOICE);
     let u = path_point(pixel, bounce, PATH_DIRECTION);
     asked = array<Asked, PATH_ASKED>();
     state.is_lifted = false;
     if !is_inside {
         path_ask(p, start, pixel, bounce);
+    }
+    if is_triangle && !is_inside {
         let cosine = dot(start.geometric_normal, asked[0].direction);
         state.lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
         state.is_lifted = cosine < start.grazing;
         state.is_below = cosine <= 0.0;
     }
     state.asked_from = start.origin;
+    state.origin = start.origin;
     state.t_min = 0.0;
     let through_from = 1.0 - p.chances.w;
-    if is_inside || choices.x >= through_from {
+    if p.kind == PATH_MEDIUM {
+        let cosine = henyey_greenstein_cosine(p.anisotropy, u.x);
+        let across = sqrt(max(1.0 - cosine * cosine, 0.0));
+        let basis = basis_about(state.direction);
+        let turn = 6.2831853 * u.y;
+        let beside = cos(turn) * basis.tangent + sin(turn) * basis.bitangent;
+        state.direction = normalize(cosine * state.direction + across * beside);
+        state.sent_density = path_density(p, state.direction);
+        state.shows_image = false;
+    } else if is_inside || choices.x >= through_from {
         let choice = select((choices.x - through_from) / max(p.chances.w, 1.0e-20), choices.x, is_inside);
         let through = path_through(p, is_inside, u, choice);
         let outward = select(start.geometric_normal, -start.geometric_normal, through.enters);
@@ -299,9 +373,8 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
         state.sent_density = path_density(p, state.direction);
         state.shows_image = state.sent_density > FOG_IMAGE;
         let is_above = dot(state.direction, start.geometric_normal) > 0.0 && state.sent_density > 0.0;
-        let weight = layers_evaluate(s, l, to_eye, state.direction) / max(state.sent_density, 1.0e-30);
+        let weight = path_scatters(p, state.direction) / max(state.sent_density, 1.0e-30);
         state.throughput *= select(vec3f(0.0), weight, is_above);
-        state.origin = start.origin;
     }
     path_survive(pixel, bounce);
     return true;

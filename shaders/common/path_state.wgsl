@@ -10,6 +10,8 @@ struct Asked {
     direction: vec3f,
     distance: f32,
     light: vec3f,
+    // Metres of fog on its way, where its noise matters.
+    in_fog: f32,
 }
 
 struct PathState {

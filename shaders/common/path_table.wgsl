@@ -10,6 +10,7 @@
 //               before; then their materials
 // environment   for each texel of a cube of `environment_face`, alike
 // sheen         the table of common/material_layers.wgsl
+// volumes       PATH_VOLUME words a volume: see common/path_volume.wgsl
 
 #import "common/fog_scatter.wgsl"
 
@@ -37,5 +38,7 @@ struct PathParams {
     // Samples of the mean that is shown.
     count: u32,
     width: u32,
+    volume_word: u32,
+    volume_count: u32,
     medium: FogMedium,
 }

@@ -10,15 +10,6 @@ fn volume_look(at: vec3f) -> vec4f {
     return textureSampleLevel(look_texture, volume_sampler, at / volume.size, 0.0);
 }
 
-// Share of the extinction that scatters.
-fn volume_color(texel: f32, look: vec4f) -> vec3f {
-    var color = volume.albedo * look.rgb;
-    if (volume.flags & VOLUME_TRANSFER) != 0u {
-        color *= volume_transfer(texel).rgb;
-    }
-    return color;
-}
-
 // Colours of a temperature over that of the hottest voxel.
 fn volume_glow(temperature: f32) -> vec3f {
     let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
@@ -36,17 +27,4 @@ fn volume_taken(depth: f32) -> f32 {
 fn volume_emitted(look: vec4f, extinction: f32, width: f32, taken: f32) -> vec3f {
     return volume.emission * volume_glow(look.a)
         * select(width, taken / extinction, extinction * width > 1.0e-6);
-}
-
-// The distance between two at which texels reach `isovalue`.
-fn volume_surface(ray: VolumeRay, span: vec2f) -> f32 {
-    var low = span.x;
-    var high = span.y;
-    for (var i = 0u; i < VOLUME_BISECTIONS; i++) {
-        let middle = 0.5 * (low + high);
-        let inside = volume_texel(ray.origin + middle * ray.direction) >= volume.isovalue;
-        low = select(middle, low, inside);
-        high = select(high, middle, inside);
-    }
-    return high;
 }

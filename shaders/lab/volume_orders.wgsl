@@ -55,7 +55,7 @@ fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
 // has met; `k` where there is something.
 fn volume_skip_back(ray: VolumeRay, at: vec3f, k: f32, t: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
-    if textureLoad(skip_texture, vec3u(brick), 0).r > 0.0 {
+    if volume_most(vec3u(brick)) > 0.0 {
         return k;
     }
     let faces = (brick + select(vec3f(1.0), vec3f(0.0), ray.direction > vec3f(0.0))) * VOLUME_BRICK;

@@ -37,7 +37,7 @@ fn path_shadow(
     }
     let kind = PATH_ASKED_ROW + 2u * (which - RAY_LIGHT);
     let way = bitcast<vec4f>(paths[path_row(kind, number)]);
-    asked[which - RAY_LIGHT] = Asked(way.xyz, way.w, path_vec3(kind + 1u, number));
+    asked[which - RAY_LIGHT] = Asked(way.xyz, way.w, path_vec3(kind + 1u, number), 0.0);
     state.radiance = bitcast<vec3f>(found.xyz);
     state.asked_from = path_vec3(ROW_ASKED_FROM, number);
     state.is_below = (bits & PATH_BELOW) != 0u;

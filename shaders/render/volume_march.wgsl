@@ -82,31 +82,12 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
     return sum;
 }
 
-fn is_within(at: vec3f) -> bool {
-    return all(at >= vec3f(0.0)) && all(at <= volume.size);
-}
-
-// The texel where there is a volume, else 0: where it ends it has a surface.
-fn texel_within(at: vec3f) -> f32 {
-    return select(0.0, volume_texel(at), is_within(at));
-}
-
 // Radiance of the surface at whose value the texels are `isovalue`, between two distances of a ray.
 fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
     let high = volume_surface(ray, span);
     let at = ray.origin + high * ray.direction;
-    let x = vec3f(1.0, 0.0, 0.0);
-    let y = vec3f(0.0, 1.0, 0.0);
-    let z = vec3f(0.0, 0.0, 1.0);
-    let gradient = vec3f(
-        texel_within(at + x) - texel_within(at - x),
-        texel_within(at + y) - texel_within(at - y),
-        texel_within(at + z) - texel_within(at - z),
-    );
-    let towards = -(transpose(volume.voxel_from_world) * vec4f(gradient, 0.0)).xyz;
     let to_eye = -eye.direction;
-    var normal = select(to_eye, normalize(towards), dot(towards, towards) > 0.0);
-    normal *= select(-1.0, 1.0, dot(normal, to_eye) >= 0.0);
+    let normal = volume_normal(at, to_eye);
     let position = eye.origin + high * eye.direction;
     // Cells behind the surface are dark: light is looked up in front of it. In front of a face of the lattice,
     // which may cut through what is solid, there are none, and nothing of the volume either.
@@ -114,7 +95,7 @@ fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
     let cell = volume.size / vec3f(volume.cells);
     let lit_at = at + 1.75 * max(cell.x, max(cell.y, cell.z)) * normalize(out);
     let is_cut = high - ray.first < 0.01 * ray.step;
-    let open = select(1.0, 0.0, is_within(lit_at) && !is_cut);
+    let open = select(1.0, 0.0, volume_is_within(lit_at) && !is_cut);
     var channels = max(light_channels(lit_at, 0u), vec4f(open));
     var sum = channels.x * environment_diffuse(normal);
     for (var i = 0u; i < volume.lights; i++) {

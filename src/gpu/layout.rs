@@ -419,7 +419,8 @@ gpu_structs! {
         scan_count: u32,
         count: u32,
         width: u32,
-        _pad: [u32; 2],
+        volume_word: u32,
+        volume_count: u32,
         medium: FogMedium,
     }
     /// What the kernels of a surface know that follow paths together: common/path_rows.wgsl.
@@ -440,6 +441,18 @@ gpu_structs! {
         size: [u32; 2],
         first_row: u32,
         srgb: u32,
+    }
+    /// Rows of a volume that are copied for the path tracer.
+    PathVoxels {
+        /// Voxels along each axis of the volume.
+        size: [u32; 3],
+        /// First word of its voxels in the table.
+        word: u32,
+        level: u32,
+        /// Whether they are colours, and the largest component of one.
+        colored: u32,
+        brightest: f32,
+        first_row: u32,
     }
     /// What all passes of a bounce of reflections know.
     ReflectionParams {

@@ -62,6 +62,7 @@ pub mod overlay;
 pub mod path_stages;
 pub mod path_sums;
 mod path_table;
+mod path_volumes;
 pub mod paths;
 pub mod pick;
 pub mod points_lines;
@@ -112,6 +113,7 @@ pub mod volume_light;
 pub mod volume_march;
 pub mod volume_orders;
 pub mod volume_params;
+pub mod volume_places;
 pub mod volume_shadow;
 pub mod volumes;
 pub mod walk;
@@ -441,7 +443,7 @@ impl Renderer {
             }
             self.blend.needs(buffers, see_through, &mut needs);
         }
-        self.paths.needs(input, &mut needs);
+        self.paths.needs(input, buffers, &mut needs);
         self.depth_of_field.needs(input, &mut needs);
         if input.wants(Channel::Deviation) {
             self.deviation.needs(&mut needs);

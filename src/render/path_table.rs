@@ -9,7 +9,9 @@ use super::{
     material_textures::{
         Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs,
     },
+    path_volumes::PathVolumes,
     recording::Recording,
+    scene_buffers::SceneBuffers,
 };
 use crate::{
     Error, Result,
@@ -61,6 +63,7 @@ pub(super) struct PathTable {
     emitters: Kernel,
     environment: Kernel,
     scan: Kernel,
+    volumes: PathVolumes,
     pub(super) buffer: wgpu::Buffer,
     /// Where its parts lie.
     pub(super) parts: PathParams,
@@ -103,6 +106,7 @@ impl PathTable {
                 &[Uniform, Write, FloatArray],
             ),
             scan: kernel("path_scan"),
+            volumes: PathVolumes::new(gpu),
             buffer: gpu.buffer(LABEL, 16, Buffer::STORAGE),
             parts: PathParams::default(),
             steps: UniformArray::new(gpu, LABEL, std::iter::empty())?,
@@ -114,14 +118,15 @@ impl PathTable {
     pub(super) const BINDING: crate::gpu::pass::Binding = Read;
 
     /// What it compiles.
-    pub(super) fn needs(&self, needs: &mut Needs) {
+    pub(super) fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+        self.volumes.needs(buffers, needs);
         for kernel in [&self.texels, &self.emitters, &self.environment, &self.scan] {
             kernel.needs(needs);
         }
     }
 
-    /// Makes the table that of this scene, and then of this moment: materials, positions of what glows, and
-    /// the level `cube` of the environment, whose faces have `face` texels along an edge.
+    /// Makes the table that of this scene, and then of this moment: materials, volumes, positions of what glows,
+    /// and the level `cube` of the environment, whose faces have `face` texels along an edge.
     pub(super) fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -135,6 +140,7 @@ impl PathTable {
             self.fill(recording, frame.scene, geometry, face)?;
             self.version = Some(geometry.buffers.version);
         }
+        self.parts.volume_count = self.volumes.write(gpu, frame, &self.buffer);
         let materials = &geometry.buffers.materials;
         let parts = &self.parts;
         for (source, word) in [
@@ -206,6 +212,8 @@ impl PathTable {
         parts.header_word = room(PATH_HEADER * scene.materials.len() as u32);
         parts.emitter_word = room(3 * parts.emitter_count);
         parts.environment_word = room(6 * face * face);
+        let end = self.volumes.place(gpu, scene, geometry.buffers, end)?;
+        parts.volume_word = self.volumes.word;
         let (placed, end) = place(gpu, materials, used(scene), end)?;
         let bytes = u64::from(end) * 4;
         gpu.check_binding("the table of the path tracer", bytes)?;
@@ -232,7 +240,7 @@ impl PathTable {
         for (key, placed) in &placed {
             self.copy(recording, materials, *key, placed)?;
         }
-        Ok(())
+        self.volumes.copy(recording, geometry.buffers, &self.buffer)
     }
 
     /// Copies a texture into the table.

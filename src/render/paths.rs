@@ -9,6 +9,7 @@ use super::{
     path_sums::PathSums,
     path_table::{ENVIRONMENT_FACE, PathTable},
     recording::Recording,
+    scene_buffers::SceneBuffers,
 };
 use crate::{
     Result,
@@ -120,9 +121,9 @@ impl Paths {
     }
 
     /// What a frame of `input` compiles.
-    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
+    pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
         if traces(input.config, input.channel) {
-            self.table.needs(needs);
+            self.table.needs(buffers, needs);
             match self.is_separate(input.config) {
                 true => self.stages.needs(needs),
                 false => self.path.needs(needs),
@@ -312,6 +313,7 @@ impl PathsOf {
         config.environment = frame.config.environment.clone();
         config.sun = frame.config.sun.clone();
         config.materials = frame.config.materials.clone();
+        config.volumes = frame.config.volumes.clone();
         let froxels = config.fog.clone();
         config.fog = config::Fog {
             range: froxels.range,

@@ -26,7 +26,8 @@ pub struct VolumeGrids {
     pub density: wgpu::TextureView,
     /// Colour and temperature; one texel where there is neither.
     pub look: wgpu::TextureView,
-    bricks: Vec<Brick>,
+    /// Its bricks, x fastest.
+    pub bricks: Vec<Brick>,
     brick_counts: [u32; 3],
 }
 
@@ -92,13 +93,40 @@ impl VolumeGrids {
         let usage = Usage::TEXTURE_BINDING | Usage::COPY_DST;
         let size = self.brick_counts;
         let texture = texture_3d(gpu, "volume.skip", size, Format::R32Float, usage);
-        let most: Vec<f32> = self
-            .bricks
-            .iter()
-            .map(|brick| most_extinction(params, self.facts.range, brick))
-            .collect();
+        let most = self.most(params, false);
         write(gpu, &texture, bytemuck::cast_slice(&most), size, 0);
         texture.create_view(&wgpu::TextureViewDescriptor::default())
+    }
+
+    /// For each brick the largest extinction with these settings, x fastest: 0 where it is empty. Of it and those
+    /// around it where `is_spread`, as voxels that are means of several reach further.
+    pub fn most(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
+        let [columns, rows, slices] = self.brick_counts.map(|count| count as usize);
+        let spread = |index: usize| {
+            let place = [
+                index % columns,
+                index / columns % rows,
+                index / columns / rows,
+            ];
+            let near = |axis: usize, count: usize| {
+                place[axis].saturating_sub(1)..(place[axis] + 2).min(count)
+            };
+            let mut found = self.bricks[index];
+            for z in near(2, slices) {
+                for y in near(1, rows) {
+                    for x in near(0, columns) {
+                        found = found.with(&self.bricks[(z * rows + y) * columns + x]);
+                    }
+                }
+            }
+            found
+        };
+        let all = (0..self.bricks.len()).map(|index| match is_spread {
+            true => spread(index),
+            false => self.bricks[index],
+        });
+        all.map(|brick| most_extinction(params, self.facts.range, &brick))
+            .collect()
     }
 }
 

@@ -114,6 +114,8 @@ pub struct LatticeFacts {
     pub has_look: bool,
     /// Whether any place is hot.
     pub is_hot: bool,
+    /// The largest component of a colour, and 1 at least.
+    pub brightest: f32,
 }
 
 impl From<&VolumeLattice> for LatticeFacts {
@@ -124,6 +126,9 @@ impl From<&VolumeLattice> for LatticeFacts {
             volume_from_lattice: lattice.volume_from_lattice,
             has_look: lattice.look.is_some(),
             is_hot: lattice.is_hot,
+            brightest: (lattice.look.iter().flatten())
+                .flat_map(|look| &look[..3])
+                .fold(1.0, |most, component| component.max(most)),
         }
     }
 }

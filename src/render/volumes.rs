@@ -13,7 +13,8 @@ use super::{
     volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, sampler, texture_3d},
     volume_light::{VolumeLight, slabs},
     volume_march::VolumeMarch,
-    volume_params::{distance, params},
+    volume_params::distance,
+    volume_places::{VolumePlace, volume_places},
     volume_shadow::VolumeShadow,
 };
 use crate::{
@@ -264,21 +265,13 @@ impl Volumes {
             self.version = Some(buffers.version);
         }
         let mut before = std::mem::take(&mut self.instances).into_iter().peekable();
-        for (node, volume) in instances(frame) {
-            let Some(grids) = grids(buffers, volume) else {
-                continue;
-            };
-            let facts = &grids.facts;
-            let settings = params(
-                &frame.config.volumes,
-                (facts.size, facts.range),
-                (facts.has_look, facts.is_hot),
-                frame.pose.world_from_node[node] * facts.volume_from_lattice,
-                frame.lights.len(),
-            );
-            let Some(settings) = settings else {
-                continue;
-            };
+        for place in volume_places(frame) {
+            let VolumePlace {
+                node,
+                volume,
+                grids,
+                settings,
+            } = place;
             while before.next_if(|instance| instance.node < node).is_some() {}
             let last = before.next_if(|instance| instance.node == node);
             let instance = match last {
@@ -374,15 +367,6 @@ fn is_on(input: &FrameInput<'_>, buffers: &SceneBuffers) -> bool {
 
 fn grids(buffers: &SceneBuffers, volume: usize) -> Option<&VolumeGrids> {
     buffers.volumes.get(volume)?.as_ref()
-}
-
-/// The visible nodes that place a volume, and which.
-fn instances<'a>(frame: &'a Frame<'_>) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let nodes = frame.scene.nodes.iter().zip(&frame.pose.visible);
-    let placed = nodes
-        .enumerate()
-        .filter(|(_, (_, is_visible))| **is_visible);
-    placed.filter_map(|(index, (node, _))| Some((index, node.volume?)))
 }
 
 /// Texels of the light grid.

@@ -34,6 +34,17 @@ pub struct Brick {
     pub temperature: f32,
 }
 
+impl Brick {
+    /// What is known of both together.
+    pub fn with(self, other: &Self) -> Self {
+        let ([low, high], [other_low, other_high]) = (self.density, other.density);
+        Self {
+            density: [low.min(other_low), high.max(other_high)],
+            temperature: self.temperature.max(other.temperature),
+        }
+    }
+}
+
 impl VolumeLattice {
     /// The lattice of a volume: that of its density, which is the first scalar grid called `density`, or else
     /// the first that is no temperature. It is longer where grids of temperature (`temperature`, `flame`,

@@ -16,7 +16,7 @@ use x11rb::{
         xproto::{
             Atom, AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent,
             ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, EventMask, InputFocus,
-            KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, PropMode,
+            KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, PropMode,
             SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, WindowClass,
         },
         xtest::ConnectionExt as _,
@@ -199,11 +199,21 @@ impl Window {
             .connection
             .damage_create(damage, window.window, level)
             .unwrap();
+        // It is shown with its first picture. No other window than one that is shown takes the keyboard.
+        window.wait("a window that is shown", Self::is_shown);
         window
             .connection
             .set_input_focus(InputFocus::PARENT, window.window, CURRENT_TIME)
+            .unwrap()
+            .check()
             .unwrap();
         window
+    }
+
+    fn is_shown(&mut self) -> bool {
+        let attributes = self.connection.get_window_attributes(self.window);
+        let attributes = attributes.unwrap().reply().unwrap();
+        attributes.map_state == MapState::VIEWABLE
     }
 
     /// The window whose title contains `text`.
