@@ -1132,7 +1132,8 @@ fn orders(
     rays: &[Ray],
 ) -> ([Vec<LabSeen>; 2], [Vec<Seen>; 2]) {
     let kernels = VolumeOrders::new(gpu);
-    let uploaded = MarchedVolume::new(gpu, volume, params).unwrap().unwrap();
+    let lattice = VolumeLattice::new(volume, 2048).unwrap();
+    let uploaded = MarchedVolume::new(gpu, "test", &lattice, params).unwrap();
     let list = MarchedRays::new(gpu, rays).unwrap();
     let seen = VolumeOrder::ALL.map(|order| {
         let mut encoder = gpu.encoder("test");
@@ -1142,7 +1143,6 @@ fn orders(
         gpu.queue.submit([encoder.finish()]);
         list.seen(gpu).unwrap()
     });
-    let lattice = VolumeLattice::new(volume, 2048).unwrap();
     let medium = Medium {
         lattice: &lattice,
         params,

@@ -38,25 +38,22 @@ impl VolumeGrids {
     ///
     /// [`Error::Limit`] where a side is longer than the adapter's textures, and [`Error::Cancelled`].
     pub fn new(gpu: &Gpu, volume: &Volume, progress: &Progress) -> Result<Option<Self>> {
-        let allowed = gpu.limits.max_texture_dimension_3d;
-        let fault = |[x, y, z]: [u32; 3]| Error::Limit {
-            what: match volume.name.is_empty() {
-                true => "a volume".into(),
-                false => format!("volume {}", volume.name),
-            },
-            needed: format!("{x} × {y} × {z} voxels"),
-            allowed: format!("{allowed} a side"),
-            by: format!("texture limit of {}", gpu.info.name),
-        };
-        let longest = |size: [u32; 3]| size.into_iter().max();
-        let too_long = |size: &[u32; 3]| longest(*size) > Some(allowed);
-        let mut sizes = volume.grids.iter().map(|grid| grid.size);
-        if let Some(size) = sizes.find(too_long) {
-            return Err(fault(size));
+        for grid in &volume.grids {
+            check(gpu, &volume.name, grid.size)?;
         }
-        let Some(lattice) = VolumeLattice::new(volume, allowed) else {
-            return Ok(None);
-        };
+        let allowed = gpu.limits.max_texture_dimension_3d;
+        let lattice = VolumeLattice::new(volume, allowed);
+        let grids = lattice.map(|lattice| Self::of(gpu, &volume.name, &lattice, progress));
+        grids.transpose()
+    }
+
+    /// Uploads the lattice of a volume of this name.
+    ///
+    /// # Errors
+    ///
+    /// As [`VolumeGrids::new`].
+    pub fn of(gpu: &Gpu, name: &str, lattice: &VolumeLattice, progress: &Progress) -> Result<Self> {
+        check(gpu, name, lattice.size)?;
         let size = lattice.size;
         let of = texel_range(lattice.range);
         let texels: Vec<f16> = lattice
@@ -79,13 +76,13 @@ impl VolumeGrids {
         let look: Vec<f16> = look.iter().map(|value| f16::from_f32(*value)).collect();
         let format = Format::Rgba16Float;
         let look = uploaded(gpu, "volume.look", look_size, format, &look, progress)?;
-        Ok(Some(Self {
-            facts: LatticeFacts::from(&lattice),
+        Ok(Self {
+            facts: LatticeFacts::from(lattice),
             density,
             look,
             bricks: lattice.bricks(),
             brick_counts: lattice.brick_counts(),
-        }))
+        })
     }
 
     /// For each brick the largest extinction with these settings: 0 where it is empty.
@@ -128,6 +125,24 @@ impl VolumeGrids {
         all.map(|brick| most_extinction(params, self.facts.range, &brick))
             .collect()
     }
+}
+
+/// Fails for a volume that the adapter has no texture for.
+fn check(gpu: &Gpu, name: &str, size: [u32; 3]) -> Result<()> {
+    let allowed = gpu.limits.max_texture_dimension_3d;
+    if size.iter().all(|side| *side <= allowed) {
+        return Ok(());
+    }
+    let [x, y, z] = size;
+    Err(Error::Limit {
+        what: match name {
+            "" => "a volume".into(),
+            name => format!("volume {name}"),
+        },
+        needed: format!("{x} × {y} × {z} voxels"),
+        allowed: format!("{allowed} a side"),
+        by: format!("texture limit of {}", gpu.info.name),
+    })
 }
 
 /// An instance of a volume, as its passes bind it.

@@ -10,7 +10,7 @@ use crate::{
         layout::{LabSeen, VolumeParams},
         pass::Binding::{Filtered3d, Float3d, Read, Sampler, Write},
     },
-    scene::{Progress, Volume},
+    scene::{Progress, volume_lattice::VolumeLattice},
 };
 use wgpu::BufferUsages as Usage;
 
@@ -115,22 +115,24 @@ impl VolumeOrders {
 }
 
 impl MarchedVolume {
-    /// Uploads a volume with these settings; `None` for one without a scalar grid.
+    /// Uploads the lattice of a volume of this name, with these settings.
     ///
     /// # Errors
     ///
-    /// As [`VolumeGrids::new`].
-    pub fn new(gpu: &Gpu, volume: &Volume, params: &VolumeParams) -> Result<Option<Self>> {
-        let Some(grids) = VolumeGrids::new(gpu, volume, &Progress::default())? else {
-            return Ok(None);
-        };
-        let made = gpu.catch(|| Self {
+    /// As [`VolumeGrids::of`].
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        lattice: &VolumeLattice,
+        params: &VolumeParams,
+    ) -> Result<Self> {
+        let grids = VolumeGrids::of(gpu, name, lattice, &Progress::default())?;
+        gpu.catch(|| Self {
             params: gpu.buffer_with("volume.params", bytemuck::bytes_of(params), Usage::STORAGE),
             skip: grids.skip(gpu, params),
             sampler: sampler(gpu),
             grids,
-        })?;
-        Ok(Some(made))
+        })
     }
 
     /// Bytes of its voxels.

@@ -19,7 +19,7 @@ use crate::{
         volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
         volume_params,
     },
-    scene::{Pose, Scene, Volume, volume_lattice::VolumeLattice},
+    scene::{Pose, Scene, volume_lattice::VolumeLattice},
 };
 use glam::{DVec3, Vec3};
 use serde_json::json;
@@ -34,7 +34,6 @@ const TOLERANCE: f64 = 1e-2;
 /// A volume of the scene where a node places it.
 pub(super) struct Placed {
     name: String,
-    volume: Volume,
     lattice: VolumeLattice,
     params: VolumeParams,
 }
@@ -56,7 +55,6 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
         };
         Some(Placed {
             name,
-            volume: volume.clone(),
             lattice,
             params,
         })
@@ -80,9 +78,8 @@ pub(super) fn measure(
     let orders = VolumeOrders::new(&meter.gpu);
     for of in placed {
         line.stage(&format!("rays through {}", of.name));
-        let volume = match MarchedVolume::new(&meter.gpu, &of.volume, &of.params) {
-            Ok(Some(volume)) => volume,
-            Ok(None) => continue,
+        let volume = match MarchedVolume::new(&meter.gpu, &of.name, &of.lattice, &of.params) {
+            Ok(volume) => volume,
             Err(why @ Error::Limit { .. }) => {
                 report.skip(Run::new(json!({ "structure": of.name })), &why);
                 continue;
