@@ -79,27 +79,27 @@ fn volume_most(brick: vec3u) -> f32 {
 }
 
 // Eight voxels around a place, as filters of textures mix them.
-struct PathVoxels {
+struct VoxelsAround {
     low: vec3u,
     high: vec3u,
     share: vec3f,
 }
 
-fn path_voxels(at: vec3f) -> PathVoxels {
+fn path_voxels(at: vec3f) -> VoxelsAround {
     let last = vec3f(volume.stored) - 1.0;
     let place = clamp(at / volume.width - 0.5, vec3f(0.0), last);
     let low = vec3u(place);
-    return PathVoxels(low, min(low + 1u, vec3u(last)), place - vec3f(low));
+    return VoxelsAround(low, min(low + 1u, vec3u(last)), place - vec3f(low));
 }
 
-fn path_voxel_share(around: PathVoxels, corner: u32) -> f32 {
+fn path_voxel_share(around: VoxelsAround, corner: u32) -> f32 {
     let is_high = (vec3u(corner) & vec3u(1u, 2u, 4u)) != vec3u(0u);
     let shares = select(1.0 - around.share, around.share, is_high);
     return shares.x * shares.y * shares.z;
 }
 
 // The row of a corner, and its place in it.
-fn path_voxel_place(around: PathVoxels, corner: u32) -> vec2u {
+fn path_voxel_place(around: VoxelsAround, corner: u32) -> vec2u {
     let is_high = (vec3u(corner) & vec3u(1u, 2u, 4u)) != vec3u(0u);
     let voxel = select(around.low, around.high, is_high);
     return vec2u(voxel.z * volume.stored.y + voxel.y, voxel.x);
