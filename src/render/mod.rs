@@ -769,6 +769,7 @@ impl Renderer {
         self.last = None;
         self.environment.abandon();
         self.volumes.abandon();
+        self.paths.abandon();
         scene.state.policy.abandon(self.stats.tree_work);
         scene.state.last_positions.abandon();
         self.motion.begin();

@@ -71,6 +71,8 @@ pub(super) struct PathTable {
     steps: UniformArray<PathParams>,
     /// The version of the scene that it holds.
     version: Option<u64>,
+    /// Whether the frame that was recorded last with it has filled it.
+    is_fresh: bool,
 }
 
 /// A texture as the table holds it.
@@ -111,7 +113,15 @@ impl PathTable {
             parts: PathParams::default(),
             steps: UniformArray::new(gpu, LABEL, std::iter::empty())?,
             version: None,
+            is_fresh: false,
         })
+    }
+
+    /// The frame that was recorded last is not going to be submitted whole.
+    pub(super) fn abandon(&mut self) {
+        if self.is_fresh {
+            self.version = None;
+        }
     }
 
     /// How the path tracer binds it.
@@ -135,10 +145,12 @@ impl PathTable {
         (cube, face): (&wgpu::TextureView, u32),
     ) -> Result<()> {
         let gpu = recording.gpu;
-        if self.version != Some(geometry.buffers.version) || self.parts.environment_face != face {
+        let version = geometry.buffers.version;
+        self.is_fresh = self.version != Some(version) || self.parts.environment_face != face;
+        if self.is_fresh {
             self.version = None;
             self.fill(recording, frame.scene, geometry, face)?;
-            self.version = Some(geometry.buffers.version);
+            self.version = Some(version);
         }
         self.parts.volume_count = self.volumes.write(gpu, frame, &self.buffer);
         let materials = &geometry.buffers.materials;

@@ -252,6 +252,12 @@ impl Paths {
         (self.of, self.coming, self.restored, self.done) = (None, None, None, 0);
     }
 
+    /// The last frame is not going to be submitted whole: what it has counted and copied may not be there.
+    pub fn abandon(&mut self) {
+        self.restart();
+        self.table.abandon();
+    }
+
     /// The next frame, which has the size of `sums`, goes on from these sums of its first samples.
     pub fn restore(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
         self.fit(gpu, sums.size)?;
