@@ -219,7 +219,7 @@ fn moving_pictures_are_nearer_to_many_samples() {
         (half, Off),
         (half, Temporal),
     ];
-    for (speed, step, most) in [(0.0, 0.02, [0.75, 0.7]), (0.005, 0.0, [1.05, 0.8])] {
+    for (speed, step, most) in [(0.0, 0.02, [0.7, 0.6]), (0.005, 0.0, [1.05, 0.75])] {
         let errors = moving_errors(&gpu, &scene, &ways, full, (speed, step));
         println!("{speed} rad, {step} m a frame: {errors:.2?}");
         assert!(errors[1] < most[0] * errors[0], "{speed}: {errors:?}");
@@ -259,5 +259,9 @@ fn what_stands_still_is_sharp_and_what_jumps_leaves_no_trail() {
         .map(|_| rmse(&temporal.draw(&pose, view), &expected))
         .collect();
     println!("after a jump: {errors:.2?}, {hard:.2} without a mean");
-    assert!(errors[0] < hard && errors[4] < 0.55 * hard, "{errors:?}");
+    // A rim of what was there may be left, half of it in each frame.
+    assert!(
+        errors[0] < 1.5 * hard && errors[2] < 0.9 * hard && errors[4] < 0.65 * hard,
+        "{errors:?}"
+    );
 }

@@ -1,9 +1,11 @@
-// Catmull and Rom's weights of four neighbours, `f` behind the second.
-fn cubic_weights(f: f32) -> vec4f {
+// Weights of four neighbours, `f` behind the second: the cubics of Keys (1981), whose slope of 0.5 is Catmull and
+// Rom's. Steeper ones keep more contrast.
+fn cubic_weights(f: f32, slope: f32) -> vec4f {
+    let g = 1.0 - f;
     return vec4f(
-        f * (-0.5 + f * (1.0 - 0.5 * f)),
-        1.0 + f * f * (-2.5 + 1.5 * f),
-        f * (0.5 + f * (2.0 - 1.5 * f)),
-        f * f * (-0.5 + 0.5 * f),
+        -slope * f * g * g,
+        1.0 - f * f * (3.0 - slope - (2.0 - slope) * f),
+        1.0 - g * g * (3.0 - slope - (2.0 - slope) * g),
+        -slope * g * f * f,
     );
 }

@@ -78,8 +78,8 @@ fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
     }
     // A loop of one round: software adapters skip those.
     for (var due = taps.moves && all(taps.weights > vec4f(0.0)); due; due = false) {
-        let x = cubic_weights(taps.weights.y + taps.weights.w);
-        let y = cubic_weights(taps.weights.z + taps.weights.w);
+        let x = cubic_weights(taps.weights.y + taps.weights.w, 0.5);
+        let y = cubic_weights(taps.weights.z + taps.weights.w, 0.5);
         var sum = vec2f(0.0);
         for (var i = 0u; i < 16u; i++) {
             let step = vec2u(i & 3u, i >> 2u);

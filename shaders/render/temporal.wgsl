@@ -2,14 +2,16 @@
 // the mean.
 //
 // in   picture: the frame, tone-mapped and sRGB-encoded; position and last_position of what its pixels show;
-//      last_mean and last_samples: the mean of the frames before, and how many samples that has
-// out  mean_out, linear; samples_out; shown encodes and dithers the mean. All have the size that is shown, which may
-//      be larger than the frame's.
+//      last_mean, last_samples and last_box: the mean of the frames before, how many samples that has, and the colours
+//      that it was allowed
+// out  mean_out, linear; samples_out; box_out; shown encodes and dithers the mean. All have the size that is shown,
+//      which may be larger than the frame's.
 //
-// The mean follows the motion of what is nearest among 3 × 3 pixels, and is confined to the colours of these (after
-// Karis 2014, "High-Quality Temporal Supersampling"; variance clipping after Salvi 2016). A sample counts by how near
-// it is to the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al.
-// 2020, "A Survey of Temporal Antialiasing Techniques", section 5).
+// The mean follows the motion of what is nearest among the four pixels of the frame around, and is confined to the
+// colours of 3 × 3 (after Karis 2014, "High-Quality Temporal Supersampling"). What is thinner than a pixel is missed by
+// some frames, so the colours of earlier frames are allowed too, the older the less. A sample counts by how near it
+// is to the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al. 2020,
+// "A Survey of Temporal Antialiasing Techniques", section 5).
 // temporal: one thread per shown pixel. shown: a triangle that covers the target.
 #import "common/cubic.wgsl"
 #import "common/cover.wgsl"
@@ -35,14 +37,41 @@ struct TemporalParams {
 @group(1) @binding(6) var last_mean_texture: texture_2d<f32>;
 @group(1) @binding(7) var last_mean_sampler: sampler;
 @group(1) @binding(8) var last_samples_texture: texture_2d<f32>;
-@group(1) @binding(9) var mean_out: texture_storage_2d<rgba16float, write>;
-@group(1) @binding(10) var samples_out: texture_storage_2d<r32float, write>;
+@group(1) @binding(9) var last_box_texture: texture_2d<u32>;
+@group(1) @binding(10) var mean_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(11) var samples_out: texture_storage_2d<r32float, write>;
+@group(1) @binding(12) var box_out: texture_storage_2d<rg32uint, write>;
 
 @group(0) @binding(0) var<uniform> shown_params: TemporalParams;
 @group(0) @binding(1) var mean_texture: texture_2d<f32>;
 
 // Where there is no mean yet: a Gaussian of half a pixel of the frame.
 const SMOOTHNESS = 2.0;
+// The following were found by measurement at full and at half scale (BENCHMARKS.md).
+// Share of what an earlier frame allowed that is allowed still: an eighth after four frames.
+const BOX_MEMORY = 0.5;
+// Colours that are farther from those that earlier frames allowed are of something else.
+const OTHER_COLORS = 0.1;
+// How much fewer samples the mean counts as where it shows what is no longer there.
+const FORGETTING = 8.0;
+// Of the cubics: a mean that is resampled from frame to frame loses contrast.
+const SLOPE = 0.65;
+
+// The least and the most luma, differences of colour and coverage that the mean may have.
+struct ColorBox {
+    least: vec4f,
+    most: vec4f,
+}
+
+const BOX_OFFSET = vec4f(0.0, 0.5, 0.5, 0.0);
+
+fn box_pack(box: ColorBox) -> vec2u {
+    return vec2u(pack4x8unorm(box.least + BOX_OFFSET), pack4x8unorm(box.most + BOX_OFFSET));
+}
+
+fn box_unpack(words: vec2u) -> ColorBox {
+    return ColorBox(unpack4x8unorm(words.x) - BOX_OFFSET, unpack4x8unorm(words.y) - BOX_OFFSET);
+}
 
 // Luma and two differences of colour, of encoded colours: steps of them look alike everywhere.
 fn ycocg(c: vec3f) -> vec3f {
@@ -54,14 +83,14 @@ fn from_ycocg(c: vec3f) -> vec3f {
     return vec3f(middle + c.y, c.x + c.z, middle - c.y);
 }
 
-// The mean of the frames before at a point of the picture, by cubics of Catmull and Rom: five of the nine bilinear
+// The mean of the frames before at a point of the picture, by cubics: five of the nine bilinear
 // taps, without the corners, whose weights are small. At the middle of a pixel it is that pixel's.
 fn last_mean(at: vec2f) -> vec4f {
     let size = vec2f(textureDimensions(last_mean_texture));
     let middle = floor(at - 0.5) + 0.5;
     let f = at - middle;
-    let x = cubic_weights(f.x);
-    let y = cubic_weights(f.y);
+    let x = cubic_weights(f.x, SLOPE);
+    let y = cubic_weights(f.y, SLOPE);
     let before = vec2f(x[0], y[0]);
     let second = vec2f(x[2], y[2]);
     let after = vec2f(x[3], y[3]);
@@ -97,24 +126,17 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let scale = vec2f(frame.size) / vec2f(shown_size);
     let at = (vec2f(pixel) + 0.5) * scale;
     let sampled_at = at - params.jitter;
-    // Found by measurement at full and at half scale (BENCHMARKS.md): few samples fall into a shown pixel where it is
-    // smaller. How a sample counts by its distance from the middle of the shown pixel, a Gaussian of 0.32 to 0.41
-    // pixels; the colours that are allowed, in standard deviations; how much fewer samples the mean counts as where
-    // it is resampled, and where it shows what is no longer there.
+    // How a sample counts by its distance from the middle of the shown pixel, a Gaussian of 0.35 to 0.39 pixels; how
+    // much fewer samples the mean counts as where it is resampled.
     let fineness = min(scale.x, scale.y);
-    let sharpness = 1.0 + 4.0 * fineness;
-    let allowed = 1.75 - 0.5 * fineness;
-    let blurring = max(10.0 * fineness - 5.0, 0.0);
-    let forgetting = max(8.0 * fineness - 2.0, 0.0);
+    let sharpness = 2.4 + 1.8 * fineness;
+    let blurring = 14.0 - 8.0 * fineness;
     let corner = vec2i(floor(sampled_at)) - 1;
     var encoded = vec4f(0.0);
     var weights = 0.0;
     var smoothed = vec4f(0.0);
     var smooth_weights = 0.0;
-    var sum = vec4f(0.0);
-    var squares = vec4f(0.0);
-    var least = vec4f(1.0e9);
-    var most = vec4f(-1.0e9);
+    var box = ColorBox(vec4f(1.0e9), vec4f(-1.0e9));
     var nearest = vec2u(0u);
     var nearest_depth = 3.0e38;
     for (var i = 0u; i < 9u; i++) {
@@ -129,15 +151,13 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
         smoothed += smooth_weight * color;
         smooth_weights += smooth_weight;
         let compared = vec4f(ycocg(color.rgb), color.a);
-        sum += compared;
-        squares += compared * compared;
-        least = min(least, compared);
-        most = max(most, compared);
+        box.least = min(box.least, compared);
+        box.most = max(box.most, compared);
         let position = textureLoad(position_texture, tap, 0);
         let depth = select(2.0e38, dot(position.xyz - frame.eye, frame.forward), position.w != 0.0);
-        let is_nearer = depth < nearest_depth;
+        let is_nearer = depth < nearest_depth && all(abs(wide) <= vec2f(1.0));
         nearest = select(nearest, tap, is_nearer);
-        nearest_depth = min(nearest_depth, depth);
+        nearest_depth = select(nearest_depth, depth, is_nearer);
     }
     let position = textureLoad(position_texture, nearest, 0);
     let last_position = textureLoad(last_position_texture, nearest, 0).xyz;
@@ -151,24 +171,25 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let history_at = select(vec2f(pixel) + 0.5, last_at, is_known);
     let last_samples = textureLoad(last_samples_texture, vec2u(history_at), 0).r;
     let last = last_mean(history_at);
-    // Confined to what the pixels around show.
-    let mean = sum / 9.0;
-    let deviation = sqrt(max(squares / 9.0 - mean * mean, vec4f(0.0)));
-    let low = max(least, mean - allowed * deviation);
-    let high = min(most, mean + allowed * deviation);
+    let last_box = box_unpack(textureLoad(last_box_texture, vec2u(history_at), 0).xy);
+    // Where the frame shows nothing of what the earlier ones did around here, that is gone.
+    let apart = max(last_box.least - box.most, box.least - last_box.most);
+    let most_apart = max(max(apart.x, apart.y), max(apart.z, apart.w));
+    let same = select(0.0, 1.0 - saturate(most_apart / OTHER_COLORS), is_known);
+    box.least = min(box.least, mix(box.least, last_box.least, BOX_MEMORY * same));
+    box.most = max(box.most, mix(box.most, last_box.most, BOX_MEMORY * same));
     let compared = vec4f(ycocg(srgb_encode(last.rgb)), last.a);
-    let middle = 0.5 * (low + high);
-    let reach = 0.5 * (high - low) + 1.0e-3;
-    let off = (compared - middle) / reach;
-    let farthest = max(max(abs(off.x), abs(off.y)), max(abs(off.z), abs(off.w)));
+    let middle = 0.5 * (box.least + box.most);
+    let reach = 0.5 * (box.most - box.least) + 1.0e-3;
+    let off = abs((compared - middle) / reach);
+    let farthest = max(max(off.x, off.y), max(off.z, off.w));
     let confined = middle + (compared - middle) / max(farthest, 1.0);
     let kept = vec4f(srgb_decode(saturate(from_ycocg(confined.xyz))), saturate(confined.w));
     // A mean that is resampled from frame to frame blurs: where it lies between pixels it counts for fewer.
     let between = fract(history_at - 0.5);
-    let blur = 4.0 * max(between.x * (1.0 - between.x), between.y * (1.0 - between.y));
-    let gone = 1.0 + forgetting * max(farthest - 1.0, 0.0);
-    let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur)) / gone;
-    let samples = select(0.0, counted, is_known);
+    let blur = 2.0 * sqrt(max(between.x * (1.0 - between.x), between.y * (1.0 - between.y)));
+    let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur));
+    let samples = same * counted / (1.0 + FORGETTING * max(farthest - 1.0, 0.0));
     // Where there is no mean, the nearest of few samples would show their pattern.
     let sharp = encoded / max(weights, 1.0e-20);
     let now_encoded = mix(smoothed / smooth_weights, sharp, saturate(samples));
@@ -178,6 +199,7 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let result = mix(kept, now, weight / (weight + samples));
     textureStore(mean_out, pixel, result);
     textureStore(samples_out, pixel, vec4f(samples + weight, 0.0, 0.0, 0.0));
+    textureStore(box_out, pixel, vec4u(box_pack(box), 0u, 0u));
 }
 
 @fragment

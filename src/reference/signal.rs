@@ -212,7 +212,7 @@ fn sharp_history(
 ) -> Option<(f64, f64)> {
     let at = place_in_last((index, point, place), now, before)?;
     let corner = [at.x.floor(), at.y.floor()].map(|side| side as i64);
-    let [across, down] = [at.x - at.x.floor(), at.y - at.y.floor()].map(cubic);
+    let [across, down] = [at.x - at.x.floor(), at.y - at.y.floor()].map(|f| cubic(f, 0.5));
     let (mut sum, mut least, mut most) = (DVec2::ZERO, DVec2::INFINITY, DVec2::ZERO);
     for (y, down) in (-1..).zip(down) {
         for (x, across) in (-1..).zip(across) {

@@ -4,6 +4,15 @@ use super::tonemap::{srgb_decode, srgb_encode};
 use crate::gpu::layout::TEMPORAL_SAMPLES;
 use glam::{DVec2, DVec4};
 
+/// Of the cubics.
+const SLOPE: f64 = 0.65;
+/// Share of what an earlier frame allowed that is allowed still.
+const BOX_MEMORY: f64 = 0.5;
+/// How much fewer samples the mean counts as where it shows what is no longer there.
+const FORGETTING: f64 = 8.0;
+/// Colours that are farther from those that earlier frames allowed are of something else.
+const OTHER_COLORS: f64 = 0.1;
+
 /// What a frame shows at a pixel.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
@@ -22,6 +31,8 @@ pub struct Mean {
     pub color: DVec4,
     /// Samples that it is the mean of.
     pub samples: f64,
+    /// The least and the most luma, differences of colour and coverage that it may have.
+    pub colors: [DVec4; 2],
 }
 
 /// Rows of pixels.
@@ -60,19 +71,25 @@ fn of_colors(color: DVec4, f: impl Fn(f64) -> f64) -> DVec4 {
     DVec4::new(f(color.x), f(color.y), f(color.z), color.w)
 }
 
-/// Catmull and Rom's weights of four neighbours, `f` behind the second.
-pub(super) fn cubic(f: f64) -> [f64; 4] {
+/// Weights of four neighbours, `f` behind the second, by the cubics of Keys (1981): a slope of 0.5 is Catmull and Rom's.
+pub(super) fn cubic(f: f64, slope: f64) -> [f64; 4] {
     let spline = |x: f64| match x.abs() {
-        x if x < 1.0 => 1.0 - 2.5 * x * x + 1.5 * x * x * x,
-        x => 2.0 - 4.0 * x + 2.5 * x * x - 0.5 * x * x * x,
+        x if x < 1.0 => (2.0 - slope) * x.powi(3) - (3.0 - slope) * x * x + 1.0,
+        x => -slope * (x.powi(3) - 5.0 * x * x + 8.0 * x - 4.0),
     };
     [1.0 + f, f, 1.0 - f, 2.0 - f].map(spline)
+}
+
+/// As eight bits hold it.
+fn stored(color: DVec4) -> DVec4 {
+    let offset = DVec4::new(0.0, 0.5, 0.5, 0.0);
+    (255.0 * (color + offset).clamp(DVec4::ZERO, DVec4::ONE)).round() / 255.0 - offset
 }
 
 /// The mean at `at`, in pixels from its corner: cubics but for the corners of 4 × 4 pixels.
 fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     let corner = (at - 0.5).floor();
-    let [across, down] = (at - 0.5 - corner).to_array().map(cubic);
+    let [across, down] = (at - 0.5 - corner).to_array().map(|f| cubic(f, SLOPE));
     let (mut sum, mut weights) = (DVec4::ZERO, 0.0);
     for (y, down) in (-1..).zip(down) {
         for (x, across) in (-1..).zip(across) {
@@ -98,9 +115,7 @@ pub fn temporal(
     let size = |size: [u32; 2]| DVec2::new(size[0].into(), size[1].into());
     let scale = size(frame.size) / size(shown);
     let fineness = scale.min_element();
-    let (sharpness, allowed) = (1.0 + 4.0 * fineness, 1.75 - 0.5 * fineness);
-    let blurring = (10.0 * fineness - 5.0).max(0.0);
-    let forgetting = (8.0 * fineness - 2.0).max(0.0);
+    let (sharpness, blurring) = (2.4 + 1.8 * fineness, 14.0 - 8.0 * fineness);
     let pixel = |index: u32| {
         let at = DVec2::new((index % shown[0]).into(), (index / shown[0]).into()) + 0.5;
         let sampled_at = at * scale - jitter;
@@ -115,9 +130,8 @@ pub fn temporal(
             .collect();
         let (mut encoded, mut weights) = (DVec4::ZERO, 0.0);
         let (mut smoothed, mut smooth_weights) = (DVec4::ZERO, 0.0);
-        let (mut sum, mut squares) = (DVec4::ZERO, DVec4::ZERO);
         let (mut least, mut most) = (DVec4::INFINITY, DVec4::NEG_INFINITY);
-        let mut nearest = taps[0].1;
+        let mut nearest = taps[4].1;
         for (off, seen) in &taps {
             let weight = (-sharpness * off.length_squared()).exp();
             encoded += weight * seen.encoded;
@@ -127,10 +141,8 @@ pub fn temporal(
             smoothed += smooth_weight * seen.encoded;
             smooth_weights += smooth_weight;
             let compared = ycocg(seen.encoded);
-            sum += compared;
-            squares += compared * compared;
             (least, most) = (least.min(compared), most.max(compared));
-            if seen.depth < nearest.depth {
+            if seen.depth < nearest.depth && (*off * scale).abs().max_element() <= 1.0 {
                 nearest = *seen;
             }
         }
@@ -146,25 +158,28 @@ pub fn temporal(
             return Mean {
                 color: now(0.0),
                 samples: weight,
+                colors: [least, most].map(stored),
             };
         };
-        let mean = sum / 9.0;
-        let deviation = (squares / 9.0 - mean * mean).max(DVec4::ZERO).powf(0.5);
-        let low = least.max(mean - allowed * deviation);
-        let high = most.min(mean + allowed * deviation);
+        let before = last.at([last_at.x as i64, last_at.y as i64]);
+        let apart = (before.colors[0] - most).max(least - before.colors[1]);
+        let same = 1.0 - (apart.max_element() / OTHER_COLORS).clamp(0.0, 1.0);
+        let low = least.min(least.lerp(before.colors[0], BOX_MEMORY * same));
+        let high = most.max(most.lerp(before.colors[1], BOX_MEMORY * same));
         let (middle, reach) = (0.5 * (low + high), 0.5 * (high - low) + 1e-3);
         let compared = ycocg(of_colors(resampled(last, last_at), srgb_encode));
         let farthest = ((compared - middle) / reach).abs().max_element().max(1.0);
         let confined = from_ycocg(middle + (compared - middle) / farthest);
         let kept = of_colors(confined.clamp(DVec4::ZERO, DVec4::ONE), srgb_decode);
-        let counted = last.at([last_at.x as i64, last_at.y as i64]).samples;
         let between = (last_at - 0.5) - (last_at - 0.5).floor();
-        let blur = 4.0 * (between * (1.0 - between)).max_element();
-        let samples = counted.min(TEMPORAL_SAMPLES / (1.0 + blurring * blur))
-            / (1.0 + forgetting * (farthest - 1.0));
+        let blur = 2.0 * (between * (1.0 - between)).max_element().sqrt();
+        let samples = before
+            .samples
+            .min(TEMPORAL_SAMPLES / (1.0 + blurring * blur));
         Mean {
             color: kept.lerp(now(samples), weight / (weight + samples)),
             samples: samples + weight,
+            colors: [low, high].map(stored),
         }
     };
     (0..shown[0] * shown[1]).map(pixel).collect()

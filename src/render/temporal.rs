@@ -11,7 +11,7 @@ use crate::{
     gpu::{
         Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::TemporalParams,
-        pass::Binding::{self, Filtered, Float, Sampler, Store},
+        pass::Binding::{self, Filtered, Float, Sampler, Store, Uint},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
@@ -19,6 +19,7 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 /// The frame as the pass reads it: what eight bits would round away, the mean brings back.
 pub const ENCODED_FORMAT: Format = HDR_FORMAT;
 const SAMPLES_FORMAT: Format = Format::R32Float;
+const BOX_FORMAT: Format = Format::Rg32Uint;
 
 /// The pass, with the mean of the frames so far.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ struct Mean {
     color: GpuImage,
     /// Samples that it is the mean of.
     samples: GpuImage,
+    /// The colours that it was allowed.
+    colors: GpuImage,
 }
 
 impl Temporal {
@@ -59,8 +62,10 @@ impl Temporal {
             Filtered,
             Sampler,
             Float,
+            Uint,
             Store(HDR_FORMAT),
             Store(SAMPLES_FORMAT),
+            Store(BOX_FORMAT),
         ];
         let shared = [(0, &layouts.frame)];
         Self {
@@ -142,8 +147,10 @@ impl Temporal {
                 &last.color,
                 &self.sampler,
                 &last.samples,
+                &last.colors,
                 &now.color,
                 &now.samples,
+                &now.colors,
             ],
             size,
             recording.budget.pixels(),
@@ -181,6 +188,7 @@ impl Mean {
         Self {
             color: image("temporal.mean", HDR_FORMAT),
             samples: image("temporal.samples", SAMPLES_FORMAT),
+            colors: image("temporal.box", BOX_FORMAT),
         }
     }
 }
