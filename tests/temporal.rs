@@ -88,7 +88,9 @@ fn the_mean_is_that_of_its_twin() {
         let mut mean: Option<Vec<Mean>> = None;
         for frame in 0..8 {
             let time = frame as f32;
-            pose.world_from_node[1] = Mat4::from_translation(0.02 * time * Vec3::X);
+            // The ball jumps once.
+            let jump = if frame < 5 { 0.0 } else { 0.6 };
+            pose.world_from_node[1] = Mat4::from_translation((0.02 * time - jump) * Vec3::X);
             let turn = Quat::from_rotation_y(0.01 * time);
             let view = look_at(turn * Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
             // In bands of some rows, which the shown picture has more of.

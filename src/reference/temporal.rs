@@ -173,9 +173,10 @@ pub fn temporal(
         let kept = of_colors(confined.clamp(DVec4::ZERO, DVec4::ONE), srgb_decode);
         let between = (last_at - 0.5) - (last_at - 0.5).floor();
         let blur = 2.0 * (between * (1.0 - between)).max_element().sqrt();
-        let samples = before
+        let counted = before
             .samples
             .min(TEMPORAL_SAMPLES / (1.0 + blurring * blur));
+        let samples = same * counted / (1.0 + FORGETTING * (farthest - 1.0));
         Mean {
             color: kept.lerp(now(samples), weight / (weight + samples)),
             samples: samples + weight,
