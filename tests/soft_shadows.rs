@@ -392,22 +392,23 @@ fn root_mean_square(a: &[[f32; 4]], b: &[[f32; 4]]) -> f64 {
 
 /// Errors of the visibility of one ray a pixel, over 30 frames of the built-in scene's clip, against 48 rays:
 /// with the filter and the history, and with these settings of both. Ten frames come before, as in a viewer that runs.
-fn moving_errors(angle: f32, settings: &[(bool, u32)]) -> Vec<f64> {
+fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
-    let stage = |(filter, history)| {
+    let stage = |(filter, history, edge_rays)| {
         let mut stage = Stage::new(&gpu, &scene, [160, 90]);
         stage.config.sun.enabled = Switch::On;
         stage.config.sun.angle = angle;
         stage.config.shadows.filter = filter;
         stage.config.shadows.history = history;
+        stage.config.shadows.edge_rays = edge_rays;
         stage
     };
     let mut stages: Vec<_> = settings.iter().copied().map(stage).collect();
-    let mut converged = stage((false, 1));
+    let mut converged = stage((false, 1, 1));
     converged.config.shadows.rays = 48;
     let view = look_at(Vec3::new(6.0, 4.0, 8.0), Vec3::Y, 100.0);
-    let mut errors = vec![0.0; settings.len()];
+    let mut errors = vec![(0.0, 0); settings.len()];
     for frame in 0..40 {
         let pose = Pose::new(&scene, Some(0), frame as f32 / 30.0);
         let shadow = |stage: &mut Stage<'_>| {
@@ -416,8 +417,10 @@ fn moving_errors(angle: f32, settings: &[(bool, u32)]) -> Vec<f64> {
         };
         if frame >= 10 && frame % 5 == 4 {
             let expected = shadow(&mut converged);
-            for (error, stage) in errors.iter_mut().zip(&mut stages) {
+            for ((error, rays), stage) in errors.iter_mut().zip(&mut stages) {
                 *error += root_mean_square(&shadow(stage), &expected) / 6.0;
+                stage.renderer.collect(&gpu);
+                *rays += stage.renderer.stats().rays;
             }
         } else {
             // Without a history, what was drawn before is nothing.
@@ -433,9 +436,9 @@ fn moving_errors(angle: f32, settings: &[(bool, u32)]) -> Vec<f64> {
 
 #[test]
 fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
-    let errors = moving_errors(8.0, &[(true, 32), (false, 1), (true, 1)]);
+    let errors = moving_errors(8.0, &[(true, 32, 1), (false, 1, 1), (true, 1, 1)]);
     println!("{errors:.4?}");
-    let [both, neither, filtered] = errors[..] else {
+    let [(both, _), (neither, _), (filtered, _)] = errors[..] else {
         unreachable!("three settings")
     };
     assert!(both < 0.3 * neither, "{both} of {neither}");
@@ -444,9 +447,67 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
         "{filtered} of {neither} without history"
     );
     // A narrow penumbra says little about what has moved past it.
-    let errors = moving_errors(0.53, &[(true, 32), (false, 1)]);
+    let errors = moving_errors(0.53, &[(true, 32, 1), (false, 1, 1), (true, 32, 4)]);
     println!("{errors:.4?}");
-    assert!(errors[0] < 0.42 * errors[1], "{errors:?}");
+    let [(both, rays), (neither, _), (more, sent)] = errors[..] else {
+        unreachable!("three settings")
+    };
+    assert!(both < 0.42 * neither, "{errors:?}");
+    // A few more rays, where the shadows move, take a quarter of what is left.
+    assert!(more < 0.8 * both && sent * 5 < rays * 6, "{errors:?}");
+}
+
+/// What a frame of shadows with edges finds, and the rays that it sends.
+fn found_and_sent(stage: &mut Stage<'_>) -> (Vec<[f32; 4]>, u64) {
+    let pose = Pose::new(stage.scene, None, 0.0);
+    stage.draw(&pose, look_at(Vec3::new(-0.5, 3.0, 3.5), Vec3::ZERO, 20.0));
+    stage.renderer.collect(stage.gpu);
+    let sent = stage.renderer.stats().rays;
+    (stage.channel(Channel::Shadow).texels, sent)
+}
+
+/// The second frame sends more rays where 5 × 5 pixels of the first found different shares, and not where there is
+/// history; a list and a thread for every pixel do the same.
+#[test]
+fn edges_without_history_get_more_rays() {
+    let gpu = gpu();
+    let size = [72, 48];
+    let card = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);
+    let floor = quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
+    let sun = Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 20.0);
+    let pictures = [true, false].map(|lists| {
+        let mut scene = scene([floor.clone(), card.clone()], vec![matte(Vec3::ONE)]);
+        let mut stage = lit(&gpu, &mut scene, sun, size);
+        stage.config.shadows.filter = false;
+        stage.config.shadows.edge_rays = 4;
+        stage.config.shadows.compact_rays = lists;
+        let (found, once) = found_and_sent(&mut stage);
+        let [width, height] = size.map(|side| side as usize);
+        let around = |i: usize| {
+            (0..25).map(move |k: usize| {
+                let at = |at: usize, step: usize, side: usize| {
+                    (at + step).saturating_sub(2).min(side - 1)
+                };
+                at(i / width, k / 5, height) * width + at(i % width, k % 5, width)
+            })
+        };
+        // Nothing blocks the light of the background.
+        let surfaces = stage.channel(Channel::Position).texels;
+        let is_surface = |i: usize| surfaces[i][3] == 1.0;
+        let share = |i: usize| if is_surface(i) { found[i][0] } else { 1.0 };
+        let is_edge = |i: &usize| is_surface(*i) && around(*i).any(|k| share(k) != share(*i));
+        let edges = (0..width * height).filter(is_edge).count() as u64;
+        let (next, more) = found_and_sent(&mut stage);
+        assert!(edges > 200, "{edges}");
+        assert_eq!(more, once + 3 * edges, "{lists}");
+        for _ in 0..20 {
+            found_and_sent(&mut stage);
+        }
+        let (_, later) = found_and_sent(&mut stage);
+        assert!(later < once + 3 * edges / 10, "{later} of {once}");
+        next
+    });
+    assert_eq!(pictures[0], pictures[1]);
 }
 
 /// A floor under a card that jumps aside after `before` frames: the mean visibility of the pixels that were

@@ -62,6 +62,8 @@ struct Frame {
     fog_noise: f32,
     // Whether shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
     volume_shadows: u32,
+    // Shadow rays to a light at edges of its shadow that have little history.
+    edge_light_rays: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -12,15 +12,16 @@ struct VisibleShare {
     blocker: u32,
 }
 
-// `dimension` is that of the sampling sequence. The light's middle is above the surface's horizon.
+// By as many rays as are `sent`; `dimension` is that of the sampling sequence. The light's middle is above the surface's horizon.
 fn light_visible_share(
     start: ShadowStart,
     light: Light,
     sample: LightSample,
     pixel: vec2u,
+    sent: u32,
     dimension: u32,
 ) -> VisibleShare {
-    let rays = select(unseen_zero(sample.distance) + frame.light_rays, 1u, light.radius == 0.0);
+    let rays = unseen_zero(sample.distance) + sent;
     var blocked = 0u;
     var to_blocker = 0.0;
     var blocker = BVH_MISS;

@@ -107,3 +107,8 @@ fn shadow_ray_needed(start: ShadowStart, normal: vec3f, sample: LightSample) -> 
         && dot(normal, sample.to_light) > 0.0
         && dot(start.horizon_normal, sample.to_light) > 0.0;
 }
+
+// Rays to a light, where its shadow has no moving edge.
+fn light_rays(light: Light) -> u32 {
+    return select(frame.light_rays, 1u, light.radius == 0.0);
+}

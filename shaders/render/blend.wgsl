@@ -41,7 +41,8 @@ fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: Ligh
         if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
-        return light_visible_share(start, lights[i], sample, pixel, SAMPLE_BLENDED_LIGHTS + i).share;
+        let light = lights[i];
+        return light_visible_share(start, light, sample, pixel, light_rays(light), SAMPLE_BLENDED_LIGHTS + i).share;
     }
     if shadow_mode == SHADOWS_MAP {
         return shadow_map_visibility(lights[i], sample, pixel, s.position, s.smooth_normal);

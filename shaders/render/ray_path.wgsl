@@ -26,7 +26,8 @@ fn trace_shadow_rays(pixel: vec2u) {
         let light = lights[i];
         let sample = light_sample(light, start.position);
         if shadow_ray_needed(start, normal, sample) {
-            light_visible_share(start, light, sample, pixel, frame.first_dimension + SAMPLE_LIGHTS + i);
+            let dimension = frame.first_dimension + SAMPLE_LIGHTS + i;
+            light_visible_share(start, light, sample, pixel, light_rays(light), dimension);
         }
     }
 }

@@ -1,7 +1,7 @@
 // shadow_classify: lists the shadow rays of a batch that have to be traced, densely.
 //
 // in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      batch: its rows and slots;
+//      batch: its rows and slots; edges of shadows in the last frame;
 //      `arguments` all zero
 // out  list: an entry for every pixel and slot that sends rays. Tiles come in any order; within a tile of 8 ×
 //      8 pixels rays are ordered by slot, then row by row, so that rays traced side by side are coherent.
@@ -19,6 +19,7 @@
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
+#import "common/young_edges.wgsl"
 
 struct RayArguments {
     // Workgroups of the indirect dispatch.
@@ -39,6 +40,8 @@ struct RayArguments {
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 @group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
 @group(1) @binding(7) var blocked_out: texture_storage_2d_array<r32uint, write>;
+@group(1) @binding(8) var taps_texture: texture_2d<u32>;
+@group(1) @binding(9) var edges_texture: texture_2d_array<u32>;
 
 // For each slot of the batch and each row, a bit for each pixel that has a ray.
 var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_SLOTS>;
@@ -78,13 +81,14 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         let position = textureLoad(position_texture, pixel, 0).xyz;
         let start = shadow_ray_start(seen, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+        let young = young_edge(pixel);
         for (var i = 0u; i < slots; i++) {
             let slot = first_slot + i;
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
             let sample = light_sample(lights[chosen.light], start.position);
             if chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample) {
                 row_masks[64u * i + thread] |= 1u << column;
-                sent += select(frame.light_rays, 1u, lights[chosen.light].radius == 0.0);
+                sent += rays_to_light(lights[chosen.light], slot, young);
             } else {
                 blocked_light_store(pixel, slot, SIGNAL_UNSENT);
             }

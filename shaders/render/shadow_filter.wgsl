@@ -4,6 +4,7 @@
 // in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
 //      surfaces
 // out  means_out: means over the frames since the pixel's surface became visible
+//      edges_out: a bit for each light of which 5 × 5 pixels find different shares, and the mean has few frames
 // Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
 // and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
 // Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
@@ -33,6 +34,7 @@
 @group(1) @binding(5) var last_means: texture_2d<u32>;
 @group(1) @binding(6) var frame_surfaces: texture_2d<u32>;
 @group(1) @binding(7) var means_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(8) var edges_out: texture_storage_2d_array<r32uint, write>;
 
 @group(1) @binding(2) var means: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
@@ -108,6 +110,9 @@ fn frames_of(mean: BlockedLightMean, most: f32) -> f32 {
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 
+// Means of fewer frames get more rays in the next frame, at edges.
+const EDGE_FRAMES = 12.0;
+
 fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface) -> f32 {
     let most = min(f32(max(surface.frames, 1u) - 1u), f32(params.remembered));
     let width = penumbra_width(history.share, history.width);
@@ -172,6 +177,10 @@ fn shadow_accumulate(
             blocked_light_mean_pack(BlockedLightMean(mean.z, mean.w, frames.y)),
         );
         textureStore(means_out, pixel, vec4u(words, 0u, 0u));
+        if all(pixel < textureDimensions(edges_out)) {
+            let edges = (most > least) & (frames < vec2f(EDGE_FRAMES)) & vec2<bool>(is_surface);
+            textureStore(edges_out, pixel, params.layer / 2u, vec4u(dot(vec2u(edges), vec2u(1u, 2u)), 0u, 0u, 0u));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 // shadow_rays: traces shadow rays through the trees.
 //
 // in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      trees (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes
+//      trees (group 1); edges of shadows in the last frame; for `shadow_rays` the list of a batch, which shadow_classify writes
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl); the cost only where it is counted
 //      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
@@ -19,6 +19,7 @@
 #import "common/light_visibility.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
+#import "common/young_edges.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
@@ -27,9 +28,11 @@
 @group(3) @binding(3) var ids_texture: texture_2d<u32>;
 @group(3) @binding(4) var<storage, read_write> shadow_words: array<atomic<u32>>;
 @group(3) @binding(5) var blocked_out: texture_storage_2d_array<r32uint, write>;
-@group(3) @binding(6) var list_texture: texture_2d<u32>;
+@group(3) @binding(6) var taps_texture: texture_2d<u32>;
+@group(3) @binding(7) var edges_texture: texture_2d_array<u32>;
+@group(3) @binding(8) var list_texture: texture_2d<u32>;
 // Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
-@group(3) @binding(7) var<uniform> arguments: vec4u;
+@group(3) @binding(9) var<uniform> arguments: vec4u;
 
 fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));
@@ -45,8 +48,9 @@ fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
 }
 
 // The visible share of a slot's light, as its byte in a word.
-fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample) -> u32 {
-    let seen = light_visible_share(start, light, sample, pixel, frame.first_dimension + SAMPLE_LIGHTS + slot);
+fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample, rays: u32) -> u32 {
+    let dimension = frame.first_dimension + SAMPLE_LIGHTS + slot;
+    let seen = light_visible_share(start, light, sample, pixel, rays, dimension);
     blocked_light_store(pixel, slot, blocked_light_pack(light, sample, seen, start.position));
     blocker_store(pixel, slot, seen.blocker);
     return shadow_share_pack(seen.share, slot);
@@ -69,7 +73,8 @@ fn shadow_rays(
     let seen = textureLoad(ids_texture, pixel, 0).r;
     let start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
     let light = lights[light_of(slot, pixel).light];
-    let share = traced(start, pixel, slot, light, light_sample(light, start.position));
+    let rays = rays_to_light(light, slot, young_edge(pixel));
+    let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
     if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
         let cost = shadow_cost_word(pixel);
@@ -100,6 +105,7 @@ fn shadow_rays_by_pixel(
             start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
+        let young = young_edge(pixel);
         for (var first = 0u; first < frame.light_slots; first += 4u) {
             // Points and lines trace no rays.
             var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
@@ -116,8 +122,9 @@ fn shadow_rays_by_pixel(
                         blocked_light_store(pixel, slot, SIGNAL_UNSENT);
                         continue;
                     }
-                    rays += select(frame.light_rays, 1u, light.radius == 0.0);
-                    word |= traced(start, pixel, slot, light, sample);
+                    let sent = rays_to_light(light, slot, young);
+                    rays += sent;
+                    word |= traced(start, pixel, slot, light, sample, sent);
                 }
             }
             atomicStore(&shadow_words[shadow_word(first, pixel)], word);

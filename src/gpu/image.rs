@@ -46,6 +46,11 @@ impl GpuImage {
         Self { texture, view }
     }
 
+    /// Layers of an array.
+    pub fn layers(&self) -> u32 {
+        self.texture.depth_or_array_layers()
+    }
+
     /// Pixels in a row, and rows.
     pub fn size(&self) -> [u32; 2] {
         size_of_view(&self.view)

@@ -259,6 +259,8 @@ gpu_structs! {
         fog_noise: f32,
         /// 1 where shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
         volume_shadows: u32,
+        /// Shadow rays to a light at edges of its shadow that have little history.
+        edge_light_rays: u32,
     }
     /// A light in world space.
     Light {

@@ -589,6 +589,7 @@ impl FrameUniforms {
             fog_falloff: config.fog.height_falloff,
             fog_noise: config.fog.noise,
             volume_shadows: u32::from(input.maps_volumes()),
+            edge_light_rays: input.light_plan.edge_rays,
             ..GpuFrame::default()
         };
         let bounces = match input.traces_reflections {

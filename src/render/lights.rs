@@ -32,6 +32,8 @@ pub struct LightPlan {
     pub slots: u32,
     /// Rays to a light that has a size.
     pub rays: u32,
+    /// Rays to one of them, at edges of its shadow that have little history.
+    pub edge_rays: u32,
     /// Whether a light has a size.
     pub is_soft: bool,
 }
@@ -47,14 +49,18 @@ impl LightPlan {
         };
         let wanted = all - soft + soft * rays;
         let is_within = wanted <= shadows.max_rays || shadows.mode != ShadowMode::Rays;
+        let slots = match is_within {
+            true => all,
+            false => all.min(shadows.max_rays / rays),
+        };
+        let left = shadows
+            .max_rays
+            .saturating_sub(slots.saturating_sub(1) * rays);
         Self {
             lights: all,
-            slots: if is_within {
-                all
-            } else {
-                all.min(shadows.max_rays / rays)
-            },
+            slots,
             rays,
+            edge_rays: shadows.edge_rays.min(left).max(rays),
             is_soft: soft > 0,
         }
     }

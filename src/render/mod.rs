@@ -117,6 +117,7 @@ pub mod volume_places;
 pub mod volume_shadow;
 pub mod volumes;
 pub mod walk;
+mod young_edges;
 
 pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;

@@ -7,7 +7,7 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
-    signal::{Averaging, Shaders, Signal, SignalFilter},
+    signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
@@ -24,6 +24,7 @@ const SHADERS: Shaders = Shaders {
     path: "render/signal_filter.wgsl",
     entries: ["signal_accumulate", "signal_filter"],
     taps: 1,
+    finds_edges: false,
 };
 
 /// The pass, with the signal that it keeps.
@@ -78,11 +79,15 @@ impl OcclusionFilter {
             layer: 0,
             soft: [0.0; 2],
         };
-        let found = (fresh, &[history.taps][..]);
+        let fresh = Fresh {
+            found: fresh,
+            taps: &[history.taps],
+            edges: None,
+        };
         let signal = &mut self.signal;
         let left = self
             .filter
-            .record(recording, LABEL, frame, history, found, signal, averaging)?;
+            .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,

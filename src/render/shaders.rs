@@ -120,6 +120,7 @@ pub static SHADERS: Library = Library {
         "common/volume_ahead.wgsl",
         "common/volume_look.wgsl",
         "common/volume_ray.wgsl",
+        "common/young_edges.wgsl",
         "lab/binary.wgsl",
         "lab/cells.wgsl",
         "lab/data.wgsl",

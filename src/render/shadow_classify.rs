@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{self, Float, Store, StoreArray, Uint, Write},
+        pass::Binding::{self, Float, Store, StoreArray, Uint, UintArray, Write},
     },
 };
 
@@ -36,6 +36,8 @@ impl ShadowClassify {
             Write,
             entries,
             blocked,
+            Uint,
+            UintArray,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/shadow_classify.wgsl";
@@ -63,6 +65,7 @@ impl ShadowClassify {
         list: &RayList,
         batch: &Batch,
         visibility: &Visibility,
+        [taps, edges]: [&dyn Bind; 2],
     ) -> Result<()> {
         let gpu = recording.gpu;
         let [params, arguments] = list.bindings(batch);
@@ -76,6 +79,8 @@ impl ShadowClassify {
             &visibility.words,
             &list.entries,
             &visibility.blocked,
+            taps,
+            edges,
         ];
         let mut pass = recording.scope.scoped_compute_pass("shadow_classify");
         // A workgroup has eight tiles.

@@ -7,7 +7,8 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
-    signal::{Averaging, Shaders, Signal, SignalFilter},
+    signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
+    young_edges::YoungEdges,
 };
 use crate::{
     Result,
@@ -29,6 +30,7 @@ const SHADERS: Shaders = Shaders {
     path: PATH,
     entries: ["shadow_accumulate", "shadow_smooth"],
     taps: 2,
+    finds_edges: true,
 };
 
 /// The pass, with the signals that it keeps: one for two slots.
@@ -84,7 +86,8 @@ impl ShadowFilter {
     }
 
     /// Adds this frame's rays to those lights of a pair that have a size to their histories, which the last frame has
-    /// at `taps`, and replaces their visibility.
+    /// at `taps`, and replaces their visibility. Finds the edges of their shadows that have little history.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -93,6 +96,7 @@ impl ShadowFilter {
         pair: usize,
         taps: [&GpuImage; 2],
         visibility: &Visibility,
+        edges: &YoungEdges,
     ) -> Result<()> {
         let settings = &frame.config.shadows;
         let rays = frame.light_plan.rays;
@@ -117,10 +121,14 @@ impl ShadowFilter {
             layer: 2 * pair as u32,
             soft: softness(lights),
         };
-        let found = (&visibility.blocked, &taps[..]);
+        let fresh = Fresh {
+            found: &visibility.blocked,
+            taps: &taps,
+            edges: Some(edges.found()),
+        };
         let left = self
             .filter
-            .record(recording, LABEL, frame, history, found, signal, averaging)?;
+            .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,

@@ -15,11 +15,12 @@ use super::{
     shadow_map::ShadowMap,
     shadow_motion::ShadowMotion,
     shadow_rays::{self, ShadowRays},
+    young_edges::YoungEdges,
 };
 use crate::{
     Result,
     config::ShadowMode,
-    gpu::{Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
+    gpu::{Bind, Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
 };
 
 /// The passes, with what they hand each other.
@@ -30,6 +31,7 @@ pub struct Shadows {
     classify: ShadowClassify,
     rays: ShadowRays,
     motion: ShadowMotion,
+    edges: YoungEdges,
     filter: ShadowFilter,
     picture: Targets,
     /// Of what reflection rays have hit.
@@ -84,6 +86,7 @@ impl Shadows {
             classify: ShadowClassify::new(gpu, layouts),
             rays: ShadowRays::new(gpu, layouts),
             motion: ShadowMotion::new(gpu, layouts)?,
+            edges: YoungEdges::new(gpu),
             filter: ShadowFilter::new(gpu, layouts),
             picture: Targets::new(gpu)?,
             hits: Targets::new(gpu)?,
@@ -153,6 +156,11 @@ impl Shadows {
         };
         let most = (recording.budget.batch_rays / lights.rays).max(1);
         self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
+        // The samples of a picture are no history.
+        let finds_edges =
+            frame.filters_shadows && lights.edge_rays > lights.rays && !frame.is_one_of_many();
+        let slots = finds_edges.then_some(lights.slots);
+        self.edges.fit(gpu, frame.size, slots)?;
         match shadows.mode {
             ShadowMode::Off => {}
             ShadowMode::Map => {
@@ -164,7 +172,8 @@ impl Shadows {
             }
             ShadowMode::Rays => {
                 let picture = (&self.picture, shadow_rays::LABEL);
-                self.trace(recording, frame, geometry, trees, gbuffer, picture)?;
+                let edges = self.edges.before(history);
+                self.trace(recording, frame, geometry, trees, gbuffer, picture, edges)?;
             }
         }
         let output = &self.picture.output;
@@ -174,8 +183,9 @@ impl Shadows {
                     let taps = self.motion.record(
                         recording, frame, geometry, gbuffer, motion, history, output, pair,
                     )?;
+                    let edges = &self.edges;
                     self.filter
-                        .record(recording, frame, history, pair, taps, output)?;
+                        .record(recording, frame, history, pair, taps, output, edges)?;
                 }
                 self.filter.settle(frame);
             }
@@ -209,7 +219,8 @@ impl Shadows {
             .fit(recording.gpu, plan, shadows.compact_rays, most)?;
         if traces {
             let hits = (&self.hits, shadow_rays::LABEL_AT_HITS);
-            self.trace(recording, frame, geometry, trees, gbuffer, hits)?;
+            let none = self.edges.none();
+            self.trace(recording, frame, geometry, trees, gbuffer, hits, none)?;
         }
         Ok(&self.hits.output)
     }
@@ -224,7 +235,9 @@ impl Shadows {
             .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
-    /// Traces shadow rays from what `gbuffer` shows into `targets`, in passes that are called `label`.
+    /// Traces shadow rays from what `gbuffer` shows into `targets`, more where the last frame had `edges`, in passes
+    /// that are called `label`.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     fn trace(
         &self,
         recording: &mut Recording<'_>,
@@ -233,6 +246,7 @@ impl Shadows {
         trees: Trees<'_>,
         gbuffer: &GBuffer,
         (targets, label): (&Targets, &'static str),
+        edges: [&dyn Bind; 2],
     ) -> Result<()> {
         let (list, output) = (&targets.list, &targets.output);
         let lists = frame.config.shadows.compact_rays;
@@ -245,16 +259,17 @@ impl Shadows {
         }
         if !lists {
             return self.rays.record(
-                recording, frame, geometry, trees, gbuffer, None, output, label,
+                recording, frame, geometry, trees, gbuffer, None, output, edges, label,
             );
         }
         recording.scope.clear_buffer(&list.arguments, 0, None);
         for batch in &list.batches {
-            self.classify
-                .record(recording, frame, geometry, gbuffer, list, batch, output)?;
+            self.classify.record(
+                recording, frame, geometry, gbuffer, list, batch, output, edges,
+            )?;
             let batch = Some((list, batch));
             self.rays.record(
-                recording, frame, geometry, trees, gbuffer, batch, output, label,
+                recording, frame, geometry, trees, gbuffer, batch, output, edges, label,
             )?;
         }
         Ok(())

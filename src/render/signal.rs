@@ -7,7 +7,7 @@ use crate::{
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::SignalParams,
-        pass::Binding::{self, Store, Uint, UintArray},
+        pass::Binding::{self, Store, StoreArray, Uint, UintArray},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
@@ -44,6 +44,17 @@ pub struct Averaging {
     pub soft: [f32; 2],
 }
 
+/// What a frame adds to a signal.
+#[derive(Debug, Clone, Copy)]
+pub struct Fresh<'a> {
+    /// What its rays found, of [`FRESH_FORMAT`].
+    pub found: &'a GpuImage,
+    /// Where the last frame has the means.
+    pub taps: &'a [&'a GpuImage],
+    /// Where edges are told, of shaders that find them.
+    pub edges: Option<&'a GpuImage>,
+}
+
 /// The shaders of a signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Shaders {
@@ -53,6 +64,8 @@ pub struct Shaders {
     pub entries: [&'static str; 2],
     /// Images of taps: one, or one for each light of two.
     pub taps: usize,
+    /// Whether averaging over frames finds edges.
+    pub finds_edges: bool,
 }
 
 /// How far apart the filter reads neighbours.
@@ -142,6 +155,7 @@ impl SignalFilter {
         let mut accumulate = vec![uniform, uniform, UintArray];
         accumulate.extend(vec![Uint; shaders.taps + 2]);
         accumulate.push(signal);
+        accumulate.extend(shaders.finds_edges.then_some(StoreArray(FRESH_FORMAT)));
         let filter = [uniform, uniform, Uint, Uint, signal];
         let [accumulate_entry, filter_entry] = shaders.entries;
         Self {
@@ -158,8 +172,7 @@ impl SignalFilter {
         }
     }
 
-    /// Adds what is `fresh` to the means of `signal` that the last frame has at `taps`, and averages neighbours but
-    /// for the last round.
+    /// Adds what is `fresh` to the means of `signal`, and averages neighbours but for the last round.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record<'a>(
         &self,
@@ -167,7 +180,7 @@ impl SignalFilter {
         label: &'static str,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
-        (fresh, taps): (&GpuImage, &[&GpuImage]),
+        fresh: Fresh<'_>,
         signal: &'a mut Signal,
         averaging: Averaging,
     ) -> Result<LastRound<'a>> {
@@ -187,9 +200,10 @@ impl SignalFilter {
         };
         let surfaces = history.surfaces;
         let none = params(Tap::None);
-        let mut own: Vec<&dyn Bind> = vec![&none, fresh];
-        own.extend(taps.iter().map(|&taps| taps as &dyn Bind));
+        let mut own: Vec<&dyn Bind> = vec![&none, fresh.found];
+        own.extend(fresh.taps.iter().map(|&taps| taps as &dyn Bind));
         own.extend([last as &dyn Bind, surfaces, now]);
+        own.extend(fresh.edges.map(|edges| edges as &dyn Bind));
         run(&self.accumulate, &own)?;
         if !averaging.filters {
             return Ok(LastRound {

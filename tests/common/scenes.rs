@@ -233,6 +233,7 @@ impl<'a> Stage<'a> {
         config.sun.angle = 0.0;
         config.lights.radius = 0.0;
         config.shadows.max_rays = 1024;
+        config.shadows.edge_rays = 1;
         // Nor do they add noise.
         config.image.dither = false;
         let uploaded = renderer.uploader().upload(gpu, scene, &config).unwrap();

@@ -65,6 +65,13 @@ fn rays(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
         .show(ui, edits, |ui| {
             ui.add(Slider::new(&mut shadows.rays, Shadows::RAYS).logarithmic(true))
         });
+    let tip = "Rays per pixel to one light that has a size, at edges of its shadow that have moved or just come into sight";
+    Row::new("rays at edges", &["shadows.edge_rays"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let rays = Slider::new(&mut shadows.edge_rays, Shadows::EDGE_RAYS);
+            ui.add(rays.logarithmic(true))
+        });
     let tip = "Most rays per pixel. Where all lights would need more, each pixel chooses lights at random, by what \
                they would give it";
     Row::new("most rays", &["shadows.max_rays"], tip)
