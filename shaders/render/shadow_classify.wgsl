@@ -19,7 +19,7 @@
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
-#import "common/young_edges.wgsl"
+#import "common/edge_rays.wgsl"
 
 struct RayArguments {
     // Workgroups of the indirect dispatch.
@@ -81,14 +81,14 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         let position = textureLoad(position_texture, pixel, 0).xyz;
         let start = shadow_ray_start(seen, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-        let young = young_edge(pixel);
+        let edge = edge_slot(pixel);
         for (var i = 0u; i < slots; i++) {
             let slot = first_slot + i;
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
             let sample = light_sample(lights[chosen.light], start.position);
             if chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample) {
                 row_masks[64u * i + thread] |= 1u << column;
-                sent += rays_to_light(lights[chosen.light], slot, young);
+                sent += rays_to_light(lights[chosen.light], slot, edge);
             } else {
                 blocked_light_store(pixel, slot, SIGNAL_UNSENT);
             }

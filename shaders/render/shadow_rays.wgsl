@@ -1,7 +1,8 @@
 // shadow_rays: traces shadow rays through the trees.
 //
 // in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      trees (group 1); edges of shadows in the last frame; for `shadow_rays` the list of a batch, which shadow_classify writes
+//      trees (group 1); edges of shadows in the last frame; for `shadow_rays` the list of a batch, which
+//      shadow_classify writes
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl); the cost only where it is counted
 //      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
@@ -19,7 +20,7 @@
 #import "common/light_visibility.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
-#import "common/young_edges.wgsl"
+#import "common/edge_rays.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
@@ -73,7 +74,7 @@ fn shadow_rays(
     let seen = textureLoad(ids_texture, pixel, 0).r;
     let start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
     let light = lights[light_of(slot, pixel).light];
-    let rays = rays_to_light(light, slot, young_edge(pixel));
+    let rays = rays_to_light(light, slot, edge_slot(pixel));
     let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
     if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
@@ -105,7 +106,7 @@ fn shadow_rays_by_pixel(
             start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
-        let young = young_edge(pixel);
+        let edge = edge_slot(pixel);
         for (var first = 0u; first < frame.light_slots; first += 4u) {
             // Points and lines trace no rays.
             var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
@@ -122,7 +123,7 @@ fn shadow_rays_by_pixel(
                         blocked_light_store(pixel, slot, SIGNAL_UNSENT);
                         continue;
                     }
-                    let sent = rays_to_light(light, slot, young);
+                    let sent = rays_to_light(light, slot, edge);
                     rays += sent;
                     word |= traced(start, pixel, slot, light, sample, sent);
                 }

@@ -8,10 +8,10 @@
 //      which may be larger than the frame's.
 //
 // The mean follows the motion of what is nearest among the four pixels of the frame around, and is confined to the
-// colours of 3 × 3 (after Karis 2014, "High-Quality Temporal Supersampling"). What is thinner than a pixel is missed by
-// some frames, so the colours of earlier frames are allowed too, the older the less. A sample counts by how near it
-// is to the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al. 2020,
-// "A Survey of Temporal Antialiasing Techniques", section 5).
+// colours of 3 × 3 (after Karis 2014, "High-Quality Temporal Supersampling"). Some frames miss what is thinner than a
+// pixel, so the colours of earlier frames are allowed too, the older the less. A sample counts by how near it is to
+// the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al. 2020, "A
+// Survey of Temporal Antialiasing Techniques", section 5).
 // temporal: one thread per shown pixel. shown: a triangle that covers the target.
 #import "common/cubic.wgsl"
 #import "common/cover.wgsl"
@@ -47,16 +47,6 @@ struct TemporalParams {
 
 // Where there is no mean yet: a Gaussian of half a pixel of the frame.
 const SMOOTHNESS = 2.0;
-// The following were found by measurement at full and at half scale (BENCHMARKS.md).
-// Share of what an earlier frame allowed that is allowed still: an eighth after four frames.
-const BOX_MEMORY = 0.5;
-// Colours that are farther from those that earlier frames allowed are of something else.
-const OTHER_COLORS = 0.1;
-// How much fewer samples the mean counts as where it shows what is no longer there.
-const FORGETTING = 8.0;
-// Of the cubics: a mean that is resampled from frame to frame loses contrast.
-const SLOPE = 0.65;
-
 // The least and the most luma, differences of colour and coverage that the mean may have.
 struct ColorBox {
     least: vec4f,
@@ -89,8 +79,8 @@ fn last_mean(at: vec2f) -> vec4f {
     let size = vec2f(textureDimensions(last_mean_texture));
     let middle = floor(at - 0.5) + 0.5;
     let f = at - middle;
-    let x = cubic_weights(f.x, SLOPE);
-    let y = cubic_weights(f.y, SLOPE);
+    let x = cubic_weights(f.x, TEMPORAL_SLOPE);
+    let y = cubic_weights(f.y, TEMPORAL_SLOPE);
     let before = vec2f(x[0], y[0]);
     let second = vec2f(x[2], y[2]);
     let after = vec2f(x[3], y[3]);
@@ -126,6 +116,7 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let scale = vec2f(frame.size) / vec2f(shown_size);
     let at = (vec2f(pixel) + 0.5) * scale;
     let sampled_at = at - params.jitter;
+    // Found by measurement at full and at half scale (BENCHMARKS.md), as are the constants of this pass.
     // How a sample counts by its distance from the middle of the shown pixel, a Gaussian of 0.35 to 0.39 pixels; how
     // much fewer samples the mean counts as where it is resampled.
     let fineness = min(scale.x, scale.y);
@@ -173,11 +164,13 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let last = last_mean(history_at);
     let last_box = box_unpack(textureLoad(last_box_texture, vec2u(history_at), 0).xy);
     // Where the frame shows nothing of what the earlier ones did around here, that is gone.
+    // Eight bits round by less than a tenth of what tells them apart.
     let apart = max(last_box.least - box.most, box.least - last_box.most);
     let most_apart = max(max(apart.x, apart.y), max(apart.z, apart.w));
-    let same = select(0.0, 1.0 - saturate(most_apart / OTHER_COLORS), is_known);
-    box.least = min(box.least, mix(box.least, last_box.least, BOX_MEMORY * same));
-    box.most = max(box.most, mix(box.most, last_box.most, BOX_MEMORY * same));
+    let other = smoothstep(0.1 * TEMPORAL_OTHER_COLORS, TEMPORAL_OTHER_COLORS, most_apart);
+    let same = select(0.0, 1.0 - other, is_known);
+    box.least = min(box.least, mix(box.least, last_box.least, TEMPORAL_MEMORY * same));
+    box.most = max(box.most, mix(box.most, last_box.most, TEMPORAL_MEMORY * same));
     let compared = vec4f(ycocg(srgb_encode(last.rgb)), last.a);
     let middle = 0.5 * (box.least + box.most);
     let reach = 0.5 * (box.most - box.least) + 1.0e-3;
@@ -189,7 +182,7 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let between = fract(history_at - 0.5);
     let blur = 2.0 * sqrt(max(between.x * (1.0 - between.x), between.y * (1.0 - between.y)));
     let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur));
-    let samples = same * counted / (1.0 + FORGETTING * max(farthest - 1.0, 0.0));
+    let samples = same * counted / (1.0 + TEMPORAL_FORGETTING * max(farthest - 1.0, 0.0));
     // Where there is no mean, the nearest of few samples would show their pattern.
     let sharp = encoded / max(weights, 1.0e-20);
     let now_encoded = mix(smoothed / smooth_weights, sharp, saturate(samples));

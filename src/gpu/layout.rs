@@ -140,6 +140,14 @@ wgsl_constants! {
     pub const RADIANCE_MAX: f64 = 65504.0;
     /// Most samples that the mean of moving frames counts as.
     pub const TEMPORAL_SAMPLES: f64 = 12.0;
+    /// Share of the colours that an earlier frame allowed it that it is allowed still.
+    pub const TEMPORAL_MEMORY: f64 = 0.5;
+    /// Colours that are farther from those that earlier frames allowed are of something else.
+    pub const TEMPORAL_OTHER_COLORS: f64 = 0.1;
+    /// How much fewer samples it counts as where it shows what is no longer there.
+    pub const TEMPORAL_FORGETTING: f64 = 8.0;
+    /// Slope of the cubics by which it is resampled, which takes contrast.
+    pub const TEMPORAL_SLOPE: f64 = 0.65;
     /// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a
     /// stroke, is no step of a line.
     pub const ANTIALIAS_CORNER: f64 = 0.25;
@@ -261,6 +269,7 @@ gpu_structs! {
         volume_shadows: u32,
         /// Shadow rays to a light at edges of its shadow that have little history.
         edge_light_rays: u32,
+        _pad: [u32; 3],
     }
     /// A light in world space.
     Light {

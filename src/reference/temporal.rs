@@ -1,17 +1,10 @@
 //! Twin of `temporal`, in f64: the mean of frames that look at other points of their pixels.
 
 use super::tonemap::{srgb_decode, srgb_encode};
-use crate::gpu::layout::TEMPORAL_SAMPLES;
+use crate::gpu::layout::{
+    TEMPORAL_FORGETTING, TEMPORAL_MEMORY, TEMPORAL_OTHER_COLORS, TEMPORAL_SAMPLES, TEMPORAL_SLOPE,
+};
 use glam::{DVec2, DVec4};
-
-/// Of the cubics.
-const SLOPE: f64 = 0.65;
-/// Share of what an earlier frame allowed that is allowed still.
-const BOX_MEMORY: f64 = 0.5;
-/// How much fewer samples the mean counts as where it shows what is no longer there.
-const FORGETTING: f64 = 8.0;
-/// Colours that are farther from those that earlier frames allowed are of something else.
-const OTHER_COLORS: f64 = 0.1;
 
 /// What a frame shows at a pixel.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +64,8 @@ fn of_colors(color: DVec4, f: impl Fn(f64) -> f64) -> DVec4 {
     DVec4::new(f(color.x), f(color.y), f(color.z), color.w)
 }
 
-/// Weights of four neighbours, `f` behind the second, by the cubics of Keys (1981): a slope of 0.5 is Catmull and Rom's.
+/// Weights of four neighbours, `f` behind the second, by the cubics of Keys (1981): a slope of 0.5 is Catmull and
+/// Rom's.
 pub(super) fn cubic(f: f64, slope: f64) -> [f64; 4] {
     let spline = |x: f64| match x.abs() {
         x if x < 1.0 => (2.0 - slope) * x.powi(3) - (3.0 - slope) * x * x + 1.0,
@@ -89,7 +83,9 @@ fn stored(color: DVec4) -> DVec4 {
 /// The mean at `at`, in pixels from its corner: cubics but for the corners of 4 × 4 pixels.
 fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     let corner = (at - 0.5).floor();
-    let [across, down] = (at - 0.5 - corner).to_array().map(|f| cubic(f, SLOPE));
+    let [across, down] = (at - 0.5 - corner)
+        .to_array()
+        .map(|f| cubic(f, TEMPORAL_SLOPE));
     let (mut sum, mut weights) = (DVec4::ZERO, 0.0);
     for (y, down) in (-1..).zip(down) {
         for (x, across) in (-1..).zip(across) {
@@ -163,9 +159,12 @@ pub fn temporal(
         };
         let before = last.at([last_at.x as i64, last_at.y as i64]);
         let apart = (before.colors[0] - most).max(least - before.colors[1]);
-        let same = 1.0 - (apart.max_element() / OTHER_COLORS).clamp(0.0, 1.0);
-        let low = least.min(least.lerp(before.colors[0], BOX_MEMORY * same));
-        let high = most.max(most.lerp(before.colors[1], BOX_MEMORY * same));
+        // Eight bits round by less than the tenth.
+        let other = (apart.max_element() / TEMPORAL_OTHER_COLORS - 0.1) / 0.9;
+        let other = other.clamp(0.0, 1.0);
+        let same = 1.0 - other * other * (3.0 - 2.0 * other);
+        let low = least.min(least.lerp(before.colors[0], TEMPORAL_MEMORY * same));
+        let high = most.max(most.lerp(before.colors[1], TEMPORAL_MEMORY * same));
         let (middle, reach) = (0.5 * (low + high), 0.5 * (high - low) + 1e-3);
         let compared = ycocg(of_colors(resampled(last, last_at), srgb_encode));
         let farthest = ((compared - middle) / reach).abs().max_element().max(1.0);
@@ -176,7 +175,7 @@ pub fn temporal(
         let counted = before
             .samples
             .min(TEMPORAL_SAMPLES / (1.0 + blurring * blur));
-        let samples = same * counted / (1.0 + FORGETTING * (farthest - 1.0));
+        let samples = same * counted / (1.0 + TEMPORAL_FORGETTING * (farthest - 1.0));
         Mean {
             color: kept.lerp(now(samples), weight / (weight + samples)),
             samples: samples + weight,

@@ -87,6 +87,7 @@ pub mod scene_state;
 mod segments;
 mod shaders;
 pub mod shadow_classify;
+mod shadow_edges;
 pub mod shadow_filter;
 pub mod shadow_map;
 pub mod shadow_motion;
@@ -117,7 +118,6 @@ pub mod volume_places;
 pub mod volume_shadow;
 pub mod volumes;
 pub mod walk;
-mod young_edges;
 
 pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;

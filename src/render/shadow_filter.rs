@@ -7,8 +7,8 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
+    shadow_edges::ShadowEdges,
     signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
-    young_edges::YoungEdges,
 };
 use crate::{
     Result,
@@ -96,7 +96,7 @@ impl ShadowFilter {
         pair: usize,
         taps: [&GpuImage; 2],
         visibility: &Visibility,
-        edges: &YoungEdges,
+        edges: &ShadowEdges,
     ) -> Result<()> {
         let settings = &frame.config.shadows;
         let rays = frame.light_plan.rays;

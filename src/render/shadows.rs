@@ -11,11 +11,11 @@ use super::{
     recording::Recording,
     scene_buffers::SceneBuffers,
     shadow_classify::ShadowClassify,
+    shadow_edges::ShadowEdges,
     shadow_filter::ShadowFilter,
     shadow_map::ShadowMap,
     shadow_motion::ShadowMotion,
     shadow_rays::{self, ShadowRays},
-    young_edges::YoungEdges,
 };
 use crate::{
     Result,
@@ -31,7 +31,7 @@ pub struct Shadows {
     classify: ShadowClassify,
     rays: ShadowRays,
     motion: ShadowMotion,
-    edges: YoungEdges,
+    edges: ShadowEdges,
     filter: ShadowFilter,
     picture: Targets,
     /// Of what reflection rays have hit.
@@ -86,7 +86,7 @@ impl Shadows {
             classify: ShadowClassify::new(gpu, layouts),
             rays: ShadowRays::new(gpu, layouts),
             motion: ShadowMotion::new(gpu, layouts)?,
-            edges: YoungEdges::new(gpu),
+            edges: ShadowEdges::new(gpu),
             filter: ShadowFilter::new(gpu, layouts),
             picture: Targets::new(gpu)?,
             hits: Targets::new(gpu)?,

@@ -1,5 +1,5 @@
-//! Where the shadows of lights that have a size have edges with little history: `shadow_filter` finds them in one frame,
-//! and in the next one more rays go there.
+//! Where the shadows of lights that have a size have edges with little history: `shadow_filter` finds them in one
+//! frame, and in the next one more rays go there.
 
 use super::{
     edges::{TAPS_FORMAT, fitted},
@@ -14,7 +14,7 @@ use wgpu::TextureUsages as Usage;
 
 /// What the last frame found; one texel of each image without it.
 #[derive(Debug)]
-pub struct YoungEdges {
+pub struct ShadowEdges {
     /// A layer for two slots: a bit for each that has an edge there.
     found: GpuImage,
     /// Nothing, for what has no last frame.
@@ -22,14 +22,14 @@ pub struct YoungEdges {
     no_taps: GpuImage,
 }
 
-impl YoungEdges {
+impl ShadowEdges {
     /// None.
     pub fn new(gpu: &Gpu) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
             found: image(gpu, [1, 1], 1),
             none: image(gpu, [1, 1], 1),
-            no_taps: GpuImage::new(gpu, "young_edges.no_taps", [1, 1], TAPS_FORMAT, usage),
+            no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", [1, 1], TAPS_FORMAT, usage),
         }
     }
 
@@ -68,5 +68,5 @@ impl YoungEdges {
 
 fn image(gpu: &Gpu, size: [u32; 2], layers: u32) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-    GpuImage::with_layers(gpu, "young_edges", size, layers, FRESH_FORMAT, usage)
+    GpuImage::with_layers(gpu, "shadow_edges", size, layers, FRESH_FORMAT, usage)
 }

@@ -1,7 +1,7 @@
-// The rays that a pixel sends to the light of a slot: more to one whose shadow had an edge near where the last frame saw
-// the pixel's surface, of which there was little history, because it moved or came into sight. A filter would blur it
-// (adaptive sampling after Boksansky et al. 2019, "Ray Traced Shadows: Maintaining Real-Time Frame Rates", Ray Tracing
-// Gems, chapter 13). So that a pixel stays within its budget, one slot gets more.
+// The rays that a pixel sends to the light of a slot: more to one whose shadow had an edge with little history near
+// where the last frame saw the pixel's surface, because it moved or came into sight. A filter would blur it (adaptive
+// sampling after Boksansky et al. 2019, "Ray Traced Shadows: Maintaining Real-Time Frame Rates", Ray Tracing Gems,
+// chapter 13). So that a pixel stays within its budget, one slot gets more.
 // `taps_texture` and `edges_texture`, which the importer binds: taps of the pixel's surface, and what shadow_accumulate
 // found in the last frame, a layer for two slots; one texel without it.
 #import "common/frame.wgsl"
@@ -13,7 +13,7 @@
 const NO_SLOT = 0xffffffffu;
 
 // The slot that gets more rays; NO_SLOT for none.
-fn young_edge(pixel: vec2u) -> u32 {
+fn edge_slot(pixel: vec2u) -> u32 {
     let inside = min(pixel, textureDimensions(taps_texture) - 1u);
     let taps = signal_taps_unpack(textureLoad(taps_texture, inside, 0).xy);
     let part = vec2f(taps.weights.y + taps.weights.w, taps.weights.z + taps.weights.w);
@@ -29,7 +29,7 @@ fn young_edge(pixel: vec2u) -> u32 {
     return select(NO_SLOT, slot, known);
 }
 
-// `young` is the pixel's young_edge.
-fn rays_to_light(light: Light, slot: u32, young: u32) -> u32 {
-    return select(light_rays(light), frame.edge_light_rays, slot == young);
+// `edge` is the pixel's edge_slot.
+fn rays_to_light(light: Light, slot: u32, edge: u32) -> u32 {
+    return select(light_rays(light), frame.edge_light_rays, slot == edge);
 }
