@@ -508,6 +508,17 @@ fn edges_without_history_get_more_rays() {
         next
     });
     assert_eq!(pictures[0], pictures[1]);
+
+    // A light without a size gets no more beside one with a size, here a lamp below the floor.
+    let mut scene = scene([floor, card], vec![matte(Vec3::ONE)]);
+    let below = -5.0 * Vec3::Y;
+    add_light(&mut scene, LightKind::Point, 1.0, below, Vec3::ZERO);
+    let hard = Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 0.0);
+    let mut stage = lit(&gpu, &mut scene, hard, size);
+    stage.config.lights.radius = 0.2;
+    stage.config.shadows.edge_rays = 4;
+    let [(_, once), (_, more)] = [(); 2].map(|()| found_and_sent(&mut stage));
+    assert_eq!(once, more);
 }
 
 /// A floor under a card that jumps aside after `before` frames: the mean visibility of the pixels that were

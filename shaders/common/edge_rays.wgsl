@@ -31,5 +31,5 @@ fn edge_slot(pixel: vec2u) -> u32 {
 
 // `edge` is the pixel's edge_slot.
 fn rays_to_light(light: Light, slot: u32, edge: u32) -> u32 {
-    return select(light_rays(light), frame.edge_light_rays, slot == edge);
+    return select(light_rays(light), frame.edge_light_rays, slot == edge && light.radius > 0.0);
 }

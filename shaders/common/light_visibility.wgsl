@@ -12,7 +12,8 @@ struct VisibleShare {
     blocker: u32,
 }
 
-// By as many rays as are `sent`; `dimension` is that of the sampling sequence. The light's middle is above the surface's horizon.
+// By as many rays as are `sent`; `dimension` is that of the sampling sequence. The light's middle is above the
+// surface's horizon.
 fn light_visible_share(
     start: ShadowStart,
     light: Light,

@@ -14,12 +14,12 @@
 #import "common/blocked_light_store.wgsl"
 #import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/edge_rays.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
-#import "common/edge_rays.wgsl"
 
 struct RayArguments {
     // Workgroups of the indirect dispatch.

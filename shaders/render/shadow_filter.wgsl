@@ -4,7 +4,8 @@
 // in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
 //      surfaces
 // out  means_out: means over the frames since the pixel's surface became visible
-//      edges_out: a bit for each light of which 5 × 5 pixels find different shares, and the mean has few frames
+//      edges_out: a bit for each light with a size of which 5 × 5 pixels find different shares, and the mean has few
+//      frames
 // Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
 // and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
 // Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
@@ -178,8 +179,9 @@ fn shadow_accumulate(
         );
         textureStore(means_out, pixel, vec4u(words, 0u, 0u));
         if all(pixel < textureDimensions(edges_out)) {
-            let edges = (most > least) & (frames < vec2f(EDGE_FRAMES)) & vec2<bool>(is_surface);
-            textureStore(edges_out, pixel, params.layer / 2u, vec4u(dot(vec2u(edges), vec2u(1u, 2u)), 0u, 0u, 0u));
+            let edges = (most > least) & (frames < vec2f(EDGE_FRAMES)) & (params.soft > vec2f(0.0));
+            let bits = select(0u, dot(vec2u(edges), vec2u(1u, 2u)), is_surface);
+            textureStore(edges_out, pixel, params.layer / 2u, vec4u(bits, 0u, 0u, 0u));
         }
     }
 }

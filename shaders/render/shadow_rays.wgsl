@@ -15,12 +15,12 @@
 #import "common/blocked_light_store.wgsl"
 #import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/edge_rays.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
-#import "common/edge_rays.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
