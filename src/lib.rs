@@ -24,6 +24,7 @@
 //! 6. [`render::history`], where something is sampled: where the last frame saw each surface (`reproject`);
 //!    [`render::signal`] averages over frames and neighbours by it.
 //! 7. [`render::shadows`]: where there are many lights, [`render::light_choice`] chooses some for each pixel;
+//!    [`render::shadow_shafts`] finds between which surfaces and lights anything has moved;
 //!    [`render::shadow_classify`] lists the shadow rays that have to be traced, [`render::shadow_rays`]
 //!    traces them, to a visible share per pixel and light, [`render::shadow_motion`] finds where shadows that
 //!    move were in the last frame, and [`render::shadow_filter`] averages; or, to compare with,

@@ -108,7 +108,7 @@ fn shadow_ray_needed(start: ShadowStart, normal: vec3f, sample: LightSample) -> 
         && dot(start.horizon_normal, sample.to_light) > 0.0;
 }
 
-// Rays to a light, but for edges of its shadow with little history (common/edge_rays.wgsl).
+// Rays to a light, but for edges of its shadow with little history (common/shadow_edges.wgsl).
 fn light_rays(light: Light) -> u32 {
     return select(frame.light_rays, 1u, light.radius == 0.0);
 }

@@ -8,6 +8,10 @@
 
 // The word of a pixel that sent no rays for a part of the signal: nothing is blocked.
 const SIGNAL_UNSENT = 0x80000000u;
+// The word of a pixel that goes on with what its light's history holds: all of the light arrives, or, with the other
+// bits, none.
+const SIGNAL_KEPT = 0x80010000u;
+const SIGNAL_KEPT_BLOCKED = 0x7fffu;
 
 struct SignalParams {
     // Most earlier frames that the mean counts; 0 where it begins.
@@ -20,6 +24,8 @@ struct SignalParams {
     layer: u32,
     // Of the words of two lights: 1 where the light has a size, so that there is something to average.
     soft: vec2f,
+    // Whether edges of their shadows get more rays.
+    sharpens: u32,
 }
 
 fn signal_pack(signal: vec4f) -> vec2u {
@@ -29,6 +35,10 @@ fn signal_pack(signal: vec4f) -> vec2u {
 // Fresh words, with nothing blocked where no rays were sent.
 fn signal_sent(words: vec2u) -> vec2u {
     return select(words, vec2u(0u), words == vec2u(SIGNAL_UNSENT));
+}
+
+fn signal_is_kept(words: vec2u) -> vec2<bool> {
+    return (words & vec2u(0xffff0000u)) == vec2u(SIGNAL_KEPT);
 }
 
 fn signal_unpack(words: vec2u) -> vec4f {

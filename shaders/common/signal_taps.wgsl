@@ -32,3 +32,9 @@ fn signal_taps_unpack(words: vec2u) -> SignalTaps {
     let corner = vec2i(vec2u(words.x, words.x >> 15u) & vec2u(0x7fffu)) - 1;
     return SignalTaps(corner, weights * known, words.x >= SIGNAL_TAPS_MOVE);
 }
+
+// The one that counts most.
+fn signal_taps_nearest(taps: SignalTaps) -> vec2i {
+    let part = vec2f(taps.weights.y + taps.weights.w, taps.weights.z + taps.weights.w);
+    return taps.corner + vec2i(part > vec2f(0.5));
+}

@@ -1,22 +1,23 @@
 // shadow_classify: lists the shadow rays of a batch that have to be traced, densely.
 //
 // in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      batch: its rows and slots; edges of shadows in the last frame;
+//      batch: its rows and slots; edges of shadows in the last frame, and tiles where something has changed;
 //      `arguments` all zero
 // out  list: an entry for every pixel and slot that sends rays. Tiles come in any order; within a tile of 8 ×
-//      8 pixels rays are ordered by slot, then row by row, so that rays traced side by side are coherent.
+//      8 pixels rays are ordered by slot, edges first, then row by row, so that rays traced side by side are coherent
+//      and as many a thread.
 //      arguments: the number of entries and of rays, and the workgroups of `shadow_rays` that trace them
 //      shadow_words: the words of pixels that show points and lines, and the counts
-//      blocked_out: zeros where no ray is sent
+//      blocked_out: what is known where no ray is sent
 // A thread per row of a tile, eight tiles a workgroup: two barriers are enough for 512 pixels. A tile without
 // rays takes no space in the list. Threads of different workgroups meet only in atomicAdd; `shadow_arguments`
 // is a dispatch of its own, of one thread.
 #import "common/blocked_light_store.wgsl"
 #import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
-#import "common/edge_rays.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
+#import "common/shadow_edges.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
@@ -42,8 +43,10 @@ struct RayArguments {
 @group(1) @binding(7) var blocked_out: texture_storage_2d_array<r32uint, write>;
 @group(1) @binding(8) var taps_texture: texture_2d<u32>;
 @group(1) @binding(9) var edges_texture: texture_2d_array<u32>;
+@group(1) @binding(10) var tiles_texture: texture_2d<u32>;
 
-// For each slot of the batch and each row, a bit for each pixel that has a ray.
+// For each slot of the batch and each row, a bit for each pixel that has a ray, and 8 bits further one where an edge
+// gets more.
 var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_SLOTS>;
 // First entry of each tile that has rays.
 var<workgroup> tile_first: array<u32, 8>;
@@ -81,16 +84,19 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         let position = textureLoad(position_texture, pixel, 0).xyz;
         let start = shadow_ray_start(seen, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-        let edge = edge_slot(pixel);
+        let edges = shadow_edges(pixel);
         for (var i = 0u; i < slots; i++) {
             let slot = first_slot + i;
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
             let sample = light_sample(lights[chosen.light], start.position);
-            if chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample) {
-                row_masks[64u * i + thread] |= 1u << column;
-                sent += rays_to_light(lights[chosen.light], slot, edge);
+            let needed = chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample);
+            if needed && !shadow_edges_has_settled(edges, slot) {
+                let is_edge = slot == edges.slot;
+                row_masks[64u * i + thread] |= select(1u, 257u, is_edge) << column;
+                sent += rays_to_light(lights[chosen.light], is_edge);
             } else {
-                blocked_light_store(pixel, slot, SIGNAL_UNSENT);
+                let known = select(SIGNAL_UNSENT, shadow_edges_kept(edges, slot), needed);
+                blocked_light_store(pixel, slot, known);
             }
         }
     }
@@ -100,7 +106,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         var rays = 0u;
         for (var i = 0u; i < slots; i++) {
             for (var other = 0u; other < 8u; other++) {
-                rays += countOneBits(row_masks[64u * i + thread + other]);
+                rays += countOneBits(row_masks[64u * i + thread + other] & 255u);
             }
         }
         if rays > 0u {
@@ -116,19 +122,27 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
     workgroupBarrier();
     var slot_first = tile_first[tile];
     for (var i = 0u; i < slots; i++) {
+        var edge_entry = slot_first;
         var entry = slot_first;
         for (var other = 0u; other < 8u; other++) {
-            let rays = countOneBits(row_masks[64u * i + 8u * tile + other]);
+            let masks = row_masks[64u * i + 8u * tile + other];
+            let edges = countOneBits(masks >> 8u);
+            let rays = countOneBits(masks & 255u);
             slot_first += rays;
-            entry += select(0u, rays, other < row);
+            edge_entry += select(0u, edges, other < row);
+            entry += edges + select(0u, rays - edges, other < row);
         }
-        var mask = row_masks[64u * i + thread];
+        let edges = row_masks[64u * i + thread] >> 8u;
+        var mask = row_masks[64u * i + thread] & 255u;
         while mask != 0u {
-            let pixel = (first.y - batch.first_row) * frame.size.x + first.x + firstTrailingBit(mask);
-            let packed = pixel | ((first_slot + i) << 24u);
-            textureStore(list_out, ray_list_texel(entry), vec4u(packed, 0u, 0u, 0u));
+            let column = firstTrailingBit(mask);
+            let is_edge = ((edges >> column) & 1u) != 0u;
+            let pixel = (first.y - batch.first_row) * frame.size.x + first.x + column;
+            let texel = ray_list_texel(select(entry, edge_entry, is_edge));
+            textureStore(list_out, texel, vec4u(ray_list_pack(pixel, i, is_edge), 0u, 0u, 0u));
             mask &= mask - 1u;
-            entry++;
+            entry += select(1u, 0u, is_edge);
+            edge_entry += select(0u, 1u, is_edge);
         }
     }
 }

@@ -2,10 +2,11 @@
 //
 // shadow_accumulate
 // in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
-//      surfaces
+//      surfaces; last_edges
 // out  means_out: means over the frames since the pixel's surface became visible
-//      edges_out: a bit for each light with a size of which 5 × 5 pixels find different shares, and the mean has few
-//      frames
+//      edges_out: of each light with a size, whether it stands still, 5 × 5 pixels find different shares and the mean
+//      has few frames,
+//      and for how many frames they have found the same (common/shadow_edges_word.wgsl)
 // Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
 // and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
 // Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
@@ -23,6 +24,7 @@
 #import "common/apron.wgsl"
 #import "common/blocked_light_mean.wgsl"
 #import "common/cubic.wgsl"
+#import "common/shadow_edges_word.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/signal_smooth.wgsl"
 #import "common/signal_taps.wgsl"
@@ -36,6 +38,7 @@
 @group(1) @binding(6) var frame_surfaces: texture_2d<u32>;
 @group(1) @binding(7) var means_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(8) var edges_out: texture_storage_2d_array<r32uint, write>;
+@group(1) @binding(9) var last_edges: texture_2d_array<u32>;
 
 @group(1) @binding(2) var means: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
@@ -53,11 +56,19 @@ const CHANGE_MOST = 5.0;
 var<workgroup> found: array<vec2f, 144>;
 // What it found less what the history holds, and the variance that rays have there.
 var<workgroup> changes: array<vec4f, 64>;
+// Whether it differs what was found in and around the tile, and what was found from what the history holds.
+var<workgroup> found_differs: atomic<u32>;
+var<workgroup> history_differs: atomic<u32>;
 
-fn fresh_means(pixel: vec2u) -> vec4f {
+fn fresh_words(pixel: vec2u) -> vec2u {
     let first = textureLoad(fresh_texture, pixel, params.layer, 0).r;
-    return signal_unpack(signal_sent(vec2u(first, textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r)))
-        * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
+    return signal_sent(vec2u(first, textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r));
+}
+
+// What is kept has no width.
+fn fresh_means(words: vec2u) -> vec4f {
+    let found = select(words, words & vec2u(0xffffu), signal_is_kept(words));
+    return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
 
 fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
@@ -114,6 +125,12 @@ const MOVING_EARLIER_PER_SQUARE = 3.0;
 // Means of fewer frames get more rays in the next frame, at edges.
 const EDGE_FRAMES = 12.0;
 
+// Frames in which all pixels around have found the same, of both lights, where the last frame saw the pixel.
+fn frames_settled(taps: SignalTaps) -> vec2u {
+    let at = clamp(signal_taps_nearest(taps), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
+    return shadow_edges_frames(textureLoad(last_edges, at, params.layer / 2u, 0).r);
+}
+
 fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface) -> f32 {
     let most = min(f32(max(surface.frames, 1u) - 1u), f32(params.remembered));
     let width = penumbra_width(history.share, history.width);
@@ -128,13 +145,27 @@ fn shadow_accumulate(
     @builtin(local_invocation_index) index: u32,
 ) {
     let first = 8u * workgroup.xy + vec2u(0u, first_row);
-    for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
-        found[i] = fresh_means(apron_pixel(first, i, frame.size)).xz;
-    }
     let pixel = first + thread.xy;
     let inside = all(pixel < frame.size);
     let at = min(pixel, frame.size - 1u);
-    let fresh = fresh_means(at);
+    if index == 0u {
+        atomicStore(&found_differs, 0u);
+        atomicStore(&history_differs, 0u);
+    }
+    workgroupBarrier();
+    let corner_found = bitcast<vec2u>(fresh_means(fresh_words(first)).xz);
+    var differs = vec2u(0u);
+    for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
+        let other = fresh_means(fresh_words(apron_pixel(first, i, frame.size))).xz;
+        differs |= bitcast<vec2u>(other) ^ corner_found;
+        found[i] = other;
+    }
+    if any(differs != vec2u(0u)) {
+        atomicOr(&found_differs, 1u);
+    }
+    let words = fresh_words(at);
+    let kept = signal_is_kept(words);
+    var fresh = fresh_means(words);
     let taps = signal_taps_unpack(textureLoad(first_taps, at, 0).xy);
     let other_taps = signal_taps_unpack(textureLoad(second_taps, at, 0).xy);
     var a = history_at(taps, 0u);
@@ -146,17 +177,23 @@ fn shadow_accumulate(
     let variance = shares * (1.0 - shares);
     let difference = fresh.xz - shares;
     changes[index] = select(vec4f(0.0), vec4f(difference, variance), known.xyxy);
+    if any(changes[index].xy != vec2f(0.0)) {
+        atomicOr(&history_differs, 1u);
+    }
     workgroupBarrier();
     var sum = vec4f(0.0);
     let corner = clamp(thread.xy, vec2u(1u), vec2u(6u)) - 1u;
-    for (var i = 0u; i < 9u; i++) {
+    // Loops of no round, where the whole tile agrees with its history, and finds the same around it.
+    let sums = select(0u, 9u, atomicLoad(&history_differs) != 0u);
+    for (var i = 0u; i < sums; i++) {
         sum += changes[8u * (corner.y + i / 3u) + corner.x + i % 3u];
     }
     let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
     // Where all neighbours find the same, the history has to agree.
-    var least = vec2f(1.0);
-    var most = vec2f(0.0);
-    for (var i = 0u; i < 25u; i++) {
+    var least = fresh.xz;
+    var most = fresh.xz;
+    let others = select(0u, 25u, atomicLoad(&found_differs) != 0u);
+    for (var i = 0u; i < others; i++) {
         let other = found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u];
         least = min(least, other);
         most = max(most, other);
@@ -168,19 +205,29 @@ fn shadow_accumulate(
     b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
     let earlier = vec2f(earlier_frames(a, taps.moves, surface), earlier_frames(b, other_taps.moves, surface));
     let gain = select(vec2f(1.0), max(1.0 / (earlier + 1.0), changed), known);
+    let shown = select(gain, vec2f(1.0), kept);
+    fresh = select(fresh, vec4f(fresh.x, a.width, fresh.z, b.width), (kept & known).xxyy);
     if inside {
         let is_surface = surface.frames > 0u;
-        let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, gain.xxyy), is_surface);
+        let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, shown.xxyy), is_surface);
         // A mean as old as the surface goes on to be so.
-        let frames = select(1.0 / gain, vec2f(BLOCKED_FRAMES_ALL), 1.0 / gain > vec2f(BLOCKED_FRAMES_ALL - 1.0));
-        let words = vec2u(
+        let counted = select(1.0 / gain, vec2f(BLOCKED_FRAMES_ALL), 1.0 / gain > vec2f(BLOCKED_FRAMES_ALL - 1.0));
+        let frames = select(counted, vec2f(a.frames, b.frames), kept & known);
+        let means = vec2u(
             blocked_light_mean_pack(BlockedLightMean(mean.x, mean.y, frames.x)),
             blocked_light_mean_pack(BlockedLightMean(mean.z, mean.w, frames.y)),
         );
-        textureStore(means_out, pixel, vec4u(words, 0u, 0u));
+        textureStore(means_out, pixel, vec4u(means, 0u, 0u));
         if all(pixel < textureDimensions(edges_out)) {
-            let edges = (most > least) & (frames < vec2f(EDGE_FRAMES)) & (params.soft > vec2f(0.0));
-            let bits = select(0u, dot(vec2u(edges), vec2u(1u, 2u)), is_surface);
+            let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
+            let sharpens = soft & vec2<bool>(params.sharpens != 0u);
+            let edges = (most > least) & (frames < vec2f(EDGE_FRAMES)) & sharpens;
+            let is_lit = (most == vec2f(0.0)) & (mean.xz == vec2f(0.0));
+            let is_blocked = (least == vec2f(1.0)) & (mean.xz == vec2f(1.0));
+            let before = vec2u(frames_settled(taps).x, frames_settled(other_taps).y) * vec2u(known);
+            let agreed = min(before + 1u, vec2u(SETTLED_MOST));
+            let settled = select(vec2u(0u), agreed, (is_lit | is_blocked) & soft);
+            let bits = shadow_edges_pack(edges, settled, is_blocked);
             textureStore(edges_out, pixel, params.layer / 2u, vec4u(bits, 0u, 0u, 0u));
         }
     }

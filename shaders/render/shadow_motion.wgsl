@@ -3,8 +3,8 @@
 // section 4).
 //
 // in   G-buffer (position, ids), `motion`, the merged scene (group 2) and last_positions, its vertices in the last
-//      frame; blocked_texture: the triangles that this frame's rays hit; the surfaces that the last frame saw; taps
-//      of the pixel's surface
+//      frame, and which meshes have moved; blocked_texture: the triangles that this frame's rays hit; the surfaces that the last frame saw; taps
+//      of the pixel's surface; tiles where something has changed
 // out  first_out, second_out: taps of the pixel's shadow, of each light, and whether it may have changed
 // The point of the triangle that blocks the light casts its shadow where the line from the light through it meets
 // the plane of the surface. Where the same point cast it in the last frame, that frame saw the same shadow.
@@ -16,6 +16,7 @@
 #import "common/light.wgsl"
 #import "common/motion.wgsl"
 #import "common/scene.wgsl"
+#import "common/shadow_edges_word.wgsl"
 #import "common/signal_find.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -32,6 +33,10 @@
 @group(1) @binding(10) var taps_texture: texture_2d<u32>;
 @group(1) @binding(11) var first_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(12) var second_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(13) var tiles_texture: texture_2d<u32>;
+@group(1) @binding(14) var<storage, read> triangle_info: array<vec2u>;
+// A bit for each mesh that has moved.
+@group(1) @binding(15) var<storage, read> moved_meshes: array<u32>;
 
 // Cosine of the light to the surface below which a small motion of what blocks it is a large one of its shadow.
 const GRAZING = 0.02;
@@ -40,6 +45,8 @@ const MOVED = 0x80000000u;
 
 // What blocks the two lights in and around the tile: triangles plus 1, or 0.
 var<workgroup> blockers: array<vec2u, 144>;
+// Whether any of that has moved, or a surface of the tile.
+var<workgroup> any_moves: atomic<u32>;
 
 fn last_vertex(vertex: u32) -> vec3f {
     let first = 3u * vertex;
@@ -54,15 +61,22 @@ fn corners_of(triangle: u32) -> vec3u {
 fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let slots = (frame.light_slots + 1u) & ~1u;
     let light = first_light + k;
-    // The share that is blocked: where there is none, the triangle is an older frame's.
-    if (textureLoad(blocked_texture, pixel, light, 0).r & 0xffffu) == 0u {
+    // The share that is blocked: where there is none, and where no ray was sent, the triangle is an older frame's.
+    let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
+    if (blocked & 0xffffu) == 0u || blocked >= SIGNAL_UNSENT {
         return 0u;
     }
     let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
-    let i = corners_of(blocker - 1u);
-    let moved = any(last_vertex(i.x) != scene_position(i.x)) || any(last_vertex(i.y) != scene_position(i.y))
-        || any(last_vertex(i.z) != scene_position(i.z));
-    return blocker | select(0u, MOVED, moved);
+    let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
+    var moved = 0u;
+    // A loop of one round: software adapters skip those.
+    for (var due = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u; due; due = false) {
+        let i = corners_of(blocker - 1u);
+        let differs = any(last_vertex(i.x) != scene_position(i.x)) || any(last_vertex(i.y) != scene_position(i.y))
+            || any(last_vertex(i.z) != scene_position(i.z));
+        moved = select(0u, MOVED, differs);
+    }
+    return blocker | moved;
 }
 
 // Where the light's middle casts the shadow of `point`, on the plane through `position`; `position` itself where that
@@ -127,15 +141,14 @@ fn blocker_near(at: vec2u, k: u32, least: u32) -> NearBlocker {
 }
 
 // The taps of light `k`; `own` are those of the surface.
-fn shadow_taps(pixel: vec2u, at: vec2u, k: u32, own: vec2u) -> vec2u {
+fn shadow_taps(pixel: vec2u, at: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
     let position = textureLoad(position_texture, pixel, 0).xyz;
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
-    let moved = any(position != last_position);
+    let moved = surface.moved;
     // On a surface that moves, what stands still casts moving shadows.
     let near = blocker_near(at, k, select(MOVED, 1u, moved));
     let moves = moved || near.any_moved;
     let unchanged = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
-    let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
     if surface.frames == 0u || !(moved || near.triangle >= MOVED) {
         return unchanged;
     }
@@ -159,6 +172,17 @@ fn shadow_taps(pixel: vec2u, at: vec2u, k: u32, own: vec2u) -> vec2u {
     return select(unchanged, taps, found.weight > 0.01);
 }
 
+// Whether anything has moved between one of the lights and the tile or one around it.
+fn light_changes(tile: vec2u) -> bool {
+    var changes = 0u;
+    for (var i = 0u; i < 9u; i++) {
+        let other = vec2i(tile) + vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        let inside = clamp(other, vec2i(0), vec2i(textureDimensions(tiles_texture)) - 1);
+        changes |= textureLoad(tiles_texture, inside, 0).x;
+    }
+    return ((changes >> first_light) & 3u) != 0u | (first_light >= 30u);
+}
+
 @compute @workgroup_size(8, 8)
 fn shadow_motion(
     @builtin(workgroup_id) workgroup: vec3u,
@@ -166,16 +190,35 @@ fn shadow_motion(
     @builtin(local_invocation_index) index: u32,
 ) {
     let first = 8u * workgroup.xy + vec2u(0u, first_row);
-    for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
-        let texel = apron_pixel(first, i, frame.size);
-        blockers[i] = vec2u(blocker_at(texel, 0u), blocker_at(texel, 1u));
+    let pixel = first + thread.xy;
+    let inside = min(pixel, frame.size - 1u);
+    let surface = signal_surface_unpack(textureLoad(surfaces, inside, 0));
+    if index == 0u {
+        atomicStore(&any_moves, 0u);
     }
     workgroupBarrier();
-    let pixel = first + thread.xy;
-    if all(pixel < frame.size) {
-        let own = textureLoad(taps_texture, pixel, 0).xy;
+    // Loops of one round: software adapters skip those.
+    for (var due = light_changes(first / 8u); due; due = false) {
+        var moves = surface.moved;
+        for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
+            let texel = apron_pixel(first, i, frame.size);
+            let found = vec2u(blocker_at(texel, 0u), blocker_at(texel, 1u));
+            moves = moves || any(found >= vec2u(MOVED));
+            blockers[i] = found;
+        }
+        if moves {
+            atomicStore(&any_moves, 1u);
+        }
+    }
+    workgroupBarrier();
+    let own = textureLoad(taps_texture, inside, 0).xy;
+    var taps = array(own, own);
+    for (var due = atomicLoad(&any_moves) != 0u; due; due = false) {
         let at = thread.xy + APRON;
-        textureStore(first_out, pixel, vec4u(shadow_taps(pixel, at, 0u, own), 0u, 0u));
-        textureStore(second_out, pixel, vec4u(shadow_taps(pixel, at, 1u, own), 0u, 0u));
+        taps = array(shadow_taps(inside, at, 0u, own, surface), shadow_taps(inside, at, 1u, own, surface));
+    }
+    if all(pixel < frame.size) {
+        textureStore(first_out, pixel, vec4u(taps[0], 0u, 0u));
+        textureStore(second_out, pixel, vec4u(taps[1], 0u, 0u));
     }
 }

@@ -1,8 +1,8 @@
 // shadow_rays: traces shadow rays through the trees.
 //
 // in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      trees (group 1); edges of shadows in the last frame; for `shadow_rays` the list of a batch, which
-//      shadow_classify writes
+//      trees (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes; for
+//      `shadow_rays_by_pixel` edges of shadows in the last frame, and tiles where something has changed
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl); the cost only where it is counted
 //      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
@@ -15,10 +15,10 @@
 #import "common/blocked_light_store.wgsl"
 #import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
-#import "common/edge_rays.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/light_visibility.wgsl"
+#import "common/shadow_edges.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
 
@@ -29,11 +29,12 @@
 @group(3) @binding(3) var ids_texture: texture_2d<u32>;
 @group(3) @binding(4) var<storage, read_write> shadow_words: array<atomic<u32>>;
 @group(3) @binding(5) var blocked_out: texture_storage_2d_array<r32uint, write>;
+@group(3) @binding(6) var list_texture: texture_2d<u32>;
+// Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
+@group(3) @binding(7) var<uniform> arguments: vec4u;
 @group(3) @binding(6) var taps_texture: texture_2d<u32>;
 @group(3) @binding(7) var edges_texture: texture_2d_array<u32>;
-@group(3) @binding(8) var list_texture: texture_2d<u32>;
-// Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
-@group(3) @binding(9) var<uniform> arguments: vec4u;
+@group(3) @binding(8) var tiles_texture: texture_2d<u32>;
 
 fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));
@@ -68,13 +69,13 @@ fn shadow_rays(
         return;
     }
     let entry = textureLoad(list_texture, ray_list_texel(ray), 0).r;
-    let slot = entry >> 24u;
+    let slot = batch.first_slot + ((entry >> 24u) & 0x7fu);
     let offset = entry & 0xffffffu;
     let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
     let seen = textureLoad(ids_texture, pixel, 0).r;
     let start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
     let light = lights[light_of(slot, pixel).light];
-    let rays = rays_to_light(light, slot, edge_slot(pixel));
+    let rays = rays_to_light(light, entry >= 0x80000000u);
     let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
     if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
@@ -106,7 +107,7 @@ fn shadow_rays_by_pixel(
             start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
-        let edge = edge_slot(pixel);
+        let edges = shadow_edges(pixel);
         for (var first = 0u; first < frame.light_slots; first += 4u) {
             // Points and lines trace no rays.
             var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
@@ -123,7 +124,11 @@ fn shadow_rays_by_pixel(
                         blocked_light_store(pixel, slot, SIGNAL_UNSENT);
                         continue;
                     }
-                    let sent = rays_to_light(light, slot, edge);
+                    if shadow_edges_has_settled(edges, slot) {
+                        blocked_light_store(pixel, slot, shadow_edges_kept(edges, slot));
+                        continue;
+                    }
+                    let sent = rays_to_light(light, slot == edges.slot);
                     rays += sent;
                     word |= traced(start, pixel, slot, light, sample, sent);
                 }

@@ -241,6 +241,7 @@ section! {
         blended_cast: bool,
         rays: u32 => RAYS: RangeInclusive<u32> = 1..=64,
         edge_rays: u32 => EDGE_RAYS: RangeInclusive<u32> = 1..=64,
+        retrace: u32 => RETRACE: RangeInclusive<u32> = 1..=64,
         max_rays: u32 => MAX_RAYS: RangeInclusive<u32> = 1..=1024,
         history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
         filter: bool,

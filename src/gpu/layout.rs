@@ -26,6 +26,8 @@ wgsl_constants! {
     pub const GRID_LOWER_SIDE: f64 = 64.0;
     /// How much larger than the whole three areas may be where a ray hits.
     pub const LAB_AREAS_SLACK: f64 = 1.00001;
+    /// Boxes around what has moved, at most.
+    pub const SHAFT_BOXES: u32 = 32;
     /// Slots of a batch of shadow rays.
     pub const RAY_BATCH_SLOTS: u32 = 16;
     /// Threads of a workgroup that traces a list of rays.
@@ -565,6 +567,18 @@ gpu_structs! {
         range: f32,
         _pad: u32,
     }
+    /// Where something has moved between surfaces and lights.
+    ShaftParams {
+        /// Boxes.
+        count: u32,
+        /// Bits that say for all tiles what is to be traced.
+        changed: u32,
+        /// Frames of which one traces a tile's rays.
+        retrace: u32,
+        _pad: u32,
+        lows: [[f32; 4]; SHAFT_BOXES as usize],
+        highs: [[f32; 4]; SHAFT_BOXES as usize],
+    }
     /// What the filters of a sampled signal need.
     SignalParams {
         /// Earlier frames that count at most; 0 where the history begins.
@@ -576,6 +590,9 @@ gpu_structs! {
         layer: u32,
         /// Of two lights: 1 where the light has a size.
         soft: [f32; 2],
+        /// 1 where edges of their shadows get more rays.
+        sharpens: u32,
+        _pad: u32,
     }
     /// How a picture is exposed.
     Exposure {

@@ -43,6 +43,7 @@ const STEPS: &[(&[&str], Rgb)] = &[
             "shadow_classify",
             "shadow_rays",
             "shadow_motion",
+            "shadow_shafts",
             "shadow_filter",
             "shadow_map",
             "light_choice",

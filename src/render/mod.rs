@@ -92,6 +92,7 @@ pub mod shadow_filter;
 pub mod shadow_map;
 pub mod shadow_motion;
 pub mod shadow_rays;
+pub mod shadow_shafts;
 pub mod shadows;
 mod sheen;
 pub mod shown;
@@ -567,7 +568,7 @@ impl Renderer {
             .history
             .record(r, &frame, geometry, gbuffer, motion, &plan)?;
         self.shadows
-            .record(r, &frame, geometry, trees, gbuffer, motion, history)?;
+            .record(r, &frame, geometry, trees, gbuffer, motion, history, &plan)?;
         let ambient = self
             .occlusion
             .record(r, &frame, geometry, trees, gbuffer, history)?;

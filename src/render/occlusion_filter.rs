@@ -78,6 +78,7 @@ impl OcclusionFilter {
             filters: settings.filter,
             layer: 0,
             soft: [0.0; 2],
+            sharpens: false,
         };
         let fresh = Fresh {
             found: fresh,

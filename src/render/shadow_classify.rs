@@ -38,6 +38,7 @@ impl ShadowClassify {
             blocked,
             Uint,
             UintArray,
+            Uint,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/shadow_classify.wgsl";
@@ -65,7 +66,7 @@ impl ShadowClassify {
         list: &RayList,
         batch: &Batch,
         visibility: &Visibility,
-        [taps, edges]: [&dyn Bind; 2],
+        [taps, edges, tiles]: [&dyn Bind; 3],
     ) -> Result<()> {
         let gpu = recording.gpu;
         let [params, arguments] = list.bindings(batch);
@@ -81,6 +82,7 @@ impl ShadowClassify {
             &visibility.blocked,
             taps,
             edges,
+            tiles,
         ];
         let mut pass = recording.scope.scoped_compute_pass("shadow_classify");
         // A workgroup has eight tiles.

@@ -1,5 +1,5 @@
-//! Where the shadows of lights that have a size have edges with little history: `shadow_filter` finds them in one
-//! frame, and in the next one more rays go there.
+//! Where the shadows of lights that have a size have edges with little history, and where they have settled:
+//! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
 use super::{
     edges::{TAPS_FORMAT, fitted},
@@ -15,8 +15,9 @@ use wgpu::TextureUsages as Usage;
 /// What the last frame found; one texel of each image without it.
 #[derive(Debug)]
 pub struct ShadowEdges {
-    /// A layer for two slots: a bit for each that has an edge there.
-    found: GpuImage,
+    /// A layer for two slots (common/shadow_edges_word.wgsl), of the last frame and of this one by the parity of
+    /// [`Reprojection::index`].
+    found: [GpuImage; 2],
     /// Nothing, for what has no last frame.
     none: GpuImage,
     no_taps: GpuImage,
@@ -27,7 +28,7 @@ impl ShadowEdges {
     pub fn new(gpu: &Gpu) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            found: image(gpu, [1, 1], 1),
+            found: pair(gpu, [1, 1], 1),
             none: image(gpu, [1, 1], 1),
             no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", [1, 1], TAPS_FORMAT, usage),
         }
@@ -44,26 +45,39 @@ impl ShadowEdges {
             Some(slots) => (size, slots.div_ceil(2).max(1)),
             None => ([1, 1], 1),
         };
-        if (self.found.size(), self.found.layers()) != (size, layers) {
-            self.found = fitted(gpu, size, || image(gpu, size, layers))?;
+        let [found, _] = &self.found;
+        if (found.size(), found.layers()) != (size, layers) {
+            self.found = fitted(gpu, size, || pair(gpu, size, layers))?;
         }
         Ok(())
     }
 
-    /// Where this frame's pixels were, and what the last frame found there.
-    pub fn before<'a>(&'a self, history: Reprojection<'a>) -> [&'a dyn Bind; 2] {
-        [history.taps, &self.found]
+    /// Where this frame's pixels were, what the last frame found there, and the tiles where something has changed.
+    pub fn before<'a>(
+        &'a self,
+        history: Reprojection<'a>,
+        tiles: &'a GpuImage,
+    ) -> [&'a dyn Bind; 3] {
+        [history.taps, self.found(history)[0], tiles]
     }
 
     /// The same for pixels that no frame has seen before.
-    pub fn none(&self) -> [&dyn Bind; 2] {
-        [&self.no_taps, &self.none]
+    pub fn none<'a>(&'a self, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
+        [&self.no_taps, &self.none, tiles]
     }
 
-    /// What this frame finds.
-    pub fn found(&self) -> &GpuImage {
-        &self.found
+    /// What the last frame found, and what this one finds.
+    pub fn found(&self, history: Reprojection<'_>) -> [&GpuImage; 2] {
+        let [even, odd] = &self.found;
+        match history.index.is_multiple_of(2) {
+            true => [odd, even],
+            false => [even, odd],
+        }
     }
+}
+
+fn pair(gpu: &Gpu, size: [u32; 2], layers: u32) -> [GpuImage; 2] {
+    [(); 2].map(|()| image(gpu, size, layers))
 }
 
 fn image(gpu: &Gpu, size: [u32; 2], layers: u32) -> GpuImage {

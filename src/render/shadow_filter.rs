@@ -86,7 +86,8 @@ impl ShadowFilter {
     }
 
     /// Adds this frame's rays to those lights of a pair that have a size to their histories, which the last frame has
-    /// at `taps`, and replaces their visibility. Finds the edges of their shadows that have little history.
+    /// at `taps`, and replaces their visibility. Finds the edges of their shadows that have little history, and where
+    /// they have settled.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
@@ -111,8 +112,9 @@ impl ShadowFilter {
         let [last, lights] = [&self.lights, &frame.lights]
             .map(|lights| lights.chunks(2).nth(pair).unwrap_or_default());
         let is_followed = visibility.has_blockers() || !history.moves;
+        let in_place = are_in_place(last, lights);
         let averaging = Averaging {
-            remembered: match are_in_place(last, lights) && is_followed {
+            remembered: match in_place && is_followed {
                 true => remembered,
                 false => remembered.min(MOVED - 1),
             },
@@ -120,11 +122,13 @@ impl ShadowFilter {
             filters: settings.filter,
             layer: 2 * pair as u32,
             soft: softness(lights),
+            // A light that moves has edges without history wherever its shadows have edges.
+            sharpens: in_place || history.index == 0,
         };
         let fresh = Fresh {
             found: &visibility.blocked,
             taps: &taps,
-            edges: Some(edges.found()),
+            edges: Some(edges.found(history)),
         };
         let left = self
             .filter

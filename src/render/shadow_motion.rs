@@ -6,6 +6,7 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
+    tree_policy::TreePlan,
 };
 use crate::{
     Result,
@@ -15,7 +16,7 @@ use crate::{
         pass::Binding::{self, Float, Read, Store, Uint, UintArray},
     },
 };
-use wgpu::TextureUsages as Usage;
+use wgpu::{BufferUsages, TextureUsages as Usage};
 
 /// Label of the pass.
 const LABEL: &str = "shadow_motion";
@@ -27,6 +28,8 @@ pub struct ShadowMotion {
     /// The first light of each pair.
     pairs: UniformArray<[u32; 4]>,
     taps: [GpuImage; 2],
+    /// A bit for each mesh that has moved.
+    moved: wgpu::Buffer,
 }
 
 impl ShadowMotion {
@@ -40,7 +43,7 @@ impl ShadowMotion {
         let taps = Store(TAPS_FORMAT);
         let bindings = [
             uniform, uniform, uniform, Float, Uint, Float, Read, UintArray, Uint, Uint, Uint, taps,
-            taps,
+            taps, Uint, Read, Read,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let pairs = (0..LIGHT_LIMIT.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);
@@ -48,6 +51,7 @@ impl ShadowMotion {
             kernel: Kernel::new(gpu, "render/shadow_motion.wgsl", LABEL, &shared, &bindings),
             pairs: UniformArray::new(gpu, "shadow_motion.pairs", pairs)?,
             taps: taps_of(gpu, [1, 1]),
+            moved: moved_meshes(gpu, 1),
         })
     }
 
@@ -57,7 +61,7 @@ impl ShadowMotion {
     }
 
     /// The taps of the two lights of a pair: those of their shadows where something has moved, else those of the
-    /// pixels' surfaces.
+    /// pixels' surfaces. `tiles` says where to look.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record<'a>(
         &'a mut self,
@@ -67,7 +71,9 @@ impl ShadowMotion {
         gbuffer: &GBuffer,
         motion: Motion<'_>,
         history: Reprojection<'a>,
+        tiles: &GpuImage,
         visibility: &Visibility,
+        plan: &TreePlan,
         pair: usize,
     ) -> Result<[&'a GpuImage; 2]> {
         let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers())
@@ -78,6 +84,12 @@ impl ShadowMotion {
         if self.taps[0].size() != frame.size {
             self.taps = fitted(gpu, frame.size, || taps_of(gpu, frame.size))?;
         }
+        let moved: Vec<u32> = plan.changed.chunks(32).map(bits).collect();
+        if self.moved.size() < 4 * moved.len() as u64 {
+            self.moved = gpu.catch(|| moved_meshes(gpu, moved.len()))?;
+        }
+        gpu.queue
+            .write_buffer(&self.moved, 0, bytemuck::cast_slice(&moved));
         let [first, second] = &self.taps;
         recording.dispatch_pixels(
             LABEL,
@@ -96,12 +108,27 @@ impl ShadowMotion {
                 history.taps,
                 first,
                 second,
+                tiles,
+                &geometry.buffers.triangle_info,
+                &self.moved,
             ],
             frame.size,
             recording.budget.pixels(),
         )?;
         Ok([first, second])
     }
+}
+
+/// A bit for each that is set, the first one lowest.
+fn bits(set: &[bool]) -> u32 {
+    let set = set.iter().enumerate();
+    set.fold(0, |bits, (i, &is_set)| bits | u32::from(is_set) << i)
+}
+
+/// Room for `words` words.
+fn moved_meshes(gpu: &Gpu, words: usize) -> wgpu::Buffer {
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+    gpu.buffer("shadow_motion.moved_meshes", 4 * words as u64, usage)
 }
 
 fn taps_of(gpu: &Gpu, size: [u32; 2]) -> [GpuImage; 2] {

@@ -32,16 +32,16 @@ impl ShadowRays {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
         let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
-        let bindings = [
-            uniform, Float, Uint, Uint, Write, blocked, Uint, UintArray, Uint, uniform,
-        ];
+        let bindings = [uniform, Float, Uint, Uint, Write, blocked];
+        let listed = [&bindings[..], &[Uint, uniform]].concat();
+        let by_pixel = [&bindings[..], &[Uint, UintArray, Uint]].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |entry, bindings: &[Binding]| {
             Kernel::new(gpu, "render/shadow_rays.wgsl", entry, &shared, bindings)
         };
         Self {
-            listed: kernel("shadow_rays", &bindings),
-            by_pixel: kernel("shadow_rays_by_pixel", &bindings[..8]),
+            listed: kernel("shadow_rays", &listed),
+            by_pixel: kernel("shadow_rays_by_pixel", &by_pixel),
         }
     }
 
@@ -54,8 +54,8 @@ impl ShadowRays {
         }
     }
 
-    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more where
-    /// the last frame had `edges`, in a pass that is called `label`.
+    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more or none
+    /// where the last frame had `edges` or had settled, in a pass that is called `label`.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
@@ -66,7 +66,7 @@ impl ShadowRays {
         gbuffer: &GBuffer,
         batch: Option<(&RayList, &Batch)>,
         visibility: &Visibility,
-        [taps, edges]: [&dyn Bind; 2],
+        [taps, edges, tiles]: [&dyn Bind; 3],
         label: &'static str,
     ) -> Result<()> {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
@@ -74,7 +74,7 @@ impl ShadowRays {
         let (ids, words) = (&gbuffer.ids, &visibility.words);
         let blocked = &visibility.blocked;
         let Some((list, batch)) = batch else {
-            let own: &[&dyn Bind] = &[position, normal, ids, words, blocked, taps, edges];
+            let own: &[&dyn Bind] = &[position, normal, ids, words, blocked, taps, edges, tiles];
             let most = recording.budget.batch_rays / frame.light_plan.rays_per_pixel().max(1);
             let kernel = &self.by_pixel;
             return recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most);
@@ -87,8 +87,6 @@ impl ShadowRays {
             ids,
             words,
             blocked,
-            taps,
-            edges,
             &list.entries,
             &arguments,
         ];

@@ -16,6 +16,8 @@ use super::{
     shadow_map::ShadowMap,
     shadow_motion::ShadowMotion,
     shadow_rays::{self, ShadowRays},
+    shadow_shafts::ShadowShafts,
+    tree_policy::TreePlan,
 };
 use crate::{
     Result,
@@ -32,6 +34,7 @@ pub struct Shadows {
     rays: ShadowRays,
     motion: ShadowMotion,
     edges: ShadowEdges,
+    shafts: ShadowShafts,
     filter: ShadowFilter,
     picture: Targets,
     /// Of what reflection rays have hit.
@@ -87,6 +90,7 @@ impl Shadows {
             rays: ShadowRays::new(gpu, layouts),
             motion: ShadowMotion::new(gpu, layouts)?,
             edges: ShadowEdges::new(gpu),
+            shafts: ShadowShafts::new(gpu, layouts),
             filter: ShadowFilter::new(gpu, layouts),
             picture: Targets::new(gpu)?,
             hits: Targets::new(gpu)?,
@@ -109,6 +113,7 @@ impl Shadows {
                 }
                 self.rays.needs(shadows.compact_rays, needs);
                 if shadows.averages() && lights::may_be_soft(input.scene, input.config) {
+                    self.shafts.needs(needs);
                     self.motion.needs(needs);
                     self.filter.needs(shadows.filter, needs);
                 }
@@ -137,6 +142,7 @@ impl Shadows {
         gbuffer: &GBuffer,
         motion: Motion<'_>,
         history: Reprojection<'_>,
+        tree_plan: &TreePlan,
     ) -> Result<&Visibility> {
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
         let lights = frame.light_plan;
@@ -157,8 +163,9 @@ impl Shadows {
         let most = (recording.budget.batch_rays / lights.rays).max(1);
         self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
         // The samples of a picture are no history.
-        let finds_edges =
-            frame.filters_shadows && lights.edge_rays > lights.rays && !frame.is_one_of_many();
+        let averages = frame.filters_shadows && !frame.is_one_of_many();
+        let settles = averages && shadows.retrace > 1;
+        let finds_edges = settles || (averages && lights.edge_rays > lights.rays);
         let slots = finds_edges.then_some(lights.slots);
         self.edges.fit(gpu, frame.size, slots)?;
         match shadows.mode {
@@ -172,16 +179,20 @@ impl Shadows {
             }
             ShadowMode::Rays => {
                 let picture = (&self.picture, shadow_rays::LABEL);
-                let edges = self.edges.before(history);
+                self.shafts
+                    .record(recording, frame, history, tree_plan, settles)?;
+                let edges = self.edges.before(history, self.shafts.tiles(settles));
                 self.trace(recording, frame, geometry, trees, gbuffer, picture, edges)?;
             }
         }
         let output = &self.picture.output;
         match frame.filters_shadows {
             true => {
+                let tiles = self.shafts.tiles(settles);
                 for pair in self.filter.pairs(gpu, frame)? {
                     let taps = self.motion.record(
-                        recording, frame, geometry, gbuffer, motion, history, output, pair,
+                        recording, frame, geometry, gbuffer, motion, history, tiles, output,
+                        tree_plan, pair,
                     )?;
                     let edges = &self.edges;
                     self.filter
@@ -219,7 +230,7 @@ impl Shadows {
             .fit(recording.gpu, plan, shadows.compact_rays, most)?;
         if traces {
             let hits = (&self.hits, shadow_rays::LABEL_AT_HITS);
-            let none = self.edges.none();
+            let none = self.edges.none(self.shafts.tiles(false));
             self.trace(recording, frame, geometry, trees, gbuffer, hits, none)?;
         }
         Ok(&self.hits.output)
@@ -235,8 +246,8 @@ impl Shadows {
             .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
-    /// Traces shadow rays from what `gbuffer` shows into `targets`, more where the last frame had `edges`, in passes
-    /// that are called `label`.
+    /// Traces shadow rays from what `gbuffer` shows into `targets`, more or none where the last frame had `edges` or had
+    /// settled, in passes that are called `label`.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     fn trace(
         &self,
@@ -246,7 +257,7 @@ impl Shadows {
         trees: Trees<'_>,
         gbuffer: &GBuffer,
         (targets, label): (&Targets, &'static str),
-        edges: [&dyn Bind; 2],
+        edges: [&dyn Bind; 3],
     ) -> Result<()> {
         let (list, output) = (&targets.list, &targets.output);
         let lists = frame.config.shadows.compact_rays;

@@ -42,6 +42,8 @@ pub struct Averaging {
     pub layer: u32,
     /// Of two lights: 1 where the light has a size.
     pub soft: [f32; 2],
+    /// Whether edges of their shadows get more rays.
+    pub sharpens: bool,
 }
 
 /// What a frame adds to a signal.
@@ -51,8 +53,8 @@ pub struct Fresh<'a> {
     pub found: &'a GpuImage,
     /// Where the last frame has the means.
     pub taps: &'a [&'a GpuImage],
-    /// Where edges are told, of shaders that find them.
-    pub edges: Option<&'a GpuImage>,
+    /// The edges of the last frame, and where this one's are told, of shaders that find them.
+    pub edges: Option<[&'a GpuImage; 2]>,
 }
 
 /// The shaders of a signal.
@@ -131,6 +133,7 @@ impl Signal {
             rays,
             layer,
             soft,
+            sharpens,
             ..
         } = averaging;
         let params = TAP_STEPS.map(|step| SignalParams {
@@ -139,6 +142,8 @@ impl Signal {
             step,
             layer,
             soft,
+            sharpens: sharpens.into(),
+            ..SignalParams::default()
         });
         self.params.write_all(gpu, PARAMS, &params)
     }
@@ -155,7 +160,9 @@ impl SignalFilter {
         let mut accumulate = vec![uniform, uniform, UintArray];
         accumulate.extend(vec![Uint; shaders.taps + 2]);
         accumulate.push(signal);
-        accumulate.extend(shaders.finds_edges.then_some(StoreArray(FRESH_FORMAT)));
+        if shaders.finds_edges {
+            accumulate.extend([StoreArray(FRESH_FORMAT), UintArray]);
+        }
         let filter = [uniform, uniform, Uint, Uint, signal];
         let [accumulate_entry, filter_entry] = shaders.entries;
         Self {
@@ -203,7 +210,9 @@ impl SignalFilter {
         let mut own: Vec<&dyn Bind> = vec![&none, fresh.found];
         own.extend(fresh.taps.iter().map(|&taps| taps as &dyn Bind));
         own.extend([last as &dyn Bind, surfaces, now]);
-        own.extend(fresh.edges.map(|edges| edges as &dyn Bind));
+        if let Some([last, now]) = fresh.edges {
+            own.extend([now as &dyn Bind, last]);
+        }
         run(&self.accumulate, &own)?;
         if !averaging.filters {
             return Ok(LastRound {

@@ -72,6 +72,14 @@ fn rays(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
             let rays = Slider::new(&mut shadows.edge_rays, Shadows::EDGE_RAYS);
             ui.add(rays.logarithmic(true))
         });
+    let tip = "Frames of which one traces rays where neighbours have long found the same and nothing moves between a \
+               surface and the light";
+    Row::new("retrace after", &["shadows.retrace"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let frames = Slider::new(&mut shadows.retrace, Shadows::RETRACE);
+            ui.add(frames.logarithmic(true).suffix(" frames"))
+        });
     let tip = "Most rays per pixel. Where all lights would need more, each pixel chooses lights at random, by what \
                they would give it";
     Row::new("most rays", &["shadows.max_rays"], tip)

@@ -1,0 +1,123 @@
+// shadow_shafts: finds the tiles of 8 × 8 pixels between which and a light something has changed since the last frame
+// (shaft culling, Haines and Wallace 1991, "Shaft Culling for Efficient Ray-Traced Radiosity").
+//
+// in   this frame's surfaces; boxes around what has moved, where it was and where it is; lights, and which of them have
+//      changed
+// out  tiles_out, a texel a tile: x, a bit for each of the first 31 lights between which and the tile something has
+//      moved; y, the same and the lights that have changed, and SHAFT_ALL where all rays are to be traced: in every
+//      tile where more has changed, and else in each by turns
+// A tile in which a surface has moved has all bits set.
+// A workgroup a tile. A shaft is the box around the tile's surfaces, swept to the light; instead of it, a line is swept
+// to the light from the middle, and the boxes grow by the tile's and the light's size.
+#import "common/frame.wgsl"
+#import "common/light.wgsl"
+#import "common/shadow_edges_word.wgsl"
+#import "common/signal.wgsl"
+#import "common/unseen.wgsl"
+
+struct ShaftParams {
+    // Boxes.
+    count: u32,
+    // Bits of y that are set in all tiles.
+    changed: u32,
+    // Frames of which one traces a tile's rays.
+    retrace: u32,
+    lows: array<vec4f, SHAFT_BOXES>,
+    highs: array<vec4f, SHAFT_BOXES>,
+}
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: ShaftParams;
+@group(1) @binding(2) var surfaces: texture_2d<u32>;
+@group(1) @binding(3) var tiles_out: texture_storage_2d<rg32uint, write>;
+
+// More than any coordinate.
+const FAR = 3.0e38;
+// Relative slack for what rounding does.
+const SLACK = 1.0e-5;
+
+var<workgroup> lows: array<vec3f, 64>;
+var<workgroup> highs: array<vec3f, 64>;
+// A bit for each light.
+var<workgroup> moved: atomic<u32>;
+
+// Whether the line from `start` along `along`, which ends at `end` times that, meets a box.
+fn line_meets(start: vec3f, along: vec3f, end: f32, low: vec3f, high: vec3f) -> bool {
+    let inverse = 1.0 / select(along, vec3f(1.0e-20), abs(along) < vec3f(1.0e-20));
+    let a = (low - start) * inverse;
+    let b = (high - start) * inverse;
+    let enter = min(a, b);
+    let leave = max(a, b);
+    return max(max(enter.x, enter.y), max(enter.z, 0.0)) <= min(min(leave.x, leave.y), min(leave.z, end));
+}
+
+// Whether a line from the box `middle` ± `half` to the light may meet another one.
+fn shaft_meets(middle: vec3f, half: vec3f, light: Light, low: vec3f, high: vec3f) -> bool {
+    let rounding = SLACK * (abs(middle) + abs(low) + abs(high) + half);
+    if light.kind == LIGHT_DIRECTIONAL {
+        let farthest = length(max(abs(low - middle), abs(high - middle)) + half);
+        // The tangent of the disc's angle is less than twice its sine, of up to 60°.
+        let grown = half + rounding + 2.0 * light.radius * farthest;
+        return line_meets(middle, -light.direction, FAR, low - grown, high + grown);
+    }
+    let grown = max(half, vec3f(light.radius)) + rounding;
+    return line_meets(middle, light.position - middle, 1.0, low - grown, high + grown);
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    let tile = first / 8u;
+    let boxes = unseen_zero(f32(thread)) + params.count;
+    if thread == 0u {
+        atomicStore(&moved, 0u);
+    }
+    lows[thread] = vec3f(FAR);
+    highs[thread] = vec3f(-FAR);
+    workgroupBarrier();
+    let pixel = first + vec2u(thread % 8u, thread / 8u);
+    // A loop of one round: software adapters skip those.
+    for (var due = boxes > 0u && all(pixel < frame.size); due; due = false) {
+        let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
+        if surface.frames > 0u {
+            lows[thread] = surface.position;
+            highs[thread] = surface.position;
+        }
+        if surface.moved {
+            atomicOr(&moved, ~SHAFT_ALL);
+        }
+    }
+    workgroupBarrier();
+    let eights = select(0u, 8u, boxes > 0u);
+    if thread < eights {
+        for (var i = thread + 8u; i < 64u; i += 8u) {
+            lows[thread] = min(lows[thread], lows[i]);
+            highs[thread] = max(highs[thread], highs[i]);
+        }
+    }
+    workgroupBarrier();
+    var low = vec3f(FAR);
+    var high = vec3f(-FAR);
+    for (var i = 0u; i < eights; i++) {
+        low = min(low, lows[i]);
+        high = max(high, highs[i]);
+    }
+    let tests = select(0u, boxes * min(frame.light_slots, 31u), low.x <= high.x);
+    let middle = 0.5 * low + 0.5 * high;
+    // The middle is rounded.
+    let half = max(high - middle, middle - low);
+    for (var i = thread; i < tests; i += 64u) {
+        let slot = i / boxes;
+        let box = i % boxes;
+        if shaft_meets(middle, half, lights[slot], params.lows[box].xyz, params.highs[box].xyz) {
+            atomicOr(&moved, 1u << slot);
+        }
+    }
+    workgroupBarrier();
+    if thread == 0u {
+        let turn = (tile.x + 3u * tile.y + frame.sample_index) % params.retrace == 0u;
+        let found = atomicLoad(&moved);
+        let traced = found | params.changed | select(0u, SHAFT_ALL, turn);
+        textureStore(tiles_out, tile, vec4u(found, traced, 0u, 0u));
+    }
+}
