@@ -67,6 +67,9 @@ pub struct DrawLists {
     solid: Vec<Run>,
     /// Transmissive runs without alpha blending, which belong there where rays find what is behind them.
     glass: Vec<Run>,
+    /// The same of each part, with its index in [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
+    solid_by_part: Vec<(Run, usize)>,
+    glass_by_part: Vec<(Run, usize)>,
     /// Blended and transmissive parts: the run and the part's index in
     /// [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
     blended: Vec<(Run, usize)>,
@@ -139,13 +142,13 @@ impl DrawLists {
     /// Sorts out the runs of all parts.
     pub(super) fn new(scene: &Scene, surfaces: &Surfaces) -> Self {
         let material = |run: &Run| &scene.materials[run.material];
+        let by_part = |(part, run)| (run, part);
         let parts = || surfaces.runs.iter().copied().enumerate();
         let parts = || parts().filter(|(_, run)| run.triangle_count > 0);
         let runs = || parts().map(|(_, run)| run);
         let solid = |run: &Run| !material(run).is_blended();
         let of_mode =
             |mode| runs().filter(move |run| solid(run) && material(run).alpha_mode == mode);
-        let same = |a: &Run, b: &Run| a.material == b.material;
         let blended = parts().filter(|(_, run)| !solid(run));
         // Points and lines transmit no light.
         let is_blended =
@@ -156,6 +159,11 @@ impl DrawLists {
         Self {
             solid: joined(runs().filter(solid), same),
             glass: joined(runs().filter(is_glass), same),
+            solid_by_part: parts().filter(|(_, run)| solid(run)).map(by_part).collect(),
+            glass_by_part: parts()
+                .filter(|(_, run)| is_glass(run))
+                .map(by_part)
+                .collect(),
             glass_parts: parts()
                 .filter(|(_, run)| is_glass(run))
                 .map(|(part, _)| part)
@@ -173,6 +181,20 @@ impl DrawLists {
     pub fn surfaces(&self, see_through: bool) -> impl Iterator<Item = &Run> {
         let glass = self.glass.iter().filter(move |_| see_through);
         self.solid.iter().chain(glass)
+    }
+
+    /// Those of parts that `is_seen`.
+    pub(super) fn surfaces_of(
+        &self,
+        see_through: bool,
+        is_seen: impl Fn(usize) -> bool,
+    ) -> Vec<Run> {
+        let glass = self.glass_by_part.iter().filter(|_| see_through);
+        let seen = self.solid_by_part.iter().chain(glass);
+        joined(
+            seen.filter(|(_, part)| is_seen(*part)).map(|(run, _)| *run),
+            same,
+        )
     }
 
     /// What is drawn over that, with the index of each part.
@@ -207,6 +229,11 @@ pub(super) fn slices<'a>(runs: impl IntoIterator<Item = &'a Run>, most: u32) -> 
         }
     }
     slices
+}
+
+/// Whether two runs are of one material.
+fn same(a: &Run, b: &Run) -> bool {
+    a.material == b.material
 }
 
 /// Joins runs that lie side by side and agree.

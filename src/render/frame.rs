@@ -8,7 +8,7 @@ use super::{
     environment::Environment,
     lights::{self, LightPlan},
     scene_buffers::SceneBuffers,
-    view::View,
+    view::{View, jittered_from_clip},
 };
 use crate::{
     Error, Result,
@@ -352,6 +352,11 @@ impl<'a> Prepared<'a> {
         aspect(self.size)
     }
 
+    /// From offsets to the eye, in world axes, to clip space, at the points that the frame looks at.
+    pub fn clip_from_offset(&self) -> Mat4 {
+        jittered_from_clip(self.jitter, self.size) * self.view.clip_from_offset(self.aspect())
+    }
+
     /// How fog scatters light.
     pub fn fog_medium(&self) -> FogMedium {
         let fog = &self.config.fog;
@@ -528,15 +533,12 @@ impl FrameUniforms {
         let input = &prepared;
         let (config, lights) = (&*input.config, &input.lights);
         // Moves the point that a pixel looks at to its centre.
-        let [width, height] = input.size.map(|side| 2.0 / side.max(1) as f32);
-        let shift = input.jitter * Vec2::new(-width, height);
-        let sampled_from_clip = Mat4::from_translation(shift.extend(0.0));
-        let clip_from_offset = input.view.clip_from_offset(input.aspect());
+        let shift = jittered_from_clip(input.jitter, input.size).w_axis;
         let [view_right, view_up] = input.view.half_extents(input.aspect());
         let view_middle = input.view.forward() - shift.x * view_right - shift.y * view_up;
         let placement = environment.place(config, lights::has_sun(input.scene, config));
         let frame = GpuFrame {
-            clip_from_offset: (sampled_from_clip * clip_from_offset).to_cols_array_2d(),
+            clip_from_offset: input.clip_from_offset().to_cols_array_2d(),
             eye: input.view.eye().to_array(),
             light_count: lights.len() as u32,
             forward: input.view.forward().to_array(),

@@ -5,6 +5,7 @@ use super::{
     draw_lists::slices,
     edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
     frame::Frame,
+    frustum::Frustum,
     materials::Surface,
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -87,7 +88,7 @@ impl GBufferPass {
         }
     }
 
-    /// Draws the scene, a part of the frame after another.
+    /// Draws what of the scene may be in view, a part of the frame after another.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -103,10 +104,11 @@ impl GBufferPass {
             wgpu::LoadOp::Clear(0.0),
         );
         let keeps = (wgpu::LoadOp::Load, wgpu::LoadOp::Load);
-        let slices = slices(
-            buffers.draws.surfaces(frame.traces_reflections),
-            recording.budget.triangles(),
-        );
+        let frustum = Frustum::new(&frame.view, frame.clip_from_offset());
+        let seen = buffers.draws.surfaces_of(frame.traces_reflections, |part| {
+            frustum.may_see(frame.parts[part])
+        });
+        let slices = slices(&seen, recording.budget.triangles());
         for (index, slice) in slices.iter().enumerate() {
             let (color, depth) = if index == 0 { clears } else { keeps };
             let color_attachments = self.output.attachments(color);

@@ -30,6 +30,7 @@ pub mod fog_integrate;
 pub mod fog_light;
 mod formats;
 pub mod frame;
+mod frustum;
 pub mod gbuffer;
 mod geometry_copy;
 pub mod ground;

@@ -127,6 +127,13 @@ impl View {
     }
 }
 
+/// From clip space to that of a picture that looks at `jitter` in its pixels, from their middles, y down.
+pub(super) fn jittered_from_clip(jitter: Vec2, size: [u32; 2]) -> Mat4 {
+    let [width, height] = size.map(|side| 2.0 / side.max(1) as f32);
+    let shift = jitter * Vec2::new(-width, height);
+    Mat4::from_translation(shift.extend(0.0))
+}
+
 /// A question to the trees: what is seen through a point of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PickQuery {
