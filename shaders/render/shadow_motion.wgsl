@@ -3,8 +3,8 @@
 // section 4).
 //
 // in   G-buffer (position, ids), `motion`, the merged scene (group 2) and last_positions, its vertices in the last
-//      frame, and which meshes have moved; blocked_texture: the triangles that this frame's rays hit; the surfaces that the last frame saw; taps
-//      of the pixel's surface; tiles where something has changed
+//      frame, and which meshes have moved; blocked_texture: the triangles that this frame's rays hit; the surfaces
+//      that the last frame saw; taps of the pixel's surface; tiles where something has changed
 // out  first_out, second_out: taps of the pixel's shadow, of each light, and whether it may have changed
 // The point of the triangle that blocks the light casts its shadow where the line from the light through it meets
 // the plane of the surface. Where the same point cast it in the last frame, that frame saw the same shadow.

@@ -18,7 +18,7 @@
 struct ShaftParams {
     // Boxes.
     count: u32,
-    // Bits of y that are set in all tiles.
+    // Bits of y that are set in all tiles: lights that have changed, or all.
     changed: u32,
     // Frames of which one traces a tile's rays.
     retrace: u32,

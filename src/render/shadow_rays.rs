@@ -54,8 +54,8 @@ impl ShadowRays {
         }
     }
 
-    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more or none
-    /// where the last frame had `edges` or had settled, in a pass that is called `label`.
+    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more
+    /// where the last frame had `edges` and none where light has settled, in a pass that is called `label`.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,

@@ -246,8 +246,8 @@ impl Shadows {
             .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
-    /// Traces shadow rays from what `gbuffer` shows into `targets`, more or none where the last frame had `edges` or had
-    /// settled, in passes that are called `label`.
+    /// Traces shadow rays from what `gbuffer` shows into `targets`, more where the last frame had `edges` and none where
+    /// light has settled, in passes that are called `label`.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     fn trace(
         &self,
