@@ -575,8 +575,7 @@ fn settled_pixels_are_traced_by_turns() {
     // An eighth of them, and the neighbours of edges.
     assert!(few > every / 8 && few < every / 3, "{few} of {every}");
     let [every, few] = [&mut all, &mut by_turns].map(|stage| stage.channel(Channel::Shadow).texels);
-    let difference = root_mean_square(&every, &few);
-    assert!(difference < 0.01, "{difference}");
+    assert_eq!(every, few);
 }
 
 /// Whatever changes what the settled pixels see is seen at once.
