@@ -521,7 +521,7 @@ fn edges_without_history_get_more_rays() {
     assert_eq!(once, more);
 }
 
-/// A floor, and a card above it in the frame of this pose: where it hangs, which it may not.
+/// The pose in which the card hangs at a point, or is hidden.
 fn card_at(stage: &Stage<'_>, at: Option<Vec3>) -> Pose {
     let mut pose = Pose::new(stage.scene, None, 0.0);
     pose.world_from_node[1] = Mat4::from_translation(at.unwrap_or_default());
@@ -529,7 +529,7 @@ fn card_at(stage: &Stage<'_>, at: Option<Vec3>) -> Pose {
     pose
 }
 
-/// A floor with a card above, which a lamp shines on, traced anew each frame or, where settled, only every 64 frames.
+/// A floor with a card above, which a lamp shines on; one frame of `retrace` traces what has settled.
 fn card_above_a_floor<'a>(
     gpu: &'a canopy::gpu::Gpu,
     scene: &'a mut Scene,
@@ -585,7 +585,7 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
     let sun = |x: f32| Lamp::Sun(Vec3::new(x, 1.0, 0.3), 3.0);
     let lamp = Lamp::Sphere(Vec3::new(0.8, 3.0, 0.5), 0.15);
     let here = Some(Vec3::new(-0.6, 0.9, 0.2));
-    // A card high above is in no pixel's sight, nor is what leaves.
+    // The card jumps, and is hidden.
     let places = [
         Some(Vec3::new(0.7, 0.4, -0.3)),
         Some(Vec3::new(0.3, 2.1, 0.2)),
@@ -636,6 +636,28 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
     for (every, few) in every.iter().zip(&few) {
         assert!(root_mean_square(every, few) < 0.01);
     }
+}
+
+/// Materials that a clip moves are no reason to lose a shadow that moves.
+#[test]
+fn shadows_are_followed_while_materials_change() {
+    let gpu = gpu();
+    let lamp = Lamp::Sun(Vec3::new(0.4, 1.0, 0.3), 8.0);
+    let view = look_at(Vec3::new(0.0, 5.0, 3.0), Vec3::ZERO, 20.0);
+    let pictures = [1, 64].map(|retrace| {
+        let mut scene = Scene::default();
+        let mut stage = card_above_a_floor(&gpu, &mut scene, lamp, retrace);
+        for frame in 0..16 {
+            let at = Vec3::new(0.03 * frame as f32 - 0.5, 1.0, 0.0);
+            let mut pose = card_at(&stage, Some(at));
+            let mut material = stage.scene.materials[0].clone();
+            material.roughness = 0.5 + 0.02 * frame as f32;
+            pose.materials = vec![(0, material)];
+            stage.draw(&pose, view);
+        }
+        stage.channel(Channel::Shadow).texels
+    });
+    assert_eq!(pictures[0], pictures[1]);
 }
 
 /// A floor under a card that jumps aside after `before` frames: the mean visibility of the pixels that were

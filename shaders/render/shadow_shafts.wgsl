@@ -5,7 +5,7 @@
 //      changed
 // out  tiles_out, a texel a tile: x, a bit for each of the first 31 lights between which and the tile something has
 //      moved; y, the same and the lights that have changed, and SHAFT_ALL where all rays are to be traced: in every
-//      tile where more has changed, and else in each by turns
+//      tile where materials or the number of lights have changed, and else in each by turns
 // A tile in which a surface has moved has all bits set.
 // A workgroup a tile. A shaft is the box around the tile's surfaces, swept to the light; instead of it, a line is swept
 // to the light from the middle, and the boxes grow by the tile's and the light's size.
@@ -18,7 +18,9 @@
 struct ShaftParams {
     // Boxes.
     count: u32,
-    // Bits of y that are set in all tiles: lights that have changed, or all.
+    // Bits that are set in all tiles, of x and y: all, where it is not known what has moved.
+    moved: u32,
+    // The same, of y: lights that have changed, or all.
     changed: u32,
     // Frames of which one traces a tile's rays.
     retrace: u32,
@@ -116,7 +118,7 @@ fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
     workgroupBarrier();
     if thread == 0u {
         let turn = (tile.x + 3u * tile.y + frame.sample_index) % params.retrace == 0u;
-        let found = atomicLoad(&moved);
+        let found = atomicLoad(&moved) | params.moved;
         let traced = found | params.changed | select(0u, SHAFT_ALL, turn);
         textureStore(tiles_out, tile, vec4u(found, traced, 0u, 0u));
     }

@@ -571,11 +571,11 @@ gpu_structs! {
     ShaftParams {
         /// Boxes.
         count: u32,
-        /// Bits that say for all tiles what is to be traced.
+        /// Bits of lights that are set in all tiles: where anything may have moved, and that have changed.
+        moved: u32,
         changed: u32,
         /// Frames of which one traces a tile's rays.
         retrace: u32,
-        _pad: u32,
         lows: [[f32; 4]; SHAFT_BOXES as usize],
         highs: [[f32; 4]; SHAFT_BOXES as usize],
     }

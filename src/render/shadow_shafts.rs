@@ -36,8 +36,8 @@ pub struct ShadowShafts {
     last: Option<Last>,
 }
 
-/// What the last frame drew.
-#[derive(Debug)]
+/// What the last frame drew; nothing before the first one.
+#[derive(Debug, Default)]
 struct Last {
     parts: Vec<Aabb>,
     lights: Vec<Light>,
@@ -104,18 +104,21 @@ impl ShadowShafts {
         if self.tiles.size() != size {
             self.tiles = fitted(gpu, size, || image(gpu, size))?;
         }
-        let last = self.last.replace(Last::of(frame));
         if !settles {
+            self.last = None;
             return Ok(());
         }
-        let found = last.and_then(|last| last.changes(frame, &plan.changed));
-        let (lights, boxes) = found.unwrap_or((!0, Vec::new()));
+        let last = self.last.get_or_insert_default();
+        let boxes = last.boxes_of_moved(frame, &plan.changed);
         let mut params = ShaftParams {
-            count: boxes.len() as u32,
-            changed: lights,
+            moved: if boxes.is_none() { !0 } else { 0 },
+            changed: last.changed_lights(frame),
             retrace: frame.config.shadows.retrace,
             ..ShaftParams::default()
         };
+        last.keep(frame);
+        let boxes = boxes.unwrap_or_default();
+        params.count = boxes.len() as u32;
         for (i, moved) in boxes.iter().enumerate() {
             params.lows[i] = moved.min.extend(0.0).to_array();
             params.highs[i] = moved.max.extend(0.0).to_array();
@@ -140,26 +143,29 @@ impl ShadowShafts {
 }
 
 impl Last {
-    fn of(frame: &Prepared<'_>) -> Self {
-        Self {
-            parts: frame.parts.clone(),
-            lights: frame.lights.clone(),
-            materials: frame.pose.materials.clone(),
-        }
+    fn keep(&mut self, frame: &Prepared<'_>) {
+        self.parts.clone_from(&frame.parts);
+        self.lights.clone_from(&frame.lights);
+        self.materials.clone_from(&frame.pose.materials);
     }
 
-    /// A bit for each of the first 31 lights that has changed since this frame, and boxes around what has moved, where
-    /// it was and where it is, at most [`SHAFT_BOXES`]; `None` where more has changed.
-    fn changes(&self, frame: &Prepared<'_>, changed: &[bool]) -> Option<(u32, Vec<Aabb>)> {
-        let same = self.materials == frame.pose.materials
-            && self.parts.len() == frame.parts.len()
-            && self.lights.len() == frame.lights.len();
-        if !same {
+    /// A bit for each of the first 31 lights that has changed since this frame; all where a material has, or their
+    /// number.
+    fn changed_lights(&self, frame: &Prepared<'_>) -> u32 {
+        if self.materials != frame.pose.materials || self.lights.len() != frame.lights.len() {
+            return !0;
+        }
+        let lights = self.lights.iter().zip(&frame.lights).take(31).enumerate();
+        let changed = lights.filter(|(_, (last, now))| last != now);
+        changed.fold(0, |bits, (light, _)| bits | 1 << light)
+    }
+
+    /// Boxes around what has moved since this frame, where it was and where it is, at most [`SHAFT_BOXES`]; `None`
+    /// where there are none around it.
+    fn boxes_of_moved(&self, frame: &Prepared<'_>, changed: &[bool]) -> Option<Vec<Aabb>> {
+        if self.parts.len() != frame.parts.len() {
             return None;
         }
-        let lights = self.lights.iter().zip(&frame.lights).take(31);
-        let lights = lights.enumerate().filter(|(_, (last, now))| last != now);
-        let lights = lights.fold(0, |bits, (light, _)| bits | 1 << light);
         let moved = moved_parts(frame.scene, changed);
         let boxes = self.parts.iter().zip(&frame.parts).zip(moved);
         let boxes: Vec<_> = boxes
@@ -168,7 +174,7 @@ impl Last {
             .filter(|moved| !moved.is_empty())
             .collect();
         let finite = boxes.iter().all(|b| b.min.is_finite() && b.max.is_finite());
-        finite.then(|| (lights, joined(boxes, SHAFT_BOXES as usize)))
+        finite.then(|| joined(boxes, SHAFT_BOXES as usize))
     }
 }
 
@@ -180,19 +186,48 @@ fn moved_parts(scene: &Scene, changed: &[bool]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// Boxes around these, at most `most`: neighbours along the longest side of all share one.
-fn joined(mut boxes: Vec<Aabb>, most: usize) -> Vec<Aabb> {
+/// Boxes around these, at most `most`: one around those whose middles lie in the same part of the longest side of all.
+fn joined(boxes: Vec<Aabb>, most: usize) -> Vec<Aabb> {
     if boxes.len() <= most {
         return boxes;
     }
     let all = Aabb::union_of_finite(&boxes);
     let axis = (all.max - all.min).max_position();
-    boxes.sort_by(|a, b| a.center()[axis].total_cmp(&b.center()[axis]));
-    let shared = boxes.chunks(boxes.len().div_ceil(most));
-    shared.map(Aabb::union_of_finite).collect()
+    let (least, length) = (all.min[axis], (all.max - all.min)[axis]);
+    let mut shared = vec![Aabb::EMPTY; most];
+    for one in boxes {
+        let part = (one.center()[axis] - least) / length * most as f32;
+        let part = &mut shared[(part as usize).min(most - 1)];
+        *part = part.union(one);
+    }
+    shared.retain(|part| !part.is_empty());
+    shared
 }
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
     GpuImage::new(gpu, LABEL, size, FORMAT, usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    #[test]
+    fn shared_boxes_hold_all() {
+        let at = |i: u32| Vec3::new((i * 37 % 100) as f32, (i % 3) as f32, 0.0);
+        for (count, length) in [(5, 1.0), (32, 1.0), (500, 1.0), (500, 0.0)] {
+            let boxes: Vec<_> = (0..count)
+                .map(|i| Aabb::of([length * at(i), length * at(i) + Vec3::ONE]))
+                .collect();
+            let shared = joined(boxes.clone(), 32);
+            assert!(shared.len() <= 32 && shared.len() >= boxes.len().min(32) / 32);
+            let holds = |one: &Aabb| shared.iter().any(|s| s.union(*one) == *s);
+            assert!(boxes.iter().all(holds), "{count}");
+            // Not one box around everything, where they lie apart.
+            let widest = shared.iter().map(|s| s.max.x - s.min.x).fold(0.0, f32::max);
+            assert!(widest <= 6.0, "{widest}");
+        }
+    }
 }
