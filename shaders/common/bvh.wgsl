@@ -35,26 +35,50 @@ struct BvhLeafHit {
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
 
+// Two axes across a ray: points are projected along it onto their plane. The axis that the ray goes along most is
+// sheared away.
+struct BvhAcross {
+    x: vec3f,
+    y: vec3f,
+}
+
+fn bvh_across(direction: vec3f) -> BvhAcross {
+    let along = abs(direction);
+    let is_z = along.z >= max(along.x, along.y);
+    let is_y = !is_z && along.y >= along.x;
+    let slope = direction / select(select(direction.x, direction.y, is_y), direction.z, is_z);
+    let without_y = BvhAcross(vec3f(1.0, -slope.x, 0.0), vec3f(0.0, -slope.z, 1.0));
+    let without_z = BvhAcross(vec3f(1.0, 0.0, -slope.x), vec3f(0.0, 1.0, -slope.y));
+    return BvhAcross(
+        select(select(vec3f(-slope.y, 1.0, 0.0), without_y.x, is_y), without_z.x, is_z),
+        select(select(vec3f(-slope.z, 0.0, 1.0), without_y.y, is_y), without_z.y, is_z),
+    );
+}
+
 // The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's
-// t_min and t_max. Edge functions by Plücker coordinates: the two triangles of an edge compute exactly
-// opposite values for it, so no ray slips between them.
-fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, BvhLeafHit>) -> bool {
+// t_min and t_max. Corners are projected along the ray, each by itself, and edges are judged across it (Woop, Benthin
+// and Wald 2013). On which side of an edge the ray passes is told by comparing two products: rounding never turns their
+// order round, and it holds for both triangles of the edge, so no ray slips between them. Their difference would not
+// do: GPUs fuse one of the products with the subtraction.
+fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhAcross, hit: ptr<function, BvhLeafHit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
     let c = triangle.v2 - ray.origin;
-    let u = dot(cross(c + b, c - b), ray.direction);
-    let v = dot(cross(a + c, a - c), ray.direction);
-    let w = dot(cross(b + a, b - a), ray.direction);
+    let x = vec3f(dot(across.x, a), dot(across.x, b), dot(across.x, c));
+    let y = vec3f(dot(across.y, a), dot(across.y, b), dot(across.y, c));
+    let left = x.yzx * y.zxy;
+    let right = y.yzx * x.zxy;
+    let edges = left - right;
     let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
     let approach = dot(normal, ray.direction);
     let t = dot(normal, a) / approach;
-    let sum = u + v + w;
-    let inside = min(u, min(v, w)) >= 0.0 || max(u, max(v, w)) <= 0.0;
+    let sum = edges.x + edges.y + edges.z;
+    let inside = all(left >= right) || all(left <= right);
     if !(inside && sum != 0.0 && approach != 0.0 && t > ray.t_min && t < ray.t_max) {
         return false;
     }
     (*hit).t = t;
-    (*hit).barycentric = vec2f(v, w) / sum;
+    (*hit).barycentric = edges.yz / sum;
     return true;
 }
 
@@ -65,6 +89,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     // The tree's is a uniform, which the condition must not depend on alone (common/unseen.wgsl).
     let leaf_cutoff = max(unseen_zero(abs(ray.direction.x)) + tree.leaf_cutoff, cutoff);
     let inverse = bvh_inverse(ray.direction);
+    let across = bvh_across(ray.direction);
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     // First triangle of the mesh that the ray is in.
     var first = 0u;
@@ -173,7 +198,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         later_leaf = later_end;
                     }
                     var done = leaf == end;
-                    let is_hit = bvh_triangle(triangle, ray, &candidate);
+                    let is_hit = bvh_triangle(triangle, ray, across, &candidate);
                     bvh_step_triangle(tested, triangle, is_hit, candidate.t, ray.t_max);
                     if is_hit {
                         candidate.leaf = tested;

@@ -41,7 +41,7 @@ words! {
         BaldwinWeber = "baldwin-weber",
         /// The unit-triangle transform (Woop 2004).
         UnitTriangle = "unit-triangle",
-        /// Edge functions by Plücker coordinates: canopy's own test.
+        /// Edge functions by Plücker coordinates.
         Plucker = "plucker",
         /// Woop, Benthin and Wald 2013.
         Watertight = "watertight",

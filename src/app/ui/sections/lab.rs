@@ -248,7 +248,7 @@ fn test_words(test: LabTest) -> &'static str {
             "A map to the unit triangle that keeps an axis (Baldwin and Weber 2016)"
         }
         LabTest::UnitTriangle => "A map to the unit triangle (Woop 2004)",
-        LabTest::Plucker => "Edge functions by Plücker coordinates: canopy's own",
+        LabTest::Plucker => "Edge functions by Plücker coordinates",
         LabTest::Watertight => "Corners projected along the ray (Woop, Benthin and Wald 2013)",
     }
 }
