@@ -104,6 +104,30 @@ pub fn morton(
     codes
 }
 
+/// Whether the codes of [`morton`], those of `meshes` last, name the same cells, or on some axis cells side by side:
+/// WGSL's division may be off by 2.5 ulp, so that a centroid at the edge of a cell falls into the next one. With 10 bits
+/// an axis that is far smaller than a cell, and one code in a hundred differs at most.
+pub fn are_near(codes: &[u64], twin: &[u64], meshes: usize, axis_bits: u32) -> bool {
+    let cell = |code: u64, axis: u32| {
+        let bits = (0..21).map(|bit| (code >> (3 * bit + axis) & 1) << bit);
+        bits.sum::<u64>()
+    };
+    let wide = if axis_bits > 10 {
+        codes.len().saturating_sub(meshes)
+    } else {
+        0
+    };
+    let is_near = |(item, (code, twin)): (usize, (&u64, &u64))| {
+        let shift = if item < wide { 0 } else { 32 };
+        (0..3).all(|axis| cell(code >> shift, axis).abs_diff(cell(twin >> shift, axis)) <= 1)
+    };
+    let narrow = codes.iter().zip(twin).skip(wide);
+    let differ = narrow.filter(|(code, twin)| code != twin).count();
+    codes.len() == twin.len()
+        && codes.iter().zip(twin).enumerate().all(is_near)
+        && differ * 100 <= codes.len().max(100)
+}
+
 /// The TLAS as one more mesh, whose triangles are the others.
 pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
     let tlas = MeshRange {
@@ -425,4 +449,37 @@ fn gpu_box(b: Aabb) -> ([f32; 3], [f32; 3]) {
 /// The mesh in a triangle's first word, without the flag.
 pub fn mesh_of(info: u32) -> u32 {
     info & !ANY_HIT_TEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_near_in_cells_side_by_side() {
+        // Cell 3 of x beside cell 4, whose codes share no bit of x; then cell 5.
+        let code = |x: u64| {
+            (0..21)
+                .map(|bit| (x >> bit & 1) << (3 * bit + 2))
+                .sum::<u64>()
+        };
+        let codes = |x: u64, shift: u32| {
+            let mut codes = vec![code(7) << shift; 200];
+            codes[17] = code(x) << shift;
+            codes
+        };
+        for (axis_bits, shift) in [(10, 32), (21, 0)] {
+            let near = |x| are_near(&codes(x, shift), &codes(3, shift), 0, axis_bits);
+            assert_eq!([3, 4, 5].map(near), [true, true, false], "{axis_bits}");
+        }
+        // Three of 200 are too many; not where cells are as small as what the division is off by.
+        let many = |shift: u32| [vec![code(6) << shift; 3], vec![code(7) << shift; 197]].concat();
+        assert!(!are_near(&many(32), &codes(7, 32), 0, 10));
+        assert!(are_near(&many(0), &codes(7, 0), 0, 21));
+        // Codes of meshes are short where others are long.
+        let with_mesh = |x: u64| [codes(7, 0), vec![code(x) << 32]].concat();
+        assert!(are_near(&with_mesh(3), &with_mesh(4), 1, 21));
+        assert!(!are_near(&with_mesh(3), &with_mesh(5), 1, 21));
+        assert!(!are_near(&codes(7, 0), &codes(7, 0)[1..], 0, 21));
+    }
 }
