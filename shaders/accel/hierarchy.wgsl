@@ -7,7 +7,8 @@
 //      than the cutoff; the area −1 for all others; the pyramid's levels PYRAMID_FIRST_LEVEL … 9; the nodes that
 //      reach beyond their block, in no order
 // A workgroup per block, whose threads have two neighbouring items each, and so two binary nodes. They meet in
-// workgroup memory, and in the block's own leaf_rows behind a storage barrier.
+// workgroup memory, and in the block's own leaf_rows behind a storage barrier. Most binary nodes have too few leaves to
+// become nodes: the others are listed first, so that threads side by side make one each.
 #import "common/dispatch.wgsl"
 #import "common/leaf.wgsl"
 #import "common/pyramid.wgsl"
@@ -23,7 +24,9 @@ const THREADS = BLOCK / 2u;
 var<workgroup> codes_here: array<vec2u, BLOCK + 2u>;
 // Levels 1 to 8 of the block's pyramid. With the codes this fills the 16 KiB that every device has.
 var<workgroup> boxes_here: array<f32, 6u * (BLOCK - 2u)>;
+// How many nodes reach beyond the block, and how many are made here.
 var<workgroup> across_here: atomic<u32>;
+var<workgroup> made_here: atomic<u32>;
 
 var<private> block_first: u32;
 
@@ -91,6 +94,7 @@ fn hierarchy(
     }
     if thread == 0u {
         atomicStore(&across_here, 0u);
+        atomicStore(&made_here, 0u);
         if block_first > 0u && block_first < params.item_count {
             codes_here[0] = sorted_item(block_first - 1u).code;
         }
@@ -130,13 +134,26 @@ fn hierarchy(
                 let range = node_range(i32(k), from_here, to_here);
                 if i32(range.x) < i32(block_first) || range.y >= block_first + BLOCK {
                     scratch[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
-                } else {
-                    node_make_range(k, range, meshes[half]);
+                } else if node_is_made(range, meshes[half]) {
+                    // From the other end of the list: each position is at most in one of them.
+                    let place = BLOCK - 1u - atomicAdd(&made_here, 1u);
+                    let here = range - block_first;
+                    scratch[params.list_word + block_first + place] = here.x | (here.y << 9u) | ((k - range.x) << 18u);
                 }
             }
         }
     }
+    storageBarrier();
     workgroupBarrier();
+    let made = atomicLoad(&made_here);
+    for (var i = thread; i < made; i += THREADS) {
+        let packed = scratch[params.list_word + block_first + BLOCK - 1u - i];
+        let range = block_first + vec2u(packed & (BLOCK - 1u), (packed >> 9u) & (BLOCK - 1u));
+        let k = range.x + (packed >> 18u);
+        let mesh = sorted_item(k).mesh;
+        leaf_shift = mesh_span(mesh).shift;
+        node_make_range(k, range, mesh);
+    }
     if thread == 0u && block_first < params.item_count {
         scratch[params.across_word + block] = atomicLoad(&across_here);
     }

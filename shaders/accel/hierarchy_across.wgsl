@@ -2,7 +2,8 @@
 //
 // in   those nodes' positions, order, code_words, leaf_rows, the pyramid
 // out  nodes[i] and their area for those of more leaves than the cutoff
-// ACROSS_THREADS threads per block: of its BLOCK nodes a handful reach further.
+// Of a block's BLOCK nodes a handful reach further. They wait for one load after another: a thread for each is done first,
+// as long as there are threads to spare.
 #import "common/dispatch.wgsl"
 #import "common/pyramid.wgsl"
 #import "common/radix_tree.wgsl"
@@ -10,8 +11,6 @@
 
 #array read 0 1 leaf_rows: vec4u
 #array write 0 2 node_rows: vec4u
-
-const ACROSS_THREADS = 8u;
 
 fn code_at(k: u32) -> vec2u {
     return sorted_item(k).code;
@@ -29,24 +28,28 @@ fn pyramid_load(level: u32, index: u32) -> Box {
     return b;
 }
 
-@compute @workgroup_size(ACROSS_THREADS * ACROSS_BLOCKS)
+@compute @workgroup_size(ACROSS_THREADS)
 fn hierarchy_across(
     @builtin(workgroup_id) workgroup: vec3u,
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let block = dispatch_workgroup(workgroup, workgroups) * ACROSS_BLOCKS + thread / ACROSS_THREADS;
+    let block_threads = select(32u, 8u, params.item_count > ACROSS_MANY);
+    let item = dispatch_workgroup(workgroup, workgroups) * ACROSS_THREADS + thread;
+    let block = item / block_threads;
     if block * BLOCK >= params.item_count {
         return;
     }
     let count = scratch[params.across_word + block];
-    for (var i = thread % ACROSS_THREADS; i < count; i += ACROSS_THREADS) {
+    for (var i = item % block_threads; i < count; i += block_threads) {
         let k = scratch[params.list_word + BLOCK * block + i];
         let mesh = sorted_item(k).mesh;
         let span = mesh_span(mesh);
         leaf_shift = span.shift;
         let first = i32(span.first);
         let range = node_range(i32(k), first, first + i32(span.count) - 1);
-        node_make_range(k, range, mesh);
+        if node_is_made(range, mesh) {
+            node_make_range(k, range, mesh);
+        }
     }
 }

@@ -94,10 +94,13 @@ fn node_children(whole: Child) -> Pair {
     );
 }
 
-// Makes the node at position k, which has the positions `range`, unless it has no more leaves than the cutoff.
+// Whether the node of the positions `range` has more leaves than the cutoff.
+fn node_is_made(range: vec2u, mesh: u32) -> bool {
+    return range.y - range.x >= node_cutoff(mesh);
+}
+
+// Makes the node at position k, which has the positions `range`.
 fn node_make_range(k: u32, range: vec2u, mesh: u32) {
-    if range.y - range.x >= node_cutoff(mesh) {
-        let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u, 0u);
-        node_make(k + leaf_shift, whole, mesh);
-    }
+    let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u, 0u);
+    node_make(k + leaf_shift, whole, mesh);
 }

@@ -3,7 +3,8 @@
 
 use super::{
     layout::{
-        ACROSS_BLOCKS, BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL, PYRAMID_STEP, Span,
+        ACROSS_MANY, ACROSS_THREADS, BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL,
+        PYRAMID_STEP, Span,
     },
     stages::{Bound, Room, StageLayouts, Stages},
 };
@@ -116,7 +117,8 @@ impl HierarchyStages {
             }
             boxes = workgroups;
         }
-        let workgroups = blocks.div_ceil(ACROSS_BLOCKS);
+        let block_threads = if items > ACROSS_MANY { 8 } else { 32 };
+        let workgroups = blocks.div_ceil(ACROSS_THREADS / block_threads);
         stages.run(
             "hierarchy_across",
             &kernels.across,
