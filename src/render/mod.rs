@@ -243,6 +243,8 @@ pub struct Renderer {
     pub budget: FrameBudget,
     /// Occlusion rays of each frame whose times have not come back.
     occlusion_rays: VecDeque<u64>,
+    /// Pixels that the passes of the last frame lit, filtered or covered.
+    recorded_pixels: u64,
     /// Samples of each pixel that a frame of paths adds.
     pub path_samples: u32,
     /// Which samples frames of paths add up, by their numbers; `None` is as many as the settings ask for.
@@ -317,6 +319,7 @@ impl Renderer {
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
             occlusion_rays: VecDeque::new(),
+            recorded_pixels: 0,
             path_samples: 1,
             path_part: None,
             spreads_environment: false,
@@ -653,6 +656,7 @@ impl Renderer {
         self.tree_boxes.record(r, &frame, trees, gbuffer, target)?;
 
         // Recorded whole: what it has left holds for the next frame.
+        self.recorded_pixels = recording.pixels();
         let (cpu_record_ms, parts) = recording.finish();
         self.parts.extend(parts);
         self.frames = self.frames.wrapping_add(1);
@@ -848,7 +852,8 @@ impl Renderer {
             };
             let shadows = timed(self.stats.rays, shadow_rays::LABEL);
             let occlusion = timed(occlusion_rays, occlusion_rays::LABEL);
-            self.budget.learn(frame_ms, shadows, occlusion);
+            self.budget
+                .learn(frame_ms, shadows, occlusion, self.recorded_pixels);
         }
     }
 
@@ -859,7 +864,9 @@ impl Renderer {
         let occlusion = self.occlusion_rays.pop_back().unwrap_or(0);
         self.occlusion_rays.clear();
         let shadows = untimed(self.stats.rays);
-        self.budget.learn(frame_ms, shadows, untimed(occlusion));
+        let pixels = self.recorded_pixels;
+        self.budget
+            .learn(frame_ms, shadows, untimed(occlusion), pixels);
     }
 
     /// What has to be compiled before the trees are asked what a camera with these settings needs to know.

@@ -21,7 +21,7 @@ pub const FRAME_SCOPE: &str = "frame";
 const PART_MS: f64 = 33.0;
 /// Triangles of a part that is drawn: a slow adapter draws so many in time.
 const PART_TRIANGLES: u32 = 1 << 16;
-/// Pixels of a part: a slow adapter lights or filters so many in time.
+/// Pixels of a part, before any frame was measured: a slow adapter lights or filters so many in time.
 const PART_PIXELS: u32 = 1 << 18;
 /// Shadow rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
 const FIRST_BATCH: u32 = 1 << 20;
@@ -76,9 +76,13 @@ impl FrameBudget {
         }
     }
 
-    /// Learns from the time that a frame took, and its rays.
-    pub fn learn(&mut self, frame_ms: f64, shadows: Traced, occlusion: Traced) {
+    /// Learns from the time that a frame took, from its rays, and from the pixels that its passes lit, filtered or
+    /// covered.
+    pub fn learn(&mut self, frame_ms: f64, shadows: Traced, occlusion: Traced, pixels: u64) {
         self.in_parts = frame_ms > PART_MS;
+        // As many as take a part's time; `as` ends at the largest.
+        let in_time = (pixels as f64 * PART_MS / frame_ms) as u32;
+        self.part_pixels = in_time.max(PART_PIXELS);
         self.batch_rays = shadows.batch(self.batch_rays, frame_ms);
         self.occlusion_rays = occlusion.batch(self.occlusion_rays, frame_ms);
     }
@@ -136,6 +140,10 @@ pub struct Recording<'a> {
     stopwatch: Stopwatch,
     /// The parts that are complete.
     parts: Vec<Part>,
+    /// Pixels that passes lit, filtered or covered.
+    pixels: u64,
+    /// Those since the last part, by what a part may hold.
+    part_share: f64,
 }
 
 impl std::fmt::Debug for Recording<'_> {
@@ -165,6 +173,8 @@ impl<'a> Recording<'a> {
             label,
             scope: profiler.scope(label, encoder),
             parts: Vec::new(),
+            pixels: 0,
+            part_share: 0.0,
         }
     }
 
@@ -182,11 +192,21 @@ impl<'a> Recording<'a> {
         own: &[&dyn Bind],
         workgroups: Workgroups<'_>,
     ) -> Result<()> {
-        let mut pass = self.scope.scoped_compute_pass(label);
-        kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)?;
-        drop(pass);
+        self.dispatch_unsplit(label, kernel, shared, own, workgroups)?;
         self.split(label);
         Ok(())
+    }
+
+    fn dispatch_unsplit(
+        &mut self,
+        label: &'static str,
+        kernel: &Kernel,
+        shared: &[(u32, &wgpu::BindGroup)],
+        own: &[&dyn Bind],
+        workgroups: Workgroups<'_>,
+    ) -> Result<()> {
+        let mut pass = self.scope.scoped_compute_pass(label);
+        kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)
     }
 
     /// As [`Recording::dispatch`], with a thread for each pixel of `size`, in bands of up to `most` pixels. The first
@@ -209,7 +229,8 @@ impl<'a> Recording<'a> {
             let first: &dyn Bind = &first_row;
             let own: Vec<_> = std::iter::once(first).chain(own.iter().copied()).collect();
             let pixels = Workgroups::Pixels([size[0], rows]);
-            self.dispatch(label, kernel, shared, &own, pixels)?;
+            self.dispatch_unsplit(label, kernel, shared, &own, pixels)?;
+            self.split_behind(label, [size[0], rows], most);
         }
         Ok(())
     }
@@ -239,7 +260,8 @@ impl<'a> Recording<'a> {
                 &(label, cover, target, own),
                 band,
             )?;
-            self.split(label);
+            let [width, _] = image::size_of_view(target);
+            self.split_behind(label, [width, band[1]], self.budget.pixels());
         }
         Ok(())
     }
@@ -264,7 +286,8 @@ impl<'a> Recording<'a> {
         for covered in covers {
             for band in bands(image::size_of_view(covered.2), self.budget.pixels()) {
                 cover_band(&mut self.scope.scope(group), self.gpu, covered, band)?;
-                self.split(group);
+                let [width, _] = image::size_of_view(covered.2);
+                self.split_behind(group, [width, band[1]], self.budget.pixels());
             }
         }
         Ok(())
@@ -276,7 +299,26 @@ impl<'a> Recording<'a> {
             let recorded = self.scope.split(self.label, self.gpu.encoder(self.label));
             let commands = recorded.finish();
             self.parts.push(Part { pass, commands });
+            self.part_share = 0.0;
         }
+    }
+
+    /// As [`Recording::split`], behind a band of `size`, of which at most `most` pixels are done at once. An adapter
+    /// that is known to do several passes in a part's time gets them together: each part costs the processor as much
+    /// as some dispatches, and leaves the GPU idle at its end.
+    fn split_behind(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
+        let pixels = u64::from(width) * u64::from(height);
+        self.pixels += pixels;
+        let part = self.budget.part_pixels;
+        self.part_share += pixels as f64 / f64::from(part.min(most).max(1));
+        if part <= PART_PIXELS || self.part_share >= 1.0 {
+            self.split(pass);
+        }
+    }
+
+    /// Pixels that passes lit, filtered or covered, each once a pass.
+    pub fn pixels(&self) -> u64 {
+        self.pixels
     }
 
     /// Ends the frame: the time in milliseconds that the CPU took to record it, and all parts but the last, which
@@ -340,18 +382,18 @@ mod tests {
         let mut budget = FrameBudget::default();
         let none = Traced::default();
         // A thousand million rays a second, then ten million, then a hundred thousand.
-        budget.learn(5.0, timed(2_000_000, 2.0), none);
+        budget.learn(5.0, timed(2_000_000, 2.0), none, 0);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
             (FrameBudget::MOST_RAYS, false)
         );
-        budget.learn(1000.0, timed(10_000_000, 1000.0), none);
+        budget.learn(1000.0, timed(10_000_000, 1000.0), none, 0);
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
-        budget.learn(1000.0, timed(100_000, 1000.0), none);
+        budget.learn(1000.0, timed(100_000, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, LEAST_BATCH);
         // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes
         // nothing.
-        budget.learn(1000.0, timed(8_388_608, 1000.0), none);
+        budget.learn(1000.0, timed(8_388_608, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [
             (8_000_000, 1000.0),
@@ -359,10 +401,24 @@ mod tests {
             (0, 1.0),
             (1 << 20, 0.0),
         ] {
-            budget.learn(1000.0, timed(rays, ms), none);
+            budget.learn(1000.0, timed(rays, ms), none, 0);
             assert_eq!(budget.batch_rays, 1 << 18);
         }
         assert_eq!(budget.occlusion_rays, FrameBudget::default().occlusion_rays);
+    }
+
+    /// A large GPU whose frame is long gets its passes whole, and several of them at once.
+    #[test]
+    fn parts_are_as_large_as_what_is_done_in_time() {
+        let (none, picture) = (Traced::default(), 2560 * 1440);
+        let mut budget = FrameBudget::default();
+        budget.learn(50.0, none, none, 25 * picture);
+        assert!(budget.in_parts);
+        let passes = f64::from(budget.pixels()) / picture as f64;
+        assert!((16.0..17.0).contains(&passes), "{passes}");
+        // A slow adapter gets no less than at first.
+        budget.learn(50_000.0, none, none, 25 * picture);
+        assert_eq!(budget.part_pixels, PART_PIXELS);
     }
 
     /// Bands of occlusion, one ray a pixel, at 2560 × 1440.
@@ -390,16 +446,16 @@ mod tests {
             ),
         ] {
             let mut budget = first;
-            budget.learn(frame_ms, none, occlusion);
+            budget.learn(frame_ms, none, occlusion, 0);
             assert!(occlusion_bands(budget) <= 2, "{frame_ms}: {budget:?}");
             // It stays at that.
             let rested = budget;
-            budget.learn(frame_ms, none, occlusion);
+            budget.learn(frame_ms, none, occlusion, 0);
             assert_eq!(budget, rested);
         }
         // A slow adapter is given what it does in a part's time.
         let mut budget = first;
-        budget.learn(900.0, none, timed(pixels, 800.0));
+        budget.learn(900.0, none, timed(pixels, 800.0), 0);
         assert!(occlusion_bands(budget) >= 24, "{budget:?}");
         // Untimed rays of a long frame may be the reason for it.
         let mut budget = first;
@@ -410,6 +466,7 @@ mod tests {
                 rays: pixels,
                 ms: None,
             },
+            0,
         );
         assert!(budget.occlusion_rays < first.occlusion_rays, "{budget:?}");
     }
