@@ -1,47 +1,28 @@
 //! The lower bound of time: the bytes that each stage has to move at least, and the bandwidth of a plain
 //! copy.
 
-use super::{inputs::Input, timing::Meter};
+use super::{copy::Copy, inputs::Input, timing::Meter};
 use crate::{
     Result,
     accel::{Quality, Tree, layout::BLOCK},
-    gpu::{Gpu, bind_group, pass},
+    gpu::Gpu,
 };
-
-/// Bytes of the buffer that is copied on a GPU: more than its caches hold.
-const COPY_BYTES: u64 = 256 << 20;
-/// The same on a software adapter.
-const COPY_BYTES_SOFTWARE: u64 = 64 << 20;
 
 /// Bandwidth of a plain copy in gigabytes per second, reads and writes counted: the best of several copies.
 pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
-    let gpu = &meter.gpu;
-    let wanted = if gpu.capabilities.has_gpu {
-        COPY_BYTES
-    } else {
-        COPY_BYTES_SOFTWARE
+    let copy = match &meter.copy {
+        Some(copy) => copy.clone(),
+        None => Copy::new(&meter.gpu)?,
     };
-    let bytes = wanted.min(gpu.limits.max_storage_buffer_binding_size) & !15;
-    let pipeline = pass::compute_pipeline(gpu, "bench/copy.wgsl", "copy")?;
-    let group = gpu.catch(|| {
-        let buffer = |label: &str| gpu.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
-        let layout = pipeline.get_bind_group_layout(0);
-        let (source, destination) = (buffer("copy.source"), buffer("copy.destination"));
-        bind_group(gpu, "copy", &layout, &[&source, &destination])
-    })?;
-    let groups = u32::try_from((bytes / 16).div_ceil(256)).unwrap_or(u32::MAX);
     let timings = meter.time(
         |_| {},
         |_: &Gpu, scope| {
-            let mut pass = scope.scoped_compute_pass("copy");
-            pass.set_pipeline(&pipeline);
-            pass.set_bind_group(0, &group, &[]);
-            pass::dispatch(&mut pass, groups);
+            copy.record(&mut scope.scoped_compute_pass("copy"));
             Ok(())
         },
     )?;
     let best_ms = timings.gpu_ms.iter().copied().fold(f64::INFINITY, f64::min);
-    Ok(2.0 * bytes as f64 / best_ms / 1e6)
+    Ok(2.0 * copy.bytes() as f64 / best_ms / 1e6)
 }
 
 /// Sizes of the input of a build.

@@ -8,6 +8,7 @@ mod args;
 mod baseline;
 mod build;
 mod compile;
+mod copy;
 mod floor;
 mod frame;
 pub mod inputs;

@@ -106,6 +106,7 @@ fn draw(session: &Session<'_>, offscreen: &mut Offscreen) -> Result<Vec<Timings>
     let sampling = &session.meter.sampling;
     let mut all = vec![Timings::default(); VARIANTS.len()];
     let mut rounds = 0;
+    session.meter.heat()?;
     sampling.repeat(|| {
         let is_warm = rounds >= sampling.warm_up;
         rounds += 1;

@@ -233,6 +233,7 @@ fn draw(session: &Session<'_>, offscreen: &mut Offscreen, moment: &Moment) -> Re
         })
         .collect();
     let mut rounds = 0;
+    session.meter.heat()?;
     sampling.repeat(|| {
         let is_warm = rounds >= sampling.warm_up;
         rounds += 1;
