@@ -13,7 +13,9 @@ use canopy::{
 };
 use glam::Vec3;
 
-/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one.
+/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. What is
+/// chosen automatically where rays are fast, occlusion and temporal anti-aliasing among it, is off unless a test wants it:
+/// pictures are the same on all adapters, and do not depend on those before them.
 /// `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs there, as scripts/test does once with
 /// the frames.
 pub(crate) fn gpu() -> Gpu {
@@ -21,14 +23,18 @@ pub(crate) fn gpu() -> Gpu {
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
         options.arrays = canopy::config::ArrayMode::Buffers;
     }
-    Gpu::new(&options).unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
+    let gpu = Gpu::new(&options);
+    let mut gpu = gpu.unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"));
+    gpu.capabilities.fast_rays = false;
+    gpu
 }
 
 /// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Gpu {
-    let gpu = gpu();
-    let adapter = gpu.adapter.unwrap();
-    Gpu::open(&adapter, Tier::Portable, &SHADERS).unwrap_or_else(|e| panic!("{e}"))
+    let adapter = gpu().adapter.unwrap();
+    let mut gpu = Gpu::open(&adapter, Tier::Portable, &SHADERS).unwrap_or_else(|e| panic!("{e}"));
+    gpu.capabilities.fast_rays = false;
+    gpu
 }
 
 /// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on
