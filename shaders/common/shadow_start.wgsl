@@ -27,7 +27,9 @@ struct ShadowStart {
 }
 
 // The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
-// projected onto the triangle's plane. From there the step follows the plane's normal, far enough that rounding cannot
+// projected onto the triangle's plane. A pixel's middle may lie outside of the triangle, by a five-hundredth of a pixel:
+// GPUs round corners before they draw. Such a point is moved to the triangle's edge and four steps inside, so that no ray
+// starts behind another wall that meets this one there. From there the step follows the plane's normal, far enough that rounding cannot
 // bring a ray back through the surface, and no further: every rounding on the way is in proportion to the
 // coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
 //
@@ -64,12 +66,17 @@ fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let a = v0 - in_plane;
     let b = v1 - in_plane;
     let c = v2 - in_plane;
-    let areas = max(
-        side * vec3f(dot(cross(b, c), normal), dot(cross(c, a), normal), dot(cross(a, b), normal)),
-        vec3f(0.0),
-    );
+    let signed_areas = side * vec3f(dot(cross(b, c), normal), dot(cross(c, a), normal), dot(cross(a, b), normal));
+    let areas = max(signed_areas, vec3f(0.0));
     let area = areas.x + areas.y + areas.z;
     let weights = select(vec3f(1.0 / 3.0), areas / area, area > 0.0);
+    let to_edge = mat3x3f(a, b, c) * weights;
+    let longest = sqrt(max(dot(b - a, b - a), max(dot(c - b, c - b), dot(a - c, a - c))));
+    // The centroid is a third of a height or more away from each edge.
+    let share = min(12.0 * step * longest / max(largest, 1.0e-30), 1.0);
+    let inside = to_edge + share * ((a + b + c) / 3.0 - to_edge);
+    let is_outside = min(signed_areas.x, min(signed_areas.y, signed_areas.z)) < 0.0;
+    let start = in_plane + select(vec3f(0.0), inside, is_outside);
     let mean = normals * weights;
     let smooth_normal = select(to_eye, normalize(mean), dot(mean, mean) > 1.0e-20);
     let tilt = smooth_normal - dot(smooth_normal, normal) * normal;
@@ -89,8 +96,8 @@ fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let least = min(cosines.x, min(cosines.y, cosines.z));
     let bend = sqrt(max(1.0 - least * least, 0.0));
     return ShadowStart(
-        in_plane,
-        in_plane + step * normal,
+        start,
+        start + step * normal,
         normal,
         smooth_normal,
         select(normal, smooth_normal, lifted),

@@ -56,13 +56,23 @@ impl Seen {
 
         let normals = self.corner_normals.map(|n| side * n.as_dvec3());
         let [a, b, c] = [v0, v1, v2].map(|corner| corner - position);
-        let areas = [b.cross(c), c.cross(a), a.cross(b)].map(|area| area.dot(winding).max(0.0));
+        let signed_areas = [b.cross(c), c.cross(a), a.cross(b)].map(|area| area.dot(winding));
+        let areas = signed_areas.map(|area| area.max(0.0));
         let area: f64 = areas.iter().sum();
         let weights = areas.map(|part| part / area);
+        let middle = (a + b + c) / 3.0;
+        let outside = signed_areas.iter().any(|area| *area < 0.0).then(|| {
+            let to_edge = weights[0] * a + weights[1] * b + weights[2] * c;
+            let longest = [(a, b), (b, c), (c, a)].map(|(p, q)| p.distance(q));
+            let longest = longest.into_iter().fold(0.0, f64::max);
+            let twice_area = (v1 - v0).cross(v2 - v0).abs().max_element();
+            let share = (12.0 * step * longest / twice_area).min(1.0);
+            to_edge + share * (middle - to_edge)
+        });
+        let start = position + outside.unwrap_or_default();
         let mean: DVec3 = (0..3).map(|i| weights[i] * normals[i]).sum();
         let smooth_normal = mean.try_normalize().unwrap_or(to_eye);
         let along = smooth_normal.reject_from(normal).normalize_or_zero();
-        let middle = (a + b + c) / 3.0;
         // How far the normals differ, and how far they tilt.
         let (mut lift, mut convexity, mut leaning) = (DVec3::ZERO, 0.0, 0.0);
         for (i, corner) in [a, b, c].into_iter().enumerate() {
@@ -83,8 +93,8 @@ impl Seen {
             .fold(1.0, f64::min);
         let bend = (1.0 - cosine * cosine).max(0.0).sqrt();
         ShadowStart {
-            position,
-            origin: position + step * normal,
+            position: start,
+            origin: start + step * normal,
             geometric_normal: normal,
             smooth_normal,
             horizon_normal: if lifted { smooth_normal } else { normal },
@@ -248,6 +258,40 @@ mod tests {
                 };
                 assert_eq!(seen.start().lift, DVec3::ZERO, "{scale} {offset} {turn}");
             }
+        }
+    }
+
+    /// A point beside a triangle, as rasterizers give, is moved inside by some steps, and no other one.
+    #[test]
+    fn points_outside_are_moved_inside() {
+        let triangle @ [a, b, c] = CORNERS;
+        let normal = (b - a).cross(c - a).normalize();
+        for (u, v) in [(-1e-3, 0.4), (0.5, -2e-4), (0.6, 0.401), (1.0005, -2e-4)] {
+            let seen = Seen {
+                position: between(triangle, [u, v]),
+                normal,
+                triangle,
+                corner_normals: [normal; 3],
+                to_eye: normal,
+            };
+            let start = seen.start();
+            let moved = start.position - seen.position.as_dvec3();
+            assert!(moved.length() < 2e-3 && moved.dot(normal.as_dvec3()).abs() < 1e-6);
+            // Steps from each edge.
+            let step = (start.origin - start.position).length();
+            let corners = triangle.map(Vec3::as_dvec3);
+            for (i, from) in corners.into_iter().enumerate() {
+                let along = (corners[(i + 1) % 3] - from).normalize();
+                let inwards = start.geometric_normal.cross(along);
+                let depth = (start.position - from).dot(inwards) / step;
+                assert!(depth > 3.9, "{u} {v}: {depth}");
+            }
+            let inside = Seen {
+                position: between(triangle, [0.3, 0.3]),
+                ..seen
+            };
+            let kept = inside.start().position - inside.position.as_dvec3();
+            assert!(kept.length() < 1e-7);
         }
     }
 
