@@ -1,8 +1,7 @@
 //! The tree, stage by stage against its CPU twins, and rays against every triangle in f64.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     Error,
     accel::{

@@ -2,12 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-#[path = "common/folder.rs"]
-mod folder;
-#[path = "common/gltf_builder.rs"]
-#[expect(dead_code, reason = "a part of it is for other tests")]
-mod gltf_builder;
-
+use crate::common::{folder, gltf_builder};
 use folder::{Folder, OBJ};
 use gltf_builder::Builder;
 use serde_json::json;

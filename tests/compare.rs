@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-#[path = "common/folder.rs"]
-mod folder;
-
+use crate::common::folder;
 use canopy::output::flip::{PIXELS_PER_DEGREE, flip};
 use folder::Folder;
 use image::{Rgb, RgbImage};
@@ -138,7 +136,7 @@ impl Folder {
     }
 
     /// Fails with this code and one line that holds `words`.
-    fn fails(&self, code: i32, line: &str, words: &[&str]) {
+    fn refuses(&self, code: i32, line: &str, words: &[&str]) {
         let (found, _, stderr) = self.outcome(&format!("compare {line}"));
         assert_eq!(found, code, "{line}: {stderr}");
         assert!(stderr.starts_with("error: "), "{line}: {stderr}");
@@ -239,10 +237,10 @@ fn floats_are_compared_as_they_are() {
     // JSON has no infinity.
     assert_eq!(folder.compares("b.exr nan.exr")["mean"], Value::Null);
     assert_eq!(folder.compares("nan.exr nan.exr")["mean"], 0.0);
-    folder.fails(1, "b.exr nan.exr -q --tolerance 1000", &["RMSE is inf"]);
-    folder.fails(2, "a.exr b.exr --metric flip", &["--metric flip", ".exr"]);
+    folder.refuses(1, "b.exr nan.exr -q --tolerance 1000", &["RMSE is inf"]);
+    folder.refuses(2, "a.exr b.exr --metric flip", &["--metric flip", ".exr"]);
     folder.picture("a.png", WAVES);
-    folder.fails(2, "a.png a.exr", &["a.png", "a.exr", "linear"]);
+    folder.refuses(2, "a.png a.exr", &["a.png", "a.exr", "linear"]);
     folder.compares("a.exr b.exr -o out.png");
     // Radiance HDR: 2 × 1 texels of 200 and 100, of which the exponent makes 1.5625 and 0.78125.
     let hdr = |name: &str, red: u8| {
@@ -264,11 +262,11 @@ fn floats_are_compared_as_they_are() {
         (error["mean"].as_f64().unwrap() - expected).abs() < 1e-6,
         "{error}"
     );
-    folder.fails(2, "a.png a.hdr", &["a.png", "a.hdr", "linear"]);
+    folder.refuses(2, "a.png a.hdr", &["a.png", "a.hdr", "linear"]);
     std::fs::write(folder.path("broken.hdr"), "#?RADIANCE\n\n-Y 9 +X 9\n1").unwrap();
-    folder.fails(1, "broken.hdr a.hdr", &["broken.hdr", "row 0"]);
+    folder.refuses(1, "broken.hdr a.hdr", &["broken.hdr", "row 0"]);
     std::fs::write(folder.path("no.hdr"), "P6 1 1").unwrap();
-    folder.fails(
+    folder.refuses(
         1,
         "no.hdr a.hdr",
         &["no.hdr", "neither OpenEXR nor Radiance"],
@@ -315,18 +313,18 @@ fn tolerances_decide_the_exit_code() {
     ] {
         assert!(stdout.contains(line), "{stdout}");
     }
-    folder.fails(
+    folder.refuses(
         1,
         "a.png b.png --tolerance 0.251",
         &["mean FLIP is 0.2515", "0.251"],
     );
-    folder.fails(
+    folder.refuses(
         1,
         "a.png b.png --metric rmse --tolerance 0.05",
         &["RMSE is 0.07509"],
     );
     // The files are written all the same.
-    folder.fails(
+    folder.refuses(
         1,
         "a.png b.png -q --tolerance 0 -o error.json",
         &["tolerance of 0"],
@@ -409,7 +407,7 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
         let other = folder.compares(&format!("scene.obj {picture} {look} --shadows off"));
         assert!(other["mean"].as_f64().unwrap() > 0.001, "{other}");
     }
-    folder.fails(
+    folder.refuses(
         2,
         "scene.obj scene.png --size 64x48",
         &["--size", "scene.png"],
@@ -421,48 +419,48 @@ fn what_cannot_be_compared_is_one_line() {
     let folder = Folder::new();
     folder.picture("a.png", WAVES);
     RgbImage::new(7, 5).save(folder.path("small.png")).unwrap();
-    folder.fails(1, "a.png small.png", &["a.png has 48×32", "small.png 7×5"]);
-    folder.fails(1, "a.png missing.png", &["missing.png"]);
+    folder.refuses(1, "a.png small.png", &["a.png has 48×32", "small.png 7×5"]);
+    folder.refuses(1, "a.png missing.png", &["missing.png"]);
     std::fs::write(folder.path("text.png"), "text").unwrap();
-    folder.fails(1, "a.png text.png", &["text.png", "neither PNG nor JPEG"]);
+    folder.refuses(1, "a.png text.png", &["text.png", "neither PNG nor JPEG"]);
     std::fs::copy(folder.path("a.png"), folder.path("a.exr")).unwrap();
-    folder.fails(1, "a.exr a.exr", &["a.exr", "neither OpenEXR"]);
+    folder.refuses(1, "a.exr a.exr", &["a.exr", "neither OpenEXR"]);
     let whole = std::fs::read(folder.path("a.png")).unwrap();
     std::fs::write(folder.path("cut.png"), &whole[..whole.len() / 2]).unwrap();
-    folder.fails(1, "cut.png a.png", &["cut.png"]);
+    folder.refuses(1, "cut.png a.png", &["cut.png"]);
     folder.floats("floats.exr", [1.0; 12]);
     let whole = std::fs::read(folder.path("floats.exr")).unwrap();
     for length in [0, 3, 8, 60, whole.len() - 20] {
         std::fs::write(folder.path("cut.exr"), &whole[..length]).unwrap();
-        folder.fails(1, "cut.exr floats.exr", &["cut.exr"]);
+        folder.refuses(1, "cut.exr floats.exr", &["cut.exr"]);
     }
     let limit = "--set load.max_image_pixels=1000";
-    folder.fails(
+    folder.refuses(
         1,
         &format!("a.png a.png {limit}"),
         &["a.png", "load.max_image_pixels"],
     );
-    folder.fails(1, "a.png a.png -o no/out.png", &["no"]);
+    folder.refuses(1, "a.png a.png -o no/out.png", &["no"]);
 
-    folder.fails(
+    folder.refuses(
         2,
         "a.png a.png --with shadows.mode=map",
         &["--with", "a.png"],
     );
-    folder.fails(
+    folder.refuses(
         2,
         "scene.obj --with shadows.mode=foo",
         &["--with", "shadows.mode"],
     );
-    folder.fails(2, "scene.obj --with shadows.mode", &["--with", "KEY=VALUE"]);
-    folder.fails(2, "a.png a.png -o out.gif", &["out.gif"]);
-    folder.fails(2, "a.png a.png -o a.png", &["a.png", "replaced"]);
-    folder.fails(2, "a.png a.png -o b.png -o b.png", &["b.png", "twice"]);
-    folder.fails(2, "a.png a.png --map-only", &["--map-only"]);
-    folder.fails(2, "a.png a.png --metric rmse --ppd 67", &["--ppd"]);
-    folder.fails(2, "- -", &["standard input"]);
+    folder.refuses(2, "scene.obj --with shadows.mode", &["--with", "KEY=VALUE"]);
+    folder.refuses(2, "a.png a.png -o out.gif", &["out.gif"]);
+    folder.refuses(2, "a.png a.png -o a.png", &["a.png", "replaced"]);
+    folder.refuses(2, "a.png a.png -o b.png -o b.png", &["b.png", "twice"]);
+    folder.refuses(2, "a.png a.png --map-only", &["--map-only"]);
+    folder.refuses(2, "a.png a.png --metric rmse --ppd 67", &["--ppd"]);
+    folder.refuses(2, "- -", &["standard input"]);
     let sizes = "scene.obj --size 64x48 --with output.size=[32,32]";
-    folder.fails(1, sizes, &["64×48", "32×32"]);
+    folder.refuses(1, sizes, &["64×48", "32×32"]);
     for line in [
         "",
         "a.png",
@@ -481,7 +479,7 @@ fn a_frame_is_compared_with_its_reference() {
         "scene.obj --reference --paths 32 {PLAIN} --exposure histogram \
          --set environment.source=color --tolerance 0 -q -o truth.json -o truth.png"
     );
-    folder.fails(1, &line, &["mean FLIP is", "tolerance of 0"]);
+    folder.refuses(1, &line, &["mean FLIP is", "tolerance of 0"]);
     let truth: Value =
         serde_json::from_slice(&std::fs::read(folder.path("truth.json")).unwrap()).unwrap();
     assert_eq!(truth["b"]["with"], json!(["image.mode=path"]));
@@ -503,9 +501,9 @@ fn a_frame_is_compared_with_its_reference() {
     assert!(sheet.width() > 3 * 64, "{}", sheet.width());
 
     folder.picture("a.png", GREY);
-    folder.fails(2, "a.png --reference", &["--reference", "a.png", "scene"]);
+    folder.refuses(2, "a.png --reference", &["--reference", "a.png", "scene"]);
     for option in ["--paths", "--time-limit"] {
         let line = format!("a.png a.png {option} 4");
-        folder.fails(2, &line, &[option, "is for --reference"]);
+        folder.refuses(2, &line, &[option, "is for --reference"]);
     }
 }

@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     config::DepthOfField,
     reference::depth_of_field::{circle, depth_of_field},

@@ -2,12 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "common/environments.rs"]
-mod environments;
-#[path = "common/images.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-mod images;
-
+use crate::common::{environments, images};
 use canopy::{
     Error,
     config::{Config, Load},

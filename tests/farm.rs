@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-#[path = "common/folder.rs"]
-mod folder;
-
+use crate::common::folder;
 use folder::Folder;
 use std::{
     path::{Path, PathBuf},

@@ -4,32 +4,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "common/hostile.rs"]
-mod cases;
-mod common;
-#[path = "common/draco.rs"]
-mod draco;
-#[path = "common/environments.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-mod environments;
-#[path = "common/fuzz.rs"]
-mod fuzz;
-#[path = "common/gltf_builder.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-mod gltf_builder;
-#[path = "common/hostile_volumes.rs"]
-mod hostile_volumes;
-#[path = "common/images.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-mod images;
-#[path = "common/meshopt.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-mod meshopt;
-#[path = "common/mutate.rs"]
-mod mutate;
-#[path = "common/volumes.rs"]
-mod volumes;
-
+use crate::common;
+use crate::common::{
+    draco, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,
+};
 use canopy::{
     render::{Channel, View},
     scene::{

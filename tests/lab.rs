@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     Error,
     accel::{

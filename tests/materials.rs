@@ -4,12 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common {
-    pub(crate) mod appearance;
-    #[expect(dead_code, reason = "each test binary uses its own part of this")]
-    pub(crate) mod gltf_builder;
-    pub(crate) mod golden;
-}
+use crate::common;
 
 use canopy::{
     config::{Background, Config, OcclusionMode, ReflectionMode, ShadowMode, Switch},

@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     config::Config,
     reference::{

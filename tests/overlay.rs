@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     gpu::layout::{OVERLAY_VERTICES, OVERLAY_WIREFRAME, OverlayParams},
     reference::overlay::{Segment, Vertex, overlay},

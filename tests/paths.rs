@@ -3,14 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[expect(dead_code, reason = "its scenes are those of tests/materials.rs")]
-#[path = "common/appearance.rs"]
-mod appearance;
-mod common;
-#[expect(dead_code, reason = "its files are those of other tests")]
-#[path = "common/gltf_builder.rs"]
-mod gltf_builder;
-
+use crate::common;
+use crate::common::appearance;
 use appearance::{Look, reflected};
 use canopy::{
     config::{

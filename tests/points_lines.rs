@@ -3,11 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-#[path = "common/gltf_builder.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-mod gltf_builder;
-
+use crate::common;
+use crate::common::gltf_builder;
 use canopy::{
     config::{Config, Load, OcclusionMode, Rebuild, ShadowMode},
     gpu::Gpu,

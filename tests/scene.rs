@@ -2,11 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common {
-    pub(crate) mod draco;
-    pub(crate) mod gltf_builder;
-    pub(crate) mod meshopt;
-}
+use crate::common;
 
 use ::meshopt::{
     EncodeExpMode, encode_filter_color, encode_filter_exp, encode_filter_oct, encode_filter_quat,

@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     config::{Config, ShadowMode, Switch},
     gpu::layout::SAMPLE_LIGHTS,

@@ -2,13 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-#[expect(dead_code, reason = "each test binary uses its own part of this")]
-#[path = "common/gltf_builder.rs"]
-mod gltf_builder;
-#[path = "common/images.rs"]
-mod images;
-
+use crate::common;
+use crate::common::{gltf_builder, images};
 use canopy::{
     Error,
     config::{Config, Load},

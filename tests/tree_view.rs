@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
+use crate::common;
 use canopy::{
     accel::{Lbvh, Ray, TreeFigures, tree::TreeData},
     config::{BoxDepths, BoxTrees, CostCount, TreeQuality},

@@ -3,9 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "common/volumes.rs"]
-mod volumes;
-
+use crate::common::volumes;
 use canopy::{
     config::{Config, Load},
     scene::{self, Grid, Pose, Progress, Scene, bounds::Aabb, deform},

@@ -1,7 +1,7 @@
 //! Volumes that are broken, odd or out to do harm, and what has to become of each.
 
 use super::{
-    cases::{
+    hostile::{
         Case,
         Outcome::{self, Fails, Loads, Warns},
     },

@@ -1,14 +1,25 @@
 //! What several tests share: a device, triangles to build trees over, and the trees themselves.
-#![expect(dead_code, reason = "each test binary uses its own part of this")]
 
+pub(crate) mod appearance;
+pub(crate) mod draco;
+pub(crate) mod environments;
+pub(crate) mod folder;
+pub(crate) mod fuzz;
+pub(crate) mod gltf_builder;
 pub(crate) mod golden;
+pub(crate) mod hostile;
+pub(crate) mod hostile_volumes;
+pub(crate) mod images;
+pub(crate) mod meshopt;
+pub(crate) mod mutate;
 pub(crate) mod scenes;
 pub(crate) mod stocked;
+pub(crate) mod volumes;
 
 use canopy::{
     accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, tree::TreeData},
     config::Config,
-    gpu::{Arrays, Gpu, Tier, adapters, instance, profiler::Profiler},
+    gpu::{Arrays, Gpu, Tier, profiler::Profiler},
     render::SHADERS,
 };
 use glam::Vec3;
@@ -184,14 +195,5 @@ pub(crate) fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
             let at = random.cube();
             [at, at + size * random.cube(), at + size * random.cube()]
         })
-        .collect()
-}
-
-/// The names of all adapters, for messages.
-pub(crate) fn adapter_names() -> Vec<String> {
-    let instance = instance(&Config::default().gpu, None).unwrap();
-    adapters(&instance)
-        .into_iter()
-        .map(|report| report.info.name)
         .collect()
 }
