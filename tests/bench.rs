@@ -304,7 +304,9 @@ fn textures_compares_arrays_with_a_dispatch_for_each_material() {
 
 #[test]
 fn compile_measures_every_entry_point_once() {
-    let output = bench("compile --json");
+    let output = bench(
+        "compile --json --shaders render/gbuffer,render/lighting,trace.wgsl,serial,sort_small",
+    );
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && stderr.is_empty(), "{stderr}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -426,6 +428,8 @@ fn impossible_options_are_wrong_usage() {
         "irradiance scene.obj",
         "compile scene.obj",
         "compile --size 8x8",
+        "compile --shaders nothing",
+        "sort --shaders sort",
     ] {
         let output = bench(line);
         assert_eq!(output.status.code(), Some(2), "{line}");

@@ -2,8 +2,8 @@
 //
 // in   those nodes' positions, order, code_words, leaf_rows, the pyramid
 // out  nodes[i] and their area for those of more leaves than the cutoff
-// Of a block's BLOCK nodes a handful reach further. They wait for one load after another: a thread for each is done first,
-// as long as there are threads to spare.
+// Of a block's BLOCK nodes a handful reach further. They wait for one load after another, so a thread for each is done
+// first, as long as there are threads to spare.
 #import "common/dispatch.wgsl"
 #import "common/pyramid.wgsl"
 #import "common/radix_tree.wgsl"

@@ -28,10 +28,10 @@ struct ShadowStart {
 
 // The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
 // projected onto the triangle's plane. A pixel's middle may lie outside of the triangle, by a five-hundredth of a pixel:
-// GPUs round corners before they draw. Such a point is moved to the triangle's edge and four steps inside, so that no ray
-// starts behind another wall that meets this one there. From there the step follows the plane's normal, far enough that rounding cannot
-// bring a ray back through the surface, and no further: every rounding on the way is in proportion to the
-// coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
+// GPUs round corners before they draw. Such a point is moved to the triangle's edge and four steps inside, so that no
+// ray starts behind another wall that meets this one there. From there the step follows the plane's normal, far enough
+// that rounding cannot bring a ray back through the surface, and no further: every rounding on the way is in proportion
+// to the coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
 //
 // The smooth surface is the surface that the vertex normals describe (Hanika 2021, "Hacking the Shadow
 // Terminator", Ray Tracing Gems II, chapter 4): the mean of the point and its projections onto the vertices'

@@ -64,6 +64,14 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub faces: Vec<u32>,
+    /// Parts of the paths of shaders that are compiled, such as accel/,lighting; all if not given (compile)
+    #[arg(
+        long,
+        value_name = "PART[,PART…]",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    pub shaders: Vec<String>,
     /// Clip that is played from begin to end, by name or number (path)
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     pub clip: Option<String>,
@@ -106,15 +114,14 @@ pub struct BenchArgs {
         help_heading = "Measurement"
     )]
     pub samples: Option<u32>,
-    /// Repetitions before them that are not measured
+    /// Repetitions before them that are not measured; 3 if not given, and 12 frames, in which samples get a history
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 3,
         value_parser = clap::value_parser!(u32).range(..=10_000),
         help_heading = "Measurement"
     )]
-    pub warm_up: u32,
+    pub warm_up: Option<u32>,
 }
 
 const AFTER_HELP: &str = "\
@@ -210,6 +217,16 @@ impl Suite {
 }
 
 impl BenchArgs {
+    /// Repetitions that are not measured. What is averaged over frames costs other rays until it has a history.
+    pub(super) fn warm_up(&self) -> u32 {
+        let usual = if matches!(self.suite, Suite::Frame) {
+            12
+        } else {
+            3
+        };
+        self.warm_up.unwrap_or(usual)
+    }
+
     /// Whether the options name generated triangles.
     pub(super) fn generates(&self) -> bool {
         !self.triangles.is_empty() || !self.kind.is_empty() || self.meshes.is_some()
@@ -244,6 +261,10 @@ impl BenchArgs {
             ),
             ("--pairs", !sorts && !self.pairs.is_empty()),
             ("--faces", !projects && !self.faces.is_empty()),
+            (
+                "--shaders",
+                self.suite != Suite::Compile && !self.shaders.is_empty(),
+            ),
             ("--size", !draws && self.size.is_some()),
             (
                 "--leaf-cutoff",

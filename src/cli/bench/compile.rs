@@ -43,8 +43,16 @@ const SIDE: u32 = 8;
 /// Measures all entry points and lists the slowest first.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let gpu = &session.meter.gpu;
-    let entries = |(path, _): &(&'static str, &str)| !path.starts_with("common/") && !is_part(path);
+    let parts = &session.args.shaders;
+    let entries = |(path, _): &(&'static str, &str)| {
+        let is_named = parts.is_empty() || parts.iter().any(|part| path.contains(part.as_str()));
+        is_named && !path.starts_with("common/") && !is_part(path)
+    };
     let shaders: Vec<_> = gpu.shaders().files().filter(entries).collect();
+    if shaders.is_empty() {
+        let named = parts.join(",");
+        return Err(Error::Usage(format!("no shader has {named} in its path")));
+    }
     let mut progress = session.progress(shaders.len());
     let mut runs = Vec::new();
     let mut total_ms = 0.0;

@@ -59,7 +59,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
     let mut report = Report::new(args.suite.name(), adapter_json(&gpu.info));
     let sampling = Sampling {
         samples: args.samples,
-        warm_up: args.warm_up,
+        warm_up: args.warm_up(),
         budget_ms: if software { 1e3 } else { 3e3 },
     };
     let mut meter = Meter::new(gpu, sampling)?;

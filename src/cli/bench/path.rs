@@ -122,7 +122,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         };
         offscreen.moment_from(time, route.view(seconds))
     };
-    for _ in 0..args.warm_up.max(1) {
+    for _ in 0..args.warm_up().max(1) {
         let moment = moment_of(&mut offscreen, 0);
         offscreen.compile(&moment, FrameSample::SINGLE)?;
         offscreen.draw(&moment, FrameSample::SINGLE)?;

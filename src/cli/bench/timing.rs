@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const SAMPLES: std::ops::RangeInclusive<f64> = 5.0..=50.0;
 
 /// Milliseconds of work after which a GPU that has idled has reached its clock. Without it, builds of 600 triangles on an
-/// H100 took up to four times as long, and rays through cave.glb twice as long.
+/// H100 took up to 3.7 times as long, and rays through cave.glb up to 3.4 times.
 const HEAT_MS: f64 = 250.0;
 
 /// Minimum, median and 95th percentile of some times, in their unit.
