@@ -1,5 +1,4 @@
 //! The tree, stage by stage against its CPU twins, and rays against every triangle in f64.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common;
 use canopy::{

@@ -1,8 +1,6 @@
 //! Antialiasing: the filter against its twin, the filter and supersampling against a reference of many
 //! samples, and the pictures that neither may change.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, ShadowMode, Tonemap},

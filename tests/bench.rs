@@ -1,7 +1,5 @@
 //! `canopy bench` as a whole: its JSON, on inputs small enough for any adapter.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use serde_json::Value;
 use std::process::{Command, Output};
 

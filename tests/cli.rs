@@ -1,7 +1,5 @@
 //! The program as a whole: exit codes, messages, and the files that it leaves.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use crate::common::{folder, gltf_builder};
 use folder::{Folder, OBJ};
 use gltf_builder::Builder;

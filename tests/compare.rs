@@ -1,7 +1,5 @@
 //! `canopy compare`, and the errors that it measures.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use crate::common::folder;
 use canopy::output::flip::{PIXELS_PER_DEGREE, flip};
 use folder::Folder;

@@ -1,7 +1,5 @@
 //! Depth of field: circles and pixels against the twin, and what a lens does to planes and points.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::DepthOfField,

@@ -1,8 +1,6 @@
 //! Deviations: the one implementation that the command and the viewer share, against distances from a box in
 //! f64; and the viewer's way to it, through what the GPU has deformed, against the command.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use crate::common::gltf_builder;
 use canopy::{

@@ -1,8 +1,6 @@
 //! The documentation: its links lead somewhere, its command lines parse, and the settings that it names
 //! exist.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use canopy::{cli::Cli, config::Config};
 use std::{
     ffi::OsString,

@@ -1,8 +1,6 @@
 //! Edits of materials and lights: the picture is that of a scene whose file has these values, bit by bit, and
 //! without edits that of the file again.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Rebuild, ShadowMode},

@@ -1,7 +1,5 @@
 //! Environment lighting in whole frames: furnaces, rotations, the background, and the sky with its sun.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Background, EnvironmentSource, OcclusionMode, ShadowMode, Switch},

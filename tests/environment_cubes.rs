@@ -1,8 +1,6 @@
 //! Environment cubes: from an image, their levels, their prefiltered levels, and the split-sum table; each
 //! against its twin.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     Error,

@@ -1,7 +1,5 @@
 //! Environment files: from bytes of every format to texels, and from baked environments to files.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{environments, images};
 use canopy::{
     Error,

@@ -1,7 +1,5 @@
 //! Spherical harmonics of an environment: the pass against its twin, and the twin against known results.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     gpu::{Gpu, bind_group, pass, profiler::Profiler, shader},

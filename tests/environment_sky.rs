@@ -1,7 +1,5 @@
 //! The sky: the shader against its twin, and both against published measurements of skies.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     gpu::{Gpu, bind_group, layout::SKY_STEPS, pass, profiler::Profiler, shader},

@@ -1,7 +1,5 @@
 //! Exposure by the picture's histogram: against its twin, on pictures with known answers, and over time.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, ExposureMode, ShadowMode, Tonemap},

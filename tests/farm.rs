@@ -1,7 +1,5 @@
 //! Pictures that several processes share, as machines of a render farm do.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use crate::common::folder;
 use folder::Folder;
 use std::{

@@ -1,7 +1,5 @@
 //! Fog: closed forms, quadrature in f64, shafts, lamps that move, walls, and what is seen through it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{

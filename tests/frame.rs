@@ -1,8 +1,6 @@
 //! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows against brute force,
 //! golden images.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     accel::Quality,

@@ -1,8 +1,6 @@
 //! The ground below a scene: what falls on it, against geometry in f64; its grid; and that it is otherwise the
 //! background.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Background, Config, GroundMode, OcclusionMode, ShadowMode, Switch},

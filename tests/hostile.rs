@@ -2,8 +2,6 @@
 //! wrongly enough to harm the GPU, none reads or writes what it should not, and none takes more time or
 //! memory than it may. SECURITY.md promises this.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common;
 use crate::common::{
     draco, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,

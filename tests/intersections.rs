@@ -1,8 +1,6 @@
 //! Triangles that pass through each other: pairs through the tree, and what a frame marks and counts, against every
 //! pair of triangles in f64.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     accel::{ObjectPair, OverlapPairs, Pairs},

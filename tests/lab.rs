@@ -1,8 +1,6 @@
 //! The laboratory: every triangle test against its twin, every combination against every triangle in f64, and
 //! columns of wrong hits that are not always 0.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use crate::common;
 use canopy::{
     Error,

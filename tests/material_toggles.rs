@@ -1,7 +1,5 @@
 //! What of materials is shown: a picture without a texture is, bit by bit, that of a scene which has none.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Config, Materials, ReflectionMode, Switch},

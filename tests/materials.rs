@@ -2,8 +2,6 @@
 //! (tests/common/appearance.rs), pixel by pixel in linear radiance, and golden images of the same scenes with
 //! everything on.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 
 use canopy::{

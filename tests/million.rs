@@ -1,8 +1,6 @@
 //! A million queries of every kind, each against every object in f64. The trees are small, so that this is done in
 //! seconds; what is rare among a few hundred queries comes up here.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     accel::{

@@ -1,7 +1,5 @@
 //! What has moved in the picture since the last frame.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::Config,

@@ -1,8 +1,6 @@
 //! Trees over triangles, boxes and balls, and what is asked of them beyond rays: regions, pairs, neighbours, sweeps and
 //! crossings, against every object in f64.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     Error,

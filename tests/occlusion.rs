@@ -1,8 +1,6 @@
 //! Ambient occlusion: rays and filter against their twins, means against geometry, and histories that end in
 //! time.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, ExposureMode, OcclusionMode, ShadowMode},

@@ -1,7 +1,5 @@
 //! When pipelines are compiled: by the first frame that needs them, or earlier on request, but no sooner.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     Error,

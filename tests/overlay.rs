@@ -1,7 +1,5 @@
 //! Lines of the meshes over the picture: every pixel against the twin's lines, rasterised in f64.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     gpu::layout::{OVERLAY_VERTICES, OVERLAY_WIREFRAME, OverlayParams},

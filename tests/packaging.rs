@@ -1,8 +1,6 @@
 //! What a desktop reads of canopy agrees with itself and with the program, and is well-formed where the tools
 //! that say so are installed.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},

@@ -1,8 +1,6 @@
 //! The path tracer against closed forms and integrals in f64, and against the fast frame where both are
 //! exact.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use crate::common::appearance;
 use appearance::{Look, reflected};

@@ -1,7 +1,5 @@
 //! What a click finds: rays through the trees of deformed meshes against the G-buffer.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Config, ShadowMode},

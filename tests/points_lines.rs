@@ -1,8 +1,6 @@
 //! Points and lines: reading them from glTF and OBJ, and drawing them to the pixel, without a change to the
 //! triangles beside them.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use crate::common::gltf_builder;
 use canopy::{

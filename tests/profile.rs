@@ -1,7 +1,5 @@
 //! `--profile` from outside: the trace, the table and `--stats` agree, and memory is told by kind.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use crate::common::folder;
 use folder::Folder;
 use serde_json::Value;

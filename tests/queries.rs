@@ -1,7 +1,5 @@
 //! Queries through the tree against every triangle in f64: nearest points, and triangles that boxes touch.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     Error,

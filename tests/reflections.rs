@@ -1,7 +1,5 @@
 //! Reflections by rays: rays against their twin, means against integrals, mirrors against what is seen from behind them.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, Background, HitOrder, RayListing, ReflectionMode, ShadowMode},

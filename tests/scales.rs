@@ -1,8 +1,6 @@
 //! One scene from a millimetre to 100 km, at the origin and 10 km away: the same pictures in every shadow
 //! mode, from near and from far.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, ShadowMode, Switch},

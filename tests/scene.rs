@@ -1,7 +1,5 @@
 //! Loading scenes: right values from files of every kind, and one clear line for every broken one.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common;
 
 use ::meshopt::{

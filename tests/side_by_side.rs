@@ -1,7 +1,5 @@
 //! Two pictures in one: the pass against its twin, and what a renderer draws beside another one.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     gpu::{Gpu, GpuImage, layout::CompareParams},

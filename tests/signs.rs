@@ -1,7 +1,5 @@
 //! The sign of distances: by pseudonormals on closed surfaces, by winding numbers on any, against every triangle in f64.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     accel::{Lbvh, Nearest, Search, Sign, SignedDistance, Winding},

@@ -1,8 +1,6 @@
 //! Shadows of lights that have a size: rays over their area, against closed forms and integrals in f64; and
 //! many lights within a budget.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Config, ShadowMode, Switch},

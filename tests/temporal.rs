@@ -1,7 +1,5 @@
 //! Temporal anti-aliasing: against its twin, against many samples of the same moments, and what it leaves behind.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, ShadowMode, Switch, Tonemap},

@@ -1,7 +1,5 @@
 //! The terminator on smooth meshes: no steps, and no light where there is none.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     config::{Antialias, OcclusionMode, ShadowMode},

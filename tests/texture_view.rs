@@ -1,7 +1,5 @@
 //! Textures to look at: every pixel against the twin, single texels against the bytes that were uploaded.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     gpu::{Gpu, layout::TextureViewParams},

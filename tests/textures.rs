@@ -1,7 +1,5 @@
 //! Images of every format, from the bits of a file to the texels that a surface shows.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use crate::common::{gltf_builder, images};
 use canopy::{

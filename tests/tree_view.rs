@@ -1,8 +1,6 @@
 //! Trees to look at: boxes over the picture, against the twin's walk down the trees, and which pixels they cover;
 //! figures of the trees, against the twin's boxes and the triangles in f64.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     accel::{Lbvh, Ray, TreeFigures, tree::TreeData},

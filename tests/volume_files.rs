@@ -1,8 +1,6 @@
 //! Files of volumes: what the libraries of others wrote is read as these libraries read it, and stands where
 //! it should.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::volumes;
 use canopy::{
     config::{Config, Load},

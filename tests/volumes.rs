@@ -1,7 +1,5 @@
 //! Volumes: the march against its twin, closed forms and ratio tracking; what it shadows, and in which order.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     Error,

@@ -1,8 +1,6 @@
 //! A person who walks: through small scenes made here, on every implementation of the trees, and against the
 //! twin.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common;
 use canopy::{
     accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, layout::BVH_MISS},
