@@ -64,7 +64,7 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub faces: Vec<u32>,
-    /// Parts of the paths of shaders that are compiled, such as accel/,lighting; all if not given (compile)
+    /// Only shaders with one of these in their path, such as accel/ (compile)
     #[arg(
         long,
         value_name = "PART[,PART…]",
@@ -114,7 +114,7 @@ pub struct BenchArgs {
         help_heading = "Measurement"
     )]
     pub samples: Option<u32>,
-    /// Repetitions before them that are not measured; 3 if not given, and 12 frames, in which samples get a history
+    /// Repetitions before them that are not measured; 3 if not given, 12 of frames
     #[arg(
         long,
         value_name = "N",
