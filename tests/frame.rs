@@ -1740,14 +1740,14 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     add_lights(&mut scene, 5);
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
-    let frame = |batch_rays, in_parts| {
+    let frame = |batch_rays, in_parts, part_pixels| {
         let mut stage = Stage::new(&gpu, &scene, [117, 83]);
         stage.config.occlusion.mode = OcclusionMode::Rays;
         let budget = FrameBudget {
             batch_rays,
             occlusion_rays: batch_rays / 4,
             in_parts,
-            part_pixels: 117 * 24,
+            part_pixels,
         };
         stage.renderer.budget = budget;
         // Smoothed, and the mean of two.
@@ -1778,12 +1778,19 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
             mean,
         )
     };
-    let whole = frame(FrameBudget::MOST_RAYS, false);
+    let bands = 117 * 24;
+    let whole = frame(FrameBudget::MOST_RAYS, false, bands);
     assert!(whole.1 > 1000 && whole.3 != whole.4);
-    for (batch_rays, in_parts) in [(FrameBudget::MOST_RAYS, true), (1 << 12, false), (1, true)] {
+    for (batch_rays, in_parts, part_pixels) in [
+        (FrameBudget::MOST_RAYS, true, bands),
+        (1 << 12, false, bands),
+        (1, true, bands),
+        // Parts of many passes, as fast adapters get them.
+        (FrameBudget::MOST_RAYS, true, 1 << 20),
+    ] {
         assert!(
-            frame(batch_rays, in_parts) == whole,
-            "{batch_rays} {in_parts}"
+            frame(batch_rays, in_parts, part_pixels) == whole,
+            "{batch_rays} {in_parts} {part_pixels}"
         );
     }
 }
