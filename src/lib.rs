@@ -30,7 +30,8 @@
 //!    move were in the last frame, and [`render::shadow_filter`] averages; or, to compare with,
 //!    [`render::shadow_map`] draws the depth that each light sees.
 //! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
-//!    [`render::occlusion_filter`] averages it.
+//!    [`render::occlusion_filter`] averages it; [`render::bounced_light`] lights what these rays hit and
+//!    [`render::bounced_filter`] averages that.
 //! 9. [`render::reflections`], where asked for: [`render::lobes`] draws what layered surfaces reflect and
 //!    transmit by. Then, bounce after bounce: [`render::reflection_classify`] lists the pixels that send
 //!    rays, [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by

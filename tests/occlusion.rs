@@ -26,13 +26,14 @@ type Frame = signal::Frame<Occlusion>;
 const SIZE: [u32; 2] = [64, 48];
 const FAR: f64 = 1e30;
 
-/// A stage with ambient occlusion rays, without history and filter.
+/// A stage with ambient occlusion rays, without history, filter and bounced light.
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, size);
     stage.config.shadows.mode = ShadowMode::Off;
     stage.config.occlusion.mode = OcclusionMode::Rays;
     stage.config.occlusion.history = 1;
     stage.config.occlusion.filter = false;
+    stage.config.occlusion.bounce = false;
     stage
 }
 

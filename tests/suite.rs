@@ -8,6 +8,7 @@ mod common;
 mod accel;
 mod antialias;
 mod bench;
+mod bounced_light;
 mod cli;
 mod compare;
 mod depth_of_field;

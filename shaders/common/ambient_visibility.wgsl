@@ -1,26 +1,31 @@
-// The part of the environment lighting that reaches a surface, and its mean direction.
+// The part of the environment lighting that reaches a surface, its mean direction, and what comes from elsewhere.
 #import "common/octahedral.wgsl"
+#import "common/rgb9e5.wgsl"
 
 struct AmbientVisibility {
     // Bent normal: the mean unoccluded direction, a unit vector.
     bent_normal: vec3f,
     // Share of the unoccluded, cosine-weighted hemisphere: 1 where nothing occludes.
     visibility: f32,
+    // Radiance of lights that what occludes sends on: the mean over the cosine-weighted hemisphere, black where nothing
+    // occludes.
+    bounced: vec3f,
 }
 
 // The ambient visibility of a surface that nothing occludes.
 fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
-    return AmbientVisibility(normal, 1.0);
+    return AmbientVisibility(normal, 1.0, vec3f(0.0));
 }
 
-// Packs 10 bits of visibility above a direction of 2 × 11 bits.
-fn ambient_visibility_pack(ambient: AmbientVisibility) -> u32 {
+// Packs 10 bits of visibility above a direction of 2 × 11 bits, and the bounced light.
+fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
     let visibility = u32(round(saturate(ambient.visibility) * 1023.0));
-    return (visibility << 22u) | octahedral_pack_22(ambient.bent_normal);
+    let word = (visibility << 22u) | octahedral_pack_22(ambient.bent_normal);
+    return vec2u(word, rgb9e5_pack(ambient.bounced));
 }
 
-fn ambient_visibility_unpack(word: u32) -> AmbientVisibility {
-    return AmbientVisibility(octahedral_unpack_22(word), f32(word >> 22u) / 1023.0);
+fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
+    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y));
 }
 
 // The share of diffuse environment light that arrives in the end, straight or by way of the neighbours that occlude,
@@ -38,4 +43,11 @@ fn ambient_bounced(visibility: f32, albedo: vec3f) -> vec3f {
 // (Lagarde and de Rousiers 2014, "Moving Frostbite to Physically Based Rendering", 4.10.2).
 fn specular_visibility(visibility: f32, n_dot_v: f32, roughness: f32) -> f32 {
     return saturate(pow(n_dot_v + visibility, exp2(-16.0 * roughness * roughness - 1.0)) - 1.0 + visibility);
+}
+
+// What a specular lobe shows, of what is `mirrored` where nothing occludes: it sees as much of what occludes as it does
+// not see of the environment.
+fn ambient_specular(ambient: AmbientVisibility, mirrored: vec3f, n_dot_v: f32, roughness: f32) -> vec3f {
+    let seen = specular_visibility(ambient.visibility, n_dot_v, roughness);
+    return seen * mirrored + (1.0 - seen) / max(1.0 - ambient.visibility, 1.0e-3) * ambient.bounced;
 }

@@ -76,9 +76,9 @@ fn brdf_once(s: Surface, n_dot_v: f32) -> vec3f {
     return mix(dielectric.once, metal.once, s.metallic);
 }
 
-// Environment lighting, attenuated by the ambient visibility. The first reflection reads the prefiltered
-// radiance along the mirror direction, but for the share that rays have found; further bounces and diffuse light
-// read the irradiance about the bent normal.
+// Environment lighting, attenuated by the ambient visibility, and what bounces off what occludes it. The first
+// reflection reads the prefiltered radiance along the mirror direction, but for the share that rays have found; further
+// bounces and diffuse light read the irradiance about the bent normal.
 fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: Reflected) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
     let split = brdf_table_at(s.roughness, n_dot_v);
@@ -86,11 +86,12 @@ fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected
     let metal = brdf_bounces(s.albedo, vec3f(1.0), split);
     let scattered = s.albedo * (1.0 - dielectric.once - dielectric.again);
     let once = mix(dielectric.once, metal.once, s.metallic);
-    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
-        * ambient_bounced(ambient.visibility, s.albedo);
-    let mirrored = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness)
-        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
+    let diffuse_light = ambient_bounced(ambient.visibility, s.albedo) * environment_diffuse(ambient.bent_normal)
+        + ambient.bounced;
+    let open = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
+    let mirrored = ambient_specular(ambient, open, n_dot_v, s.roughness);
     let unseen = (1.0 - reflected.share) * once * mirrored;
-    return (unseen + gathered * environment_diffuse(ambient.bent_normal)) * s.occlusion
+    return (unseen + gathered * diffuse_light) * s.occlusion
         + reflected.share * once * reflected.radiance;
 }

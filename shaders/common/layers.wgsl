@@ -288,18 +288,18 @@ fn layers_ambient(
     let left = max(1.0 - layers_max(dielectric.once + dielectric.again), 0.0);
     let scattered = s.albedo * left * (1.0 - l.transmission);
     let once = mix(dielectric.once, metal.once, s.metallic);
-    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
-        * ambient_bounced(ambient.visibility, s.albedo);
-    let diffuse_light = environment_diffuse(ambient.bent_normal);
-    let unseen = (1.0 - traced) * s.occlusion
-        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
-    var sum = once * unseen * layers_prefiltered(s, l, to_eye) + s.occlusion * gathered * diffuse_light;
-    sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
-        + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light * ambient.visibility * s.occlusion;
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
+    let open = environment_diffuse(ambient.bent_normal);
+    let diffuse_light = ambient_bounced(ambient.visibility, s.albedo) * open + ambient.bounced;
+    let mirrored = ambient_specular(ambient, layers_prefiltered(s, l, to_eye), n_dot_v, s.roughness);
+    var sum = (1.0 - traced) * once * mirrored + gathered * diffuse_light;
+    sum = s.occlusion * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
+        + l.sheen_color * min(l.sheen_albedo, 1.0) * (open * ambient.visibility + ambient.bounced));
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
-    let coat_unseen = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * s.occlusion
-        * specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
-    let coat = coat_unseen * environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
+    let coat_open = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
+    let coat_mirrored = ambient_specular(ambient, coat_open, coat_n_dot_v, l.clearcoat_roughness);
+    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * s.occlusion;
+    let coat = coat_untraced * coat_mirrored;
     let weights = lobe_weights(lobes, s, to_eye);
     return mix(s.emissive + sum, coat, layers_coat(l, to_eye))
         + reflected.share * lobe_weights_sum(weights) * reflected.radiance;

@@ -30,7 +30,7 @@ fn light_visible_share(
         let k = frame.sample_index * rays + i;
         let ray = light_area_ray_above(light, sample, start.horizon_normal, pixel, k, dimension);
         if ray.distance > 0.0 {
-            let hit = shadow_ray_hit(start, ray.direction, ray.distance);
+            let hit = shadow_ray_hit(start, ray.direction, ray.distance, true);
             blocked += select(0u, 1u, hit.t >= 0.0);
             to_blocker += max(hit.t, 0.0);
             blocker = select(blocker, hit.leaf, hit.t >= 0.0);

@@ -6,8 +6,8 @@
 @group(2) @binding(2) var<storage, read> indices: array<u32>;
 // Three pairs of words a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
 @group(2) @binding(3) var<storage, read> vertices: array<vec2u>;
-// Alpha of the materials, for any-hit tests: a header of 16 words per material, then texels of alpha, four to
-// a word.
+// Alpha of the materials, for any-hit tests, and their mean colours: a header per material, then texels of alpha, four
+// to a word.
 @group(2) @binding(4) var<storage, read> alpha: array<u32>;
 
 fn scene_position(vertex: u32) -> vec3f {

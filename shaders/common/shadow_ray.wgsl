@@ -21,15 +21,16 @@ struct ShadowRayHit {
     t: f32,
     // Its leaf; BVH_MISS where there is none.
     leaf: u32,
+    // Where on its triangle.
+    barycentric: vec2f,
 }
 
-// How far away something lies within `distance` metres of a surface along a direction above its horizon: any
-// of what does. A grazing
-// ray starts at the smooth surface, so that neighbouring triangles do not occlude it; the steeper the ray,
-// the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the triangle to
+// How far away something lies within `distance` metres of a surface along a direction above its horizon: the nearest,
+// or `any` of what does. A grazing ray starts at the smooth surface, so that neighbouring triangles do not occlude it;
+// the steeper the ray, the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the triangle to
 // that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
 // counts as occluded if it points below the triangle.
-fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32) -> ShadowRayHit {
+fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool) -> ShadowRayHit {
     let cosine = dot(start.geometric_normal, direction);
     let lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
     let straight = Ray(start.origin, 0.0, direction, distance);
@@ -38,11 +39,11 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32) -> Shadow
     if lifts {
         ray = Ray(start.origin, 0.0, lift, 1.0);
     }
-    var hit = ShadowRayHit(-1.0, BVH_MISS);
+    var hit = ShadowRayHit(-1.0, BVH_MISS, vec2f(0.0));
     // A loop, so that the code of the traversal, which is large, is inlined only once.
     loop {
-        let found = bvh_traverse(ray, frame.leaf_cutoff, true);
-        hit = ShadowRayHit(select(found.t, -1.0, found.leaf == BVH_MISS), found.leaf);
+        let found = bvh_traverse(ray, frame.leaf_cutoff, any);
+        hit = ShadowRayHit(select(found.t, -1.0, found.leaf == BVH_MISS), found.leaf, found.barycentric);
         if !lifts {
             break;
         }

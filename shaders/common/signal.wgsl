@@ -26,6 +26,8 @@ struct SignalParams {
     soft: vec2f,
     // Whether edges of their shadows get more rays.
     sharpens: u32,
+    // Of radiance: how much less bright radiance counts among neighbours (common/compressed.wgsl).
+    compression: f32,
 }
 
 fn signal_pack(signal: vec4f) -> vec2u {

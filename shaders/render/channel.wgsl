@@ -29,7 +29,7 @@
 @group(1) @binding(6) var hdr_texture: texture_2d<f32>;
 @group(1) @binding(7) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(8) var<storage, read> triangle_info: array<vec2u>;
-@group(1) @binding(9) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(9) var<storage, read> occlusion_words: array<vec2u>;
 @group(1) @binding(10) var<uniform> params: ChannelParams;
 @group(1) @binding(11) var channel_out: texture_storage_2d<rgba32float, write>;
 @group(1) @binding(12) var display_texture: texture_2d<f32>;
@@ -126,7 +126,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     let position = textureLoad(position_texture, pixel, 0);
     // The ground is there for what falls on it: to other channels it is the background.
     let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
-        || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED;
+        || channel == CHANNEL_BOUNCED || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED;
     let covered = position.w != 0.0 && (shows_ground || !gbuffer_is_ground(position.w));
     var value = vec3f(0.0);
     var alpha = select(0.0, 1.0, covered);
@@ -159,6 +159,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 }
             }
             case CHANNEL_AMBIENT: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
+            case CHANNEL_BOUNCED: { value = ambient_visibility_at(pixel, s.normal).bounced; }
             case CHANNEL_MOTION: {
                 let last = textureLoad(last_position_texture, pixel, 0).xyz;
                 let moved = motion_of_point(motion, s.position, last);

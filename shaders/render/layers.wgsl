@@ -14,7 +14,7 @@
 
 @group(1) @binding(0) var ids_texture: texture_storage_2d<r32uint, read>;
 @group(1) @binding(1) var<storage, read> shadow_words: array<u32>;
-@group(1) @binding(2) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(2) var<storage, read> occlusion_words: array<vec2u>;
 @group(1) @binding(3) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(4) var<uniform> fog: FogParams;
 @group(1) @binding(5) var fog_texture: texture_2d_array<f32>;

@@ -21,7 +21,7 @@
 @group(1) @binding(3) var albedo_texture: texture_2d<u32>;
 @group(1) @binding(4) var emissive_texture: texture_2d<u32>;
 @group(1) @binding(5) var<storage, read> shadow_words: array<u32>;
-@group(1) @binding(6) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(6) var<storage, read> occlusion_words: array<vec2u>;
 @group(1) @binding(7) var hdr_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(8) var display_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(9) var ids_texture: texture_2d<u32>;

@@ -1,7 +1,7 @@
 // occlusion_filter: the last round of the filter over ambient occlusion, and what lighting reads of it.
 //
 // in   signal_texture, surfaces; the G-buffer's normals
-// out  occlusion_words: an AmbientVisibility per pixel
+// out  occlusion_words: an AmbientVisibility per pixel, whose bounced light render/bounced_filter.wgsl fills in
 // One thread per pixel. The rounds before are those of every signal (render/signal_filter.wgsl).
 #import "common/ambient_visibility.wgsl"
 #import "common/signal_smooth.wgsl"
@@ -11,7 +11,7 @@
 @group(1) @binding(2) var signal_texture: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
 @group(1) @binding(4) var normal_texture: texture_2d<u32>;
-@group(1) @binding(5) var<storage, read_write> occlusion_words: array<u32>;
+@group(1) @binding(5) var<storage, read_write> occlusion_words: array<vec2u>;
 
 fn signal_at(pixel: vec2u) -> vec4f {
     return signal_unpack(textureLoad(signal_texture, pixel, 0).xy);
@@ -29,6 +29,6 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     // The mean of all directions of the hemisphere, weighted by the cosine, is two thirds of the normal.
     let rest = 2.0 / 3.0 * normal - blocked.yzw;
     let bent = select(normal, normalize(rest), dot(rest, normal) > 1.0e-3);
-    let ambient = AmbientVisibility(bent, 1.0 - blocked.x);
+    let ambient = AmbientVisibility(bent, 1.0 - blocked.x, vec3f(0.0));
     occlusion_words[pixel.y * frame.size.x + pixel.x] = ambient_visibility_pack(ambient);
 }

@@ -3,6 +3,7 @@
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
 // out  fresh_out: this frame's signal in two layers: the share of the rays that hit something, and the sum of
 //      their directions; zeros where there is no triangle
+//      hits_out: what one of the rays hit first, where light is to bounce there (common/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
 // horizon of the surface (common/shadow_start.wgsl), from where no light can come, is mirrored at the
 // horizon. So a convex body with smooth normals is unoccluded everywhere, and within a closed room every ray
@@ -13,6 +14,7 @@
 // frame.
 #import "common/basis.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/occlusion_hit.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/signal.wgsl"
@@ -25,6 +27,8 @@ struct OcclusionParams {
     rays: u32,
     // Length of the rays.
     reach: f32,
+    // Number of the ray in this frame whose first hit is told; none where there are not so many.
+    told: u32,
 }
 
 @group(3) @binding(0) var<uniform> first_row: u32;
@@ -33,6 +37,14 @@ struct OcclusionParams {
 @group(3) @binding(3) var ids_texture: texture_2d<u32>;
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
 @group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
+// One texel where no hits are told.
+@group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
+
+fn tell(pixel: vec2u, hit: vec2u) {
+    if all(pixel < textureDimensions(hits_out)) {
+        textureStore(hits_out, pixel, vec4u(hit, 0u, 0u));
+    }
+}
 
 // A cosine-weighted direction about a unit vector.
 fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
@@ -66,6 +78,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     if !gbuffer_is_triangle(seen) {
         textureStore(fresh_out, pixel, 0u, vec4u(0u));
         textureStore(fresh_out, pixel, 1u, vec4u(0u));
+        tell(pixel, OCCLUSION_UNHIT);
         return;
     }
     let triangle = gbuffer_triangle(seen);
@@ -74,17 +87,27 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
     var occluded = vec3f(0.0);
-    let rays = unseen_zero(f32(pixel.x)) + params.rays;
+    var first_hit = OCCLUSION_UNHIT;
+    let zero = unseen_zero(f32(pixel.x));
+    let rays = zero + params.rays;
     for (var ray = 0u; ray < rays; ray++) {
         let k = params.index * params.rays + ray;
         var along = cosine_direction(normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
         let above = dot(along, start.horizon_normal);
         along -= min(2.0 * above, 0.0) * start.horizon_normal;
-        if shadow_ray_hit(start, along, params.reach).t >= 0.0 {
+        let is_told = ray == zero + params.told;
+        let hit = shadow_ray_hit(start, along, params.reach, !is_told);
+        if hit.t >= 0.0 {
             hits += 1.0;
             occluded += along;
         }
+        if is_told && hit.t >= 0.0 {
+            let blocker = tree_triangle(hit.leaf);
+            let front = cross(blocker.v1 - blocker.v0, blocker.v2 - blocker.v0);
+            first_hit = occlusion_hit_pack(OcclusionHit(hit.leaf, hit.barycentric, dot(front, along) > 0.0));
+        }
     }
+    tell(pixel, first_hit);
     let found = signal_pack(vec4f(hits, occluded) / f32(params.rays));
     textureStore(fresh_out, pixel, 0u, vec4u(found.x, 0u, 0u, 0u));
     textureStore(fresh_out, pixel, 1u, vec4u(found.y, 0u, 0u, 0u));

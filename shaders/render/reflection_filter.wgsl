@@ -17,6 +17,7 @@
 // how wide the filter is. Mirrors with one lobe are neither averaged nor filtered: they have no noise. Those with a
 // choice of lobes are averaged over frames. The words are those of common/reflected.wgsl.
 #import "common/brdf.wgsl"
+#import "common/compressed.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/lobes_at.wgsl"
 #import "common/motion.wgsl"
@@ -58,20 +59,6 @@ struct ReflectionFilterParams {
 @group(1) @binding(13) var sent_texture: texture_2d<u32>;
 
 @group(1) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
-
-fn luminance(color: vec3f) -> f32 {
-    return dot(color, vec3f(0.2126, 0.7152, 0.0722));
-}
-
-// Bright radiance counts less, as it does in the picture: a single bright sample is not smeared over neighbours. What
-// that takes away comes back as frames come together.
-fn compressed(radiance: vec3f) -> vec3f {
-    return radiance / (1.0 + luminance(radiance) * params.compression);
-}
-
-fn expanded(color: vec3f) -> vec3f {
-    return color / max(1.0 - luminance(color) * params.compression, 1.0e-3);
-}
 
 struct Mirroring {
     surface: Surface,
@@ -132,7 +119,7 @@ fn around(pixel: vec2u) -> Around {
         let tap = clamp(vec2i(pixel) + step, vec2i(0), vec2i(frame.size) - 1);
         let found = reflected_unpack(fresh_words[word_of(vec2u(tap))]);
         let weight = select(0.0, 1.0, found.a > 0.0);
-        let color = compressed(found.rgb);
+        let color = compressed(found.rgb, params.compression);
         sum += weight * color;
         squares += weight * color * color;
         count += weight;
@@ -280,11 +267,11 @@ fn reflection_accumulate(
     if moves {
         // Surfaces move; what they reflect may not, or otherwise: the history has to look like the neighbourhood.
         let color = clamp(
-            compressed(last.rgb),
+            compressed(last.rgb, params.compression),
             found.mean - found.deviation,
             found.mean + found.deviation,
         );
-        last = vec4f(expanded(color), last.a);
+        last = vec4f(expanded(color, params.compression), last.a);
     }
     let remembered = zero + params.remembered;
     let known = last.a > 0.5 && surface.frames > 0u && remembered > 0u;
@@ -310,7 +297,7 @@ fn signal_at(pixel: vec2u) -> vec4f {
     let differs = turn + abs(other.roughness * other.roughness - own_lobe);
     let counts = other.traces && found.a > 0.0 && !other.is_mirror;
     let weight = select(0.0, saturate(1.5 - differs / max(own_lobe, 0.01)), counts);
-    return weight * vec4f(compressed(found.rgb), 1.0);
+    return weight * vec4f(compressed(found.rgb, params.compression), 1.0);
 }
 
 fn smoothed(pixel: vec2u) -> vec2u {
@@ -331,7 +318,7 @@ fn smoothed(pixel: vec2u) -> vec2u {
     let step = f32(params.step);
     let most = lobe * lobe / (3.0 * step * step);
     let mean = signal_mean(n, min(signal_spread(n.frames * f32(params.rays)), most));
-    return reflected_pack(expanded(mean.rgb / max(mean.a, 1.0e-6)), found.a);
+    return reflected_pack(expanded(mean.rgb / max(mean.a, 1.0e-6), params.compression), found.a);
 }
 
 @compute @workgroup_size(8, 8)

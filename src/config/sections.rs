@@ -281,6 +281,7 @@ section! {
         mode: OcclusionMode,
         rays: u32 => RAYS: RangeInclusive<u32> = 1..=16,
         radius: f32 => RADIUS: RangeInclusive<f32> = 0.0..=1e6,
+        bounce: bool,
         history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
         filter: bool,
     }

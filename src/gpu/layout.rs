@@ -55,6 +55,10 @@ wgsl_constants! {
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
     /// Dimension for the steps through volumes.
     pub const SAMPLE_VOLUMES: u32 = SAMPLE_LOBES + 64;
+    /// Dimension for the choice of the light that bounces off what occludes.
+    pub const SAMPLE_BOUNCED_CHOICE: u32 = SAMPLE_VOLUMES + 1;
+    /// Dimension for that light.
+    pub const SAMPLE_BOUNCED_LIGHT: u32 = SAMPLE_VOLUMES + 2;
     /// Dimension for where froxels are looked at, across the view: behind those of all bounces of reflections.
     pub const SAMPLE_FOG: u32 = 1 << 15;
     /// The same, along the view.
@@ -523,6 +527,8 @@ gpu_structs! {
         rays: u32,
         /// Length of the rays in metres.
         reach: f32,
+        /// Number of the ray in the frame whose first hit is told.
+        told: u32,
     }
     /// How fog scatters light, and its noise; its density is in [`Frame`].
     FogMedium {
@@ -592,7 +598,8 @@ gpu_structs! {
         soft: [f32; 2],
         /// 1 where edges of their shadows get more rays.
         sharpens: u32,
-        _pad: u32,
+        /// Of radiance: how much less bright radiance counts among neighbours.
+        compression: f32,
     }
     /// How a picture is exposed.
     Exposure {

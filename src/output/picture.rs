@@ -137,6 +137,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             Channel::Lit
             | Channel::Albedo
             | Channel::Emissive
+            | Channel::Bounced
             | Channel::Reflection
             | Channel::Scattered => srgb(value),
             Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),

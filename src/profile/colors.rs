@@ -52,7 +52,13 @@ const STEPS: &[(&[&str], Rgb)] = &[
         [240, 228, 66],
     ),
     (
-        &["occlusion_rays", "occlusion_filter", "acquire"],
+        &[
+            "occlusion_rays",
+            "occlusion_filter",
+            "bounced_light",
+            "bounced_filter",
+            "acquire",
+        ],
         [0, 158, 115],
     ),
     (

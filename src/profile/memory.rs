@@ -79,6 +79,7 @@ const LABELS: [&[&str]; KINDS.len() - 1] = [
         "accumulate.",
         "albedo",
         "blocked_light",
+        "bounced.",
         "channel",
         "composite",
         "depth",

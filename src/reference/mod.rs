@@ -1,6 +1,7 @@
 //! CPU twins of the GPU's stages: plain functions over slices, as the specification for tests and benchmarks.
 
 pub mod antialias;
+pub mod bounced_light;
 pub mod compare;
 pub mod deform;
 pub mod depth_of_field;

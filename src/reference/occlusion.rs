@@ -5,6 +5,7 @@ use super::{
     sampling,
     shadow_start::{Seen, ShadowStart},
     signal::Signal,
+    trace::closest_hit,
 };
 use crate::gpu::layout::SAMPLE_OCCLUSION;
 use glam::{DVec3, Vec3};
@@ -64,24 +65,51 @@ impl Occlusion {
     }
 }
 
+/// Where a ray has hit something.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Number of the triangle.
+    pub triangle: usize,
+    /// The point.
+    pub position: DVec3,
+}
+
+/// The direction of ray `k` of a pixel: those below the horizon are mirrored.
+fn along(seen: &Seen, horizon: DVec3, (mask, pixel): (&[u16], [u32; 2]), k: u32) -> DVec3 {
+    let numbers = sampling::point(mask, pixel, k, SAMPLE_OCCLUSION);
+    let along = direction(seen.normal, numbers);
+    along - (2.0 * along.dot(horizon)).min(0.0) * horizon
+}
+
+/// What ray `k` of a pixel hits first within `reach` metres, and its direction. Rays that start on a smooth surface
+/// are not told from others.
+pub fn first_hit(
+    triangles: &[Triangle],
+    seen: &Seen,
+    random: (&[u16], [u32; 2]),
+    k: u32,
+    reach: f64,
+) -> Option<(Hit, DVec3)> {
+    let start = start(seen);
+    let along = along(seen, start.horizon_normal, random, k);
+    let (origin, direction) = (start.origin.as_vec3(), along.as_vec3());
+    let (triangle, t) = closest_hit(triangles, origin, direction, 0.0, reach)?;
+    let position = start.origin + t * along;
+    Some((Hit { triangle, position }, along))
+}
+
 /// The occlusion that rays `first..first + count` of a pixel find within `reach` metres.
 pub fn rays(
     triangles: &[Triangle],
     seen: &Seen,
-    (mask, pixel): (&[u16], [u32; 2]),
+    random: (&[u16], [u32; 2]),
     (first, count): (u32, u32),
     reach: f64,
 ) -> Occlusion {
     let start = start(seen);
-    let horizon = start.horizon_normal;
     let mut blocked = Occlusion::default();
     for k in first..first + count {
-        let mut along = direction(
-            seen.normal,
-            sampling::point(mask, pixel, k, SAMPLE_OCCLUSION),
-        );
-        // Directions below the horizon are mirrored.
-        along -= (2.0 * along.dot(horizon)).min(0.0) * horizon;
+        let along = along(seen, start.horizon_normal, random, k);
         if start.is_blocked(triangles, along, reach) {
             let share = 1.0;
             let direction = along;

@@ -1,16 +1,17 @@
-//! The alpha of materials as rays read it, in one buffer: binding arrays are missing on the web and in
-//! software.
+//! The alpha of materials as rays read it, and their mean colours, in one buffer: binding arrays are missing on
+//! the web and in software.
 
 use super::material_uniforms::{alpha_cutoff, uv_rows};
 use crate::{
     gpu::library::wgsl_constants,
-    scene::{AlphaMode, Image, Material, Scene, Wrap},
+    scene::{AlphaMode, Image, Material, Scene, Wrap, srgb},
 };
+use glam::{Vec3, Vec4Swizzles};
 use std::collections::{HashMap, HashSet};
 
 wgsl_constants! {
     /// Words of a material's header.
-    pub(super) const ALPHA_HEADER: u32 = 16;
+    pub(super) const ALPHA_HEADER: u32 = 24;
     /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`]. From [`ALPHA_BLEND`] on, shadow rays do not
     /// depend on alpha.
     const ALPHA_MODE: u32 = 0;
@@ -41,6 +42,10 @@ wgsl_constants! {
     const ALPHA_BLENDED: u32 = 15;
     /// First word of the transform of UV coordinates: two rows of three `f32`.
     pub(super) const ALPHA_FROM_UV: u32 = 8;
+    /// First word of the share of light that the surface scatters, three `f32`, with the mean of its texture.
+    pub(super) const ALPHA_SCATTERS: u32 = 16;
+    /// First word of the same without its texture, which follows.
+    const ALPHA_SCATTERS_BARE: u32 = 19;
 }
 
 /// How a coordinate wraps that is neither clamped nor mirrored.
@@ -55,12 +60,17 @@ pub(super) struct AlphaTable {
     pub(super) layout: AlphaLayout,
 }
 
-/// Where the alpha of images lies in a table.
+/// Texels along the longer side of what stands for an image where its mean colour is taken.
+const MEAN_SIDE: u32 = 32;
+
+/// Where the alpha of images lies in a table, and their mean colours.
 #[derive(Debug)]
 pub(super) struct AlphaLayout {
     /// How often every image was halved.
     halvings: u32,
     first_word_of_image: HashMap<usize, u32>,
+    /// By the image, and whether its alpha counts.
+    means: HashMap<(usize, bool), Vec3>,
 }
 
 /// The image whose alpha rays read on `material`.
@@ -90,6 +100,7 @@ impl AlphaTable {
         let mut layout = AlphaLayout {
             halvings,
             first_word_of_image: HashMap::new(),
+            means: HashMap::new(),
         };
         let mut words = vec![0; HEADER * scene.materials.len()];
         for (index, material) in scene.materials.iter().enumerate() {
@@ -104,6 +115,10 @@ impl AlphaTable {
                     }));
                     first
                 });
+            }
+            if let Some(key) = mean_key(scene, material) {
+                let mean = || mean_color(&scene.images[key.0], key.1);
+                layout.means.entry(key).or_insert_with(mean);
             }
             words[HEADER * index..HEADER * (index + 1)]
                 .copy_from_slice(&layout.header(scene, material));
@@ -161,7 +176,57 @@ impl AlphaLayout {
                 }
             }
         }
+        let scatters = ALPHA_SCATTERS as usize..ALPHA_HEADER as usize;
+        for (word, value) in header[scatters]
+            .iter_mut()
+            .zip(self.scatters(scene, material))
+        {
+            *word = value.to_bits();
+        }
         header
+    }
+
+    /// The share of light that a surface scatters, in the mean over its texture, and without the texture.
+    pub(super) fn scatters(&self, scene: &Scene, material: &Material) -> [f32; 6] {
+        let passes = material
+            .layers
+            .as_deref()
+            .map_or(0.0, |layers| layers.transmission);
+        let bare = match material.unlit {
+            true => Vec3::ZERO,
+            false => material.base_color.xyz() * (1.0 - passes),
+        };
+        let mean = mean_key(scene, material).map_or(Vec3::ONE, |key| {
+            let known = self.means.get(&key).copied();
+            known.unwrap_or_else(|| mean_color(&scene.images[key.0], key.1))
+        });
+        let [a, b, c] = (bare * mean).to_array();
+        let [d, e, f] = bare.to_array();
+        [a, b, c, d, e, f]
+    }
+}
+
+/// The image of a material's base colour, and whether its alpha counts.
+fn mean_key(scene: &Scene, material: &Material) -> Option<(usize, bool)> {
+    let texture = material.base_color_texture?.texture;
+    let is_cut = material.alpha_mode != AlphaMode::Opaque;
+    Some((scene.textures[texture].image, is_cut))
+}
+
+/// The mean colour of an image, linear. Where alpha counts, texels count by it: what is cut out may have any colour.
+fn mean_color(image: &Image, is_cut: bool) -> Vec3 {
+    let (_, texels) = image.thumbnail(MEAN_SIDE);
+    let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
+    for texel in texels.chunks_exact(4) {
+        let [r, g, b, alpha] = [0, 1, 2, 3].map(|channel| f32::from(texel[channel]) / 255.0);
+        let weight = if is_cut { alpha } else { 1.0 };
+        sum += weight * Vec3::from_array([r, g, b].map(srgb::decode));
+        weights += weight;
+    }
+    if weights > 0.0 {
+        sum / weights
+    } else {
+        Vec3::ZERO
     }
 }
 
@@ -227,6 +292,57 @@ mod tests {
             assert_eq!(table[4], ALPHA_HEADER);
             assert_eq!(table[HEADER..][..words.len()], words);
             assert!(table.len() as u64 * 4 <= header + bytes);
+        }
+    }
+
+    /// The mean of a texture is of light, not of its encoding; where a material is cut out, of what is left of it.
+    #[test]
+    fn materials_scatter_the_mean_of_their_texture() {
+        let mut scene = Scene::default();
+        // Half white, half black, and the black is transparent.
+        let texels = (0..64).flat_map(|i| if i % 8 < 4 { [255; 4] } else { [0; 4] });
+        let image = Image::from_rgba8("halves", 8, 8, texels.collect());
+        scene.images.push(image);
+        let sampler = Sampler::default();
+        scene.textures.push(Texture { image: 0, sampler });
+        let textured = Material {
+            base_color: Vec3::new(0.8, 0.4, 0.2).extend(1.0),
+            base_color_texture: Some(TextureRef {
+                texture: 0,
+                uv_set: 0,
+                texture_from_uv: Affine2::IDENTITY,
+            }),
+            ..Material::default()
+        };
+        let mut glass = textured.clone();
+        glass.layers = Some(Box::default());
+        glass.layers.as_mut().unwrap().transmission = 0.75;
+        scene.materials = vec![
+            textured.clone(),
+            Material {
+                alpha_mode: AlphaMode::Mask,
+                ..textured.clone()
+            },
+            glass,
+            Material {
+                unlit: true,
+                ..textured
+            },
+        ];
+        let table = AlphaTable::new(&scene, 1 << 20).words;
+        let first = ALPHA_SCATTERS as usize;
+        for (material, [mean, bare]) in [[0.4, 0.8], [0.8, 0.8], [0.1, 0.2], [0.0; 2]]
+            .into_iter()
+            .enumerate()
+        {
+            let words = &table[HEADER * material + first..][..6];
+            let found: Vec<_> = words.iter().map(|word| f32::from_bits(*word)).collect();
+            let expected = [mean, bare].map(|red| [red, red / 2.0, red / 4.0]).concat();
+            let apart = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+            assert!(
+                apart.fold(0.0, f32::max) < 1e-3,
+                "{found:?}, not {expected:?}"
+            );
         }
     }
 }

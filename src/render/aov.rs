@@ -37,6 +37,8 @@ pub enum Channel {
     Cost,
     /// Ambient visibility; 1 where it is not traced.
     Ambient,
+    /// Radiance of lights that surfaces around send on, in the mean over the cosine-weighted hemisphere.
+    Bounced,
     /// How far what is seen has moved in the picture since the last frame, in pixels: x to the right, y down.
     Motion,
     /// Radiance that the surface reflects, as rays have found it: over the share of light that it reflects at once.
@@ -70,7 +72,7 @@ pub struct Heat {
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -85,6 +87,7 @@ impl Channel {
         Self::Shadow,
         Self::Cost,
         Self::Ambient,
+        Self::Bounced,
         Self::Motion,
         Self::Reflection,
         Self::ReflectionDistance,
@@ -125,6 +128,7 @@ impl Channel {
             Self::Shadow => "shadow",
             Self::Cost => "cost",
             Self::Ambient => "ambient",
+            Self::Bounced => "bounced",
             Self::Motion => "motion",
             Self::Reflection => "reflection",
             Self::ReflectionDistance => "reflection-distance",
@@ -153,6 +157,7 @@ wgsl_constants! {
     const CHANNEL_SHADOW: u32 = Channel::Shadow as u32;
     const CHANNEL_COST: u32 = Channel::Cost as u32;
     const CHANNEL_AMBIENT: u32 = Channel::Ambient as u32;
+    const CHANNEL_BOUNCED: u32 = Channel::Bounced as u32;
     const CHANNEL_MOTION: u32 = Channel::Motion as u32;
     const CHANNEL_REFLECTION: u32 = Channel::Reflection as u32;
     const CHANNEL_REFLECTION_DISTANCE: u32 = Channel::ReflectionDistance as u32;

@@ -371,7 +371,8 @@ impl VisibilityPlan {
 /// How much of the environment each pixel sees: made by the occlusion passes.
 #[derive(Debug)]
 pub struct AmbientVisibility {
-    /// A word a pixel: the share that is visible, and the bent normal (common/ambient_visibility.wgsl).
+    /// Two words a pixel: the share that is visible and the bent normal, and the light that bounces off what occludes
+    /// (common/ambient_visibility.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
@@ -384,7 +385,7 @@ impl AmbientVisibility {
     /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
     pub fn new(gpu: &Gpu, size: Option<[u32; 2]>) -> Result<Self> {
         let [width, height] = size.unwrap_or([1, 1]);
-        let bytes = 4 * u64::from(width) * u64::from(height);
+        let bytes = 8 * u64::from(width) * u64::from(height);
         let what = format!("the ambient occlusion of {width} × {height} pixels");
         gpu.check_binding(&what, bytes)?;
         let usage = Buffer::STORAGE | Buffer::COPY_SRC;
@@ -399,7 +400,7 @@ impl AmbientVisibility {
         self.size
     }
 
-    /// Words that hold ambient visibility.
+    /// Pixels that hold ambient visibility.
     pub fn len(&self) -> usize {
         self.size
             .map_or(0, |[width, height]| width as usize * height as usize)

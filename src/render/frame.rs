@@ -251,6 +251,8 @@ pub struct Prepared<'a> {
     pub light_plan: LightPlan,
     /// Whether rays sample ambient occlusion.
     pub samples_occlusion: bool,
+    /// Whether lights bounce where these rays hit something.
+    pub bounces_light: bool,
     /// Whether rays find what surfaces reflect.
     pub traces_reflections: bool,
     /// Whether they find what blended surfaces reflect.
@@ -303,6 +305,7 @@ impl<'a> Prepared<'a> {
         let antialias = input.antialias(gpu);
         let is_temporal = antialias == Antialias::Temporal;
         let light_plan = LightPlan::new(&lights, &config.shadows);
+        let samples_occlusion = config.occlusion.sends_rays(gpu.capabilities.fast_rays);
         Ok(Self {
             scene: input.scene,
             buffers,
@@ -310,7 +313,8 @@ impl<'a> Prepared<'a> {
             parts,
             ground: input.ground.map(|ground| ground.moved(-origin)),
             light_plan,
-            samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
+            samples_occlusion,
+            bounces_light: samples_occlusion && config.occlusion.bounce && !lights.is_empty(),
             traces_reflections: input.traces_reflections(gpu),
             traces_blended: input.traces_blended(gpu),
             filters_shadows: config.shadows.averages()

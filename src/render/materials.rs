@@ -2,7 +2,9 @@
 //! rays read.
 
 use super::{
-    alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, AlphaLayout, AlphaTable},
+    alpha_table::{
+        ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, ALPHA_SCATTERS, AlphaLayout, AlphaTable,
+    },
     bindings::Layouts,
     hit_materials::{self, HitMaterials},
     material_textures::{
@@ -366,6 +368,9 @@ impl MovedMaterials {
             let factors = [alpha_cutoff(material), material.base_color.w];
             gpu.queue
                 .write_buffer(alpha, word(ALPHA_CUTOFF), bytemuck::cast_slice(&factors));
+            let scatters = materials.alpha_layout.scatters(scene, material);
+            gpu.queue
+                .write_buffer(alpha, word(ALPHA_SCATTERS), bytemuck::cast_slice(&scatters));
             if let Some(texture) = &material.base_color_texture {
                 let rows = uv_rows(texture).map(|row| [row[0], row[1], row[2]]);
                 gpu.queue

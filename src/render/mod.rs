@@ -10,6 +10,8 @@ pub mod bindings;
 pub mod blend;
 pub mod blend_gbuffer;
 pub mod blue_noise;
+pub mod bounced_filter;
+pub mod bounced_light;
 pub mod camera_arm;
 pub mod channel;
 pub mod compare;

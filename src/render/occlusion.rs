@@ -1,7 +1,10 @@
-//! How much of the environment each pixel sees, by rays where the settings enable them.
+//! How much of the environment each pixel sees, and what light bounces off the rest, by rays where the settings enable
+//! them.
 
 use super::{
     bindings::Layouts,
+    bounced_filter::BouncedFilter,
+    bounced_light::BouncedLight,
     edges::{AmbientVisibility, GBuffer, Geometry, Trees, fitted},
     frame::{Frame, FrameInput},
     history::Reprojection,
@@ -19,6 +22,8 @@ use crate::{
 pub struct Occlusion {
     rays: OcclusionRays,
     filter: OcclusionFilter,
+    bounced: BouncedLight,
+    bounced_filter: BouncedFilter,
     output: AmbientVisibility,
 }
 
@@ -32,6 +37,8 @@ impl Occlusion {
         Ok(Self {
             rays: OcclusionRays::new(gpu, layouts),
             filter: OcclusionFilter::new(gpu, layouts)?,
+            bounced: BouncedLight::new(gpu, layouts),
+            bounced_filter: BouncedFilter::new(gpu, layouts)?,
             output: AmbientVisibility::new(gpu, None)?,
         })
     }
@@ -42,10 +49,15 @@ impl Occlusion {
         if settings.sends_rays(gpu.capabilities.fast_rays) {
             self.rays.needs(needs);
             self.filter.needs(settings.filter, needs);
+            if settings.bounce {
+                self.bounced.needs(needs);
+                self.bounced_filter.needs(settings.filter, needs);
+            }
         }
     }
 
-    /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it.
+    /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it, and the light of
+    /// what they hit.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -64,12 +76,19 @@ impl Occlusion {
         if !traced {
             return Ok(&self.output);
         }
-        let fresh = self
+        let found = self
             .rays
             .record(recording, frame, geometry, trees, gbuffer, history.index)?;
         let output = &self.output;
         self.filter
-            .record(recording, frame, gbuffer, history, fresh, output)?;
+            .record(recording, frame, gbuffer, history, found.signal, output)?;
+        if frame.bounces_light {
+            let bounced = self
+                .bounced
+                .record(recording, frame, geometry, trees, found.hits)?;
+            self.bounced_filter
+                .record(recording, frame, history, bounced, output)?;
+        }
         Ok(output)
     }
 

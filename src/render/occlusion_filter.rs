@@ -79,6 +79,7 @@ impl OcclusionFilter {
             layer: 0,
             soft: [0.0; 2],
             sharpens: false,
+            compression: 0.0,
         };
         let fresh = Fresh {
             found: fresh,

@@ -12,7 +12,7 @@ use crate::{
     gpu::{
         Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::OcclusionParams,
-        pass::Binding::{self, Float, StoreArray, Uint},
+        pass::Binding::{self, Float, Store, StoreArray, Uint},
     },
 };
 
@@ -27,19 +27,43 @@ pub struct OcclusionRays {
     params: Uniform<OcclusionParams>,
     /// The signal of this frame, in two layers.
     output: GpuImage,
+    /// What one ray of each pixel hit first.
+    hits: GpuImage,
 }
+
+/// What the rays of a frame have found.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'a> {
+    /// The signal, in two layers.
+    pub signal: &'a GpuImage,
+    /// What one ray of each pixel hit first, where lights bounce (common/occlusion_hit.wgsl).
+    pub hits: &'a GpuImage,
+}
+
+/// Format of [`Found::hits`].
+const HITS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
+const NO_RAY: u32 = u32::MAX;
 
 impl OcclusionRays {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, fresh) = (Binding::Uniform, StoreArray(FRESH_FORMAT));
-        let bindings = [uniform, Float, Uint, Uint, uniform, fresh];
+        let bindings = [
+            uniform,
+            Float,
+            Uint,
+            Uint,
+            uniform,
+            fresh,
+            Store(HITS_FORMAT),
+        ];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("render/occlusion_rays.wgsl", "occlusion_rays");
         Self {
             kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
             params: Uniform::new(gpu, "occlusion.params"),
             output: image(gpu, [1, 1]),
+            hits: hits(gpu, [1, 1]),
         }
     }
 
@@ -57,9 +81,17 @@ impl OcclusionRays {
         trees: Trees<'_>,
         gbuffer: &GBuffer,
         index: u32,
-    ) -> Result<&GpuImage> {
+    ) -> Result<Found<'_>> {
         let settings = &frame.config.occlusion;
         let gpu = recording.gpu;
+        let hits_size = if frame.bounces_light {
+            frame.size
+        } else {
+            [1, 1]
+        };
+        if self.hits.size() != hits_size {
+            self.hits = fitted(gpu, hits_size, || hits(gpu, hits_size))?;
+        }
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
         }
@@ -70,6 +102,11 @@ impl OcclusionRays {
                 settings.radius
             } else {
                 FAR
+            },
+            // Each in turn: the others may end at any hit, which costs less.
+            told: match frame.bounces_light {
+                true => index % settings.rays,
+                false => NO_RAY,
             },
         };
         self.params.write(gpu, &params);
@@ -83,12 +120,21 @@ impl OcclusionRays {
                 &gbuffer.ids,
                 &self.params,
                 &self.output,
+                &self.hits,
             ],
             frame.size,
             recording.budget.occlusion_pixels(settings.rays),
         )?;
-        Ok(&self.output)
+        Ok(Found {
+            signal: &self.output,
+            hits: &self.hits,
+        })
     }
+}
+
+fn hits(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::new(gpu, "occlusion.hits", size, HITS_FORMAT, usage)
 }
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {

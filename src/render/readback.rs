@@ -211,7 +211,10 @@ impl Renderer {
     /// such rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.occlusion.output();
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);
-        Ok(words[..ambient.len()].to_vec())
+        let words: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);
+        Ok(words[..ambient.len()]
+            .iter()
+            .map(|[word, _]| *word)
+            .collect())
     }
 }

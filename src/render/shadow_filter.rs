@@ -124,6 +124,7 @@ impl ShadowFilter {
             soft: softness(lights),
             // A light that moves has edges without history wherever its shadows have edges.
             sharpens: in_place || history.index == 0,
+            compression: 0.0,
         };
         let fresh = Fresh {
             found: &visibility.blocked,

@@ -44,6 +44,9 @@ pub struct Averaging {
     pub soft: [f32; 2],
     /// Whether edges of their shadows get more rays.
     pub sharpens: bool,
+    /// Of radiance: how much less bright radiance counts among neighbours, over the radiance that is shown like a colour
+    /// of 1.
+    pub compression: f32,
 }
 
 /// What a frame adds to a signal.
@@ -134,6 +137,7 @@ impl Signal {
             layer,
             soft,
             sharpens,
+            compression,
             ..
         } = averaging;
         let params = TAP_STEPS.map(|step| SignalParams {
@@ -143,7 +147,7 @@ impl Signal {
             layer,
             soft,
             sharpens: sharpens.into(),
-            ..SignalParams::default()
+            compression,
         });
         self.params.write_all(gpu, PARAMS, &params)
     }

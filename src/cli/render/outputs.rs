@@ -170,6 +170,7 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     let is_of_paths = config.image.mode == ImageMode::Path;
     let missing = match channel {
         Channel::Ambient
+        | Channel::Bounced
         | Channel::Transmittance
         | Channel::Scattered
         | Channel::Reflection
@@ -183,6 +184,9 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         }
         Channel::Ambient if !config.occlusion.sends_rays(true) => {
             Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
+        }
+        Channel::Bounced if !(config.occlusion.sends_rays(true) && config.occlusion.bounce) => {
+            Some("light does not bounce; add --occlusion rays --set occlusion.bounce=true")
         }
         Channel::Deviation if config.deviation.file.is_empty() => {
             Some("there is no surface to measure from; add --deviation FILE")

@@ -17,7 +17,9 @@ use crate::{
         layout::{EXPOSURE_BINS, Exposure, ExposureBin, ExposureParams, TonemapParams},
     },
     reference::{
-        antialias, deform,
+        antialias,
+        bounced_light::Surroundings,
+        deform,
         environment::brdf_table,
         exposure,
         fog::{self, Fog},
@@ -57,6 +59,7 @@ pub(super) fn check(checks: &mut Checks, config: &Config) {
     checks.make(NAME, "filter of occlusion", || {
         occlusion_rays(config, 1, true)
     });
+    checks.make(NAME, "bounced_light", || bounced_light(config));
     checks.make(NAME, "reflection_rays", || reflection_rays(config));
     checks.make(NAME, "fog", || fog(config));
     checks.make(NAME, "lighting", || light(config));
@@ -369,7 +372,42 @@ fn occlusion_rays(config: &Config, frames: u32, filter: bool) -> Result<Found> {
     Ok(tally(wrong, compared, compared / 50))
 }
 
-/// How far what pixels show has moved, behind a camera that does.
+/// The sun's light that bounces off what a ray of each pixel hits.
+fn bounced_light(config: &Config) -> Result<Found> {
+    let mut stage = Stage::drawn(config, |own| {
+        own.occlusion.mode = OcclusionMode::Rays;
+        own.occlusion.history = 1;
+        own.occlusion.filter = false;
+        own.occlusion.rays = 1;
+        own.occlusion.radius = 0.0;
+    })?;
+    let [bounced] = stage.channels([Channel::Bounced])?;
+    let materials = stage.offscreen.merged()?.materials;
+    let scene = scene();
+    let scatters = |material: u32| scene.materials[material as usize].base_color.truncate();
+    let around = Surroundings {
+        triangles: &stage.triangles,
+        corner_normals: &stage.corner_normals,
+        scattered: &materials
+            .iter()
+            .map(|&material| scatters(material).as_dvec3())
+            .collect::<Vec<_>>(),
+        lights: &lights::gather(&scene, &stage.moment.pose, &stage.offscreen.config, 1.0),
+    };
+    let (mut compared, mut wrong) = (0, 0);
+    for ((index, seen), found) in (0..).zip(&stage.seen).zip(&bounced) {
+        let Some(seen) = seen else { continue };
+        let random = (blue_noise::mask(), [index % SIZE[0], index / SIZE[0]]);
+        let twin = around.along(seen, random, 0, FAR);
+        let found = Vec3::from_slice(found).as_dvec3();
+        let is_right = (found - twin).abs().max_element() < 0.01 * twin.length() + 1e-3;
+        wrong += usize::from(!is_right);
+        compared += 1;
+    }
+    // Rays that start on a smooth surface, or pass an edge, may end elsewhere.
+    Ok(tally(wrong, compared, compared / 25))
+}
+
 /// Fog that thins out in sunlight: what passes it, and what it scatters.
 fn fog(config: &Config) -> Result<Found> {
     let mut stage = Stage::drawn(config, |own| {

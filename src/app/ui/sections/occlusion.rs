@@ -33,6 +33,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             let radius = &mut occlusion.radius;
             number(ui, radius, 0.01, Occlusion::RADIUS, hundredths(" m"))
         });
+    let tip = "One bounce of all lights off what the rays hit, in mean colours";
+    Row::new("light", &["occlusion.bounce"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut occlusion.bounce, "one bounce")
+        });
     let tip = "Frames that are averaged; fewer while something moves";
     Row::new("history", &["occlusion.history"], tip)
         .idle(why)

@@ -224,6 +224,7 @@ fn title(channel: Channel) -> String {
         Channel::Lit => "lit picture".into(),
         Channel::Cost => "cost of rays".into(),
         Channel::Ambient => "ambient visibility".into(),
+        Channel::Bounced => "bounced light".into(),
         Channel::Reflection => "reflected radiance".into(),
         Channel::ReflectionDistance => "reflection distance".into(),
         Channel::ReflectionTiles => "reflection tiles".into(),
@@ -249,6 +250,7 @@ fn meaning(channel: Channel) -> &'static str {
         Channel::Shadow => "Where the first light is visible",
         Channel::Cost => "Nodes and triangles that the rays of a pixel visit, as a heat map",
         Channel::Ambient => "How much of the environment a point sees",
+        Channel::Bounced => "Radiance of lights that surfaces around a point send on to it",
         Channel::Motion => {
             "How far a point has moved in the picture since the last frame, 32 pixels at most"
         }

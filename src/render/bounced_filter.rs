@@ -1,0 +1,109 @@
+//! `bounced_filter`: this frame's bounced light, averaged over frames and over neighbouring pixels.
+
+use super::{
+    bindings::Layouts,
+    edges::AmbientVisibility,
+    frame::Frame,
+    history::Reprojection,
+    recording::Recording,
+    signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs,
+        pass::Binding::{Uint, Uniform, Write},
+    },
+};
+
+/// Label of the pass.
+const LABEL: &str = "bounced_filter";
+
+const SHADERS: Shaders = Shaders {
+    path: "render/bounced_filter.wgsl",
+    entries: ["bounced_accumulate", "bounced_smooth"],
+    taps: 1,
+    finds_edges: false,
+};
+
+/// The pass, with the signal that it keeps.
+#[derive(Debug)]
+pub struct BouncedFilter {
+    signal: Signal,
+    filter: SignalFilter,
+    last_round: Kernel,
+}
+
+impl BouncedFilter {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let bindings = [Uniform, Uniform, Uint, Uint, Write];
+        let shared = [(0, &layouts.frame)];
+        Ok(Self {
+            signal: Signal::new(gpu)?,
+            filter: SignalFilter::new(gpu, layouts, SHADERS),
+            last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
+        })
+    }
+
+    /// What it compiles; `filters` as in the settings.
+    pub fn needs(&self, filters: bool, needs: &mut Needs) {
+        self.filter.needs(filters, needs);
+        self.last_round.needs(needs);
+    }
+
+    /// Adds this frame's light to the history and writes it beside the visibility of `output`; where the settings
+    /// filter, from neighbours too.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        history: Reprojection<'_>,
+        fresh: &GpuImage,
+        output: &AmbientVisibility,
+    ) -> Result<()> {
+        let settings = &frame.config.occlusion;
+        self.signal.fit(recording.gpu, frame.size)?;
+        // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
+        // filtered, and the brighter one may be: what a hit beside a lamp sends is not seen as a speck, and none of its
+        // light is lost in the end.
+        let shown = frame.exposure_ev.exp2();
+        let (remembered, rays, compression) = match frame.is_one_of_many() {
+            true => {
+                let count = frame.sample.count;
+                (0, count, shown / (count as f32).sqrt())
+            }
+            false => (history.remembered_cautiously(settings.history), 1, shown),
+        };
+        let averaging = Averaging {
+            remembered,
+            rays,
+            filters: settings.filter,
+            layer: 0,
+            soft: [0.0; 2],
+            sharpens: false,
+            compression,
+        };
+        let fresh = Fresh {
+            found: fresh,
+            taps: &[history.taps],
+            edges: None,
+        };
+        let signal = &mut self.signal;
+        let left = self
+            .filter
+            .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.last_round,
+            &[(0, &frame.group)],
+            &[&left.params, left.signal, history.surfaces, &output.words],
+            frame.size,
+            recording.budget.pixels(),
+        )
+    }
+}

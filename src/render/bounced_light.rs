@@ -1,0 +1,74 @@
+//! `bounced_light`: light that bounces where rays of ambient occlusion have hit something.
+
+use super::{
+    bindings::Layouts,
+    edges::{Geometry, Trees, fitted},
+    frame::Frame,
+    recording::Recording,
+    signal::FRESH_FORMAT,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs,
+        pass::Binding::{StoreArray, Uint, Uniform},
+    },
+};
+
+/// Its name among the timings of a frame.
+const LABEL: &str = "bounced_light";
+
+/// The pass.
+#[derive(Debug)]
+pub struct BouncedLight {
+    kernel: Kernel,
+    /// Radiance of this frame, in two layers.
+    output: GpuImage,
+}
+
+impl BouncedLight {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let bindings = [Uniform, Uint, StoreArray(FRESH_FORMAT)];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let path = "render/bounced_light.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            output: image(gpu, [1, 1]),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Sends a ray from each of the `hits` to a light.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        hits: &GpuImage,
+    ) -> Result<&GpuImage> {
+        let gpu = recording.gpu;
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+        }
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[hits, &self.output],
+            frame.size,
+            recording.budget.occlusion_pixels(1),
+        )?;
+        Ok(&self.output)
+    }
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::with_layers(gpu, "bounced.fresh", size, 2, FRESH_FORMAT, usage)
+}
