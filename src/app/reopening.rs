@@ -145,6 +145,7 @@ impl State {
 /// Settings with what those that are automatic come to on this adapter.
 pub(super) fn in_force(config: &Config, fast_rays: bool) -> Config {
     let mut config = config.clone();
+    config.occlusion.rays = config.occlusion.rays_of_frame(fast_rays);
     config.occlusion.mode = match config.occlusion.sends_rays(fast_rays) {
         true => OcclusionMode::Rays,
         false => OcclusionMode::Off,

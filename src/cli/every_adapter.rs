@@ -18,6 +18,7 @@ pub(super) fn choose(config: &mut Config) {
     if config.occlusion.mode == OcclusionMode::Auto {
         config.occlusion.mode = OcclusionMode::Rays;
     }
+    config.occlusion.rays = config.occlusion.rays_of_frame(false);
     if config.reflections.mode == ReflectionMode::Auto {
         config.reflections.mode = ReflectionMode::Rays;
     }
@@ -46,8 +47,11 @@ mod tests {
     fn auto_means_the_same_on_every_adapter() {
         let mut config = Config::default();
         assert_eq!(config.occlusion.mode, OcclusionMode::Auto);
+        let rays = [false, true].map(|fast_rays| config.occlusion.rays_of_frame(fast_rays));
+        assert_eq!((config.occlusion.rays, rays), (0, [2, 1]));
         choose(&mut config);
         assert!(config.occlusion.sends_rays(false) && config.occlusion.sends_rays(true));
+        assert_eq!(config.occlusion.rays, 2);
         assert!(config.reflections.sends_rays(false) && config.reflections.sends_rays(true));
         assert_eq!(config.image.antialias, Antialias::Smaa);
         config.occlusion.mode = OcclusionMode::Off;

@@ -279,7 +279,7 @@ section! {
     /// `[occlusion]`: ambient occlusion.
     Occlusion {
         mode: OcclusionMode,
-        rays: u32 => RAYS: RangeInclusive<u32> = 1..=16,
+        rays: u32 => RAYS: ZeroOr<u32> = ZeroOr(1..=16),
         radius: f32 => RADIUS: RangeInclusive<f32> = 0.0..=1e6,
         bounce: bool,
         history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
@@ -463,6 +463,15 @@ impl Occlusion {
             OcclusionMode::Auto => fast_rays,
             OcclusionMode::Off => false,
             OcclusionMode::Rays => true,
+        }
+    }
+
+    /// Rays of a pixel and frame. Where frames follow each other fast, their mean needs fewer of each.
+    pub fn rays_of_frame(&self, fast_rays: bool) -> u32 {
+        match (self.rays, fast_rays) {
+            (0, true) => 1,
+            (0, false) => 2,
+            (rays, _) => rays,
         }
     }
 }

@@ -251,6 +251,8 @@ pub struct Prepared<'a> {
     pub light_plan: LightPlan,
     /// Whether rays sample ambient occlusion.
     pub samples_occlusion: bool,
+    /// Such rays of a pixel; 0 where none are sent.
+    pub occlusion_rays: u32,
     /// Whether lights bounce where these rays hit something.
     pub bounces_light: bool,
     /// Whether rays find what surfaces reflect.
@@ -305,7 +307,8 @@ impl<'a> Prepared<'a> {
         let antialias = input.antialias(gpu);
         let is_temporal = antialias == Antialias::Temporal;
         let light_plan = LightPlan::new(&lights, &config.shadows);
-        let samples_occlusion = config.occlusion.sends_rays(gpu.capabilities.fast_rays);
+        let fast_rays = gpu.capabilities.fast_rays;
+        let samples_occlusion = config.occlusion.sends_rays(fast_rays);
         Ok(Self {
             scene: input.scene,
             buffers,
@@ -314,6 +317,10 @@ impl<'a> Prepared<'a> {
             ground: input.ground.map(|ground| ground.moved(-origin)),
             light_plan,
             samples_occlusion,
+            occlusion_rays: match samples_occlusion {
+                true => config.occlusion.rays_of_frame(fast_rays),
+                false => 0,
+            },
             bounces_light: samples_occlusion && config.occlusion.bounce && !lights.is_empty(),
             traces_reflections: input.traces_reflections(gpu),
             traces_blended: input.traces_blended(gpu),

@@ -711,16 +711,12 @@ impl Renderer {
             path_samples: (!is_fast).then(|| self.paths.samples()),
         };
         let [width, height] = frame.size.map(u64::from);
-        let rays = match frame.samples_occlusion {
-            true => input.config.occlusion.rays,
-            false => 0,
-        };
+        let rays = u64::from(frame.occlusion_rays);
         // More frames than this are not in flight; those of adapters without times are never asked for.
         if self.occlusion_rays.len() == 16 {
             self.occlusion_rays.pop_front();
         }
-        self.occlusion_rays
-            .push_back(width * height * u64::from(rays));
+        self.occlusion_rays.push_back(width * height * rays);
         self.last = Some(LastFrame {
             group: frame.group.clone(),
             sample,

@@ -74,7 +74,7 @@ impl OcclusionFilter {
         self.signal.fit(recording.gpu, frame.size)?;
         let averaging = Averaging {
             remembered: history.remembered_cautiously(settings.history),
-            rays: settings.rays,
+            rays: frame.occlusion_rays,
             filters: settings.filter,
             layer: 0,
             soft: [0.0; 2],

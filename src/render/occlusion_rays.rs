@@ -97,7 +97,7 @@ impl OcclusionRays {
         }
         let params = OcclusionParams {
             index,
-            rays: settings.rays,
+            rays: frame.occlusion_rays,
             reach: if settings.radius > 0.0 {
                 settings.radius
             } else {
@@ -105,7 +105,7 @@ impl OcclusionRays {
             },
             // Each in turn: the others may end at any hit, which costs less.
             told: match frame.bounces_light {
-                true => index % settings.rays,
+                true => index % frame.occlusion_rays,
                 false => NO_RAY,
             },
         };
@@ -123,7 +123,7 @@ impl OcclusionRays {
                 &self.hits,
             ],
             frame.size,
-            recording.budget.occlusion_pixels(settings.rays),
+            recording.budget.occlusion_pixels(frame.occlusion_rays),
         )?;
         Ok(Found {
             signal: &self.output,

@@ -21,10 +21,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     });
     let sends = occlusion.sends_rays(facts.fast_rays);
     let why = (!sends).then_some("no rays are sent for ambient occlusion");
-    Row::new("rays", &["occlusion.rays"], "Rays per pixel and frame")
+    let tip = "Rays per pixel and frame; 0 for 1 on GPUs, 2 in software";
+    Row::new("rays", &["occlusion.rays"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            ui.add(Slider::new(&mut occlusion.rays, Occlusion::RAYS))
+            let most = *Occlusion::RAYS.0.end();
+            ui.add(Slider::new(&mut occlusion.rays, 0..=most))
         });
     let tip = "Length of the rays; 0 is unlimited";
     Row::new("radius", &["occlusion.radius"], tip)
