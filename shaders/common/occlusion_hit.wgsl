@@ -1,4 +1,15 @@
-// Where a ray of ambient occlusion has hit something first.
+// Rays of ambient occlusion, and where one has hit something first.
+
+struct OcclusionParams {
+    // Number of this frame since the history began.
+    index: u32,
+    // Rays per pixel and frame.
+    rays: u32,
+    // Length of the rays.
+    reach: f32,
+    // Number of the ray in this frame whose first hit is told; none where there are not so many.
+    told: u32,
+}
 
 struct OcclusionHit {
     leaf: u32,

@@ -19,7 +19,8 @@
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(1) var hits_texture: texture_2d<u32>;
-@group(3) @binding(2) var fresh_out: texture_storage_2d_array<r32uint, write>;
+@group(3) @binding(2) var<uniform> params: OcclusionParams;
+@group(3) @binding(3) var fresh_out: texture_storage_2d_array<r32uint, write>;
 
 // The share of light that the surface scatters.
 fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
@@ -42,7 +43,7 @@ fn bounced(pixel: vec2u, hit: OcclusionHit) -> vec3f {
     let id = (triangle.triangle + 1u) | GBUFFER_HIT | select(0u, GBUFFER_BACK, hit.is_back);
     let start = shadow_ray_start(id, position);
     let normal = start.smooth_normal;
-    var u = sampling_point(pixel, frame.sample_index, SAMPLE_BOUNCED_CHOICE).x;
+    var u = sampling_point(pixel, params.index, SAMPLE_BOUNCED_CHOICE).x;
     var sum = 0.0;
     var chosen = 0u;
     var chosen_weight = 0.0;

@@ -20,17 +20,6 @@
 #import "common/signal.wgsl"
 #import "common/unseen.wgsl"
 
-struct OcclusionParams {
-    // Number of this frame since the history began.
-    index: u32,
-    // Rays per pixel and frame.
-    rays: u32,
-    // Length of the rays.
-    reach: f32,
-    // Number of the ray in this frame whose first hit is told; none where there are not so many.
-    told: u32,
-}
-
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(1) var position_texture: texture_2d<f32>;
 @group(3) @binding(2) var normal_texture: texture_2d<u32>;

@@ -4,6 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{Geometry, Trees, fitted},
     frame::Frame,
+    occlusion_rays::Found,
     recording::Recording,
     signal::FRESH_FORMAT,
 };
@@ -29,7 +30,7 @@ pub struct BouncedLight {
 impl BouncedLight {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [Uniform, Uint, StoreArray(FRESH_FORMAT)];
+        let bindings = [Uniform, Uint, Uniform, StoreArray(FRESH_FORMAT)];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let path = "render/bounced_light.wgsl";
         Self {
@@ -43,14 +44,14 @@ impl BouncedLight {
         self.kernel.needs(needs);
     }
 
-    /// Sends a ray from each of the `hits` to a light.
+    /// Sends a ray to a light from each of the hits that were `found`.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
         trees: Trees<'_>,
-        hits: &GpuImage,
+        found: Found<'_>,
     ) -> Result<&GpuImage> {
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
@@ -60,7 +61,7 @@ impl BouncedLight {
             LABEL,
             &self.kernel,
             &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
-            &[hits, &self.output],
+            &[found.hits, found.params, &self.output],
             frame.size,
             recording.budget.occlusion_pixels(1),
         )?;

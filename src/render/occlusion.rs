@@ -85,7 +85,7 @@ impl Occlusion {
         if frame.bounces_light {
             let bounced = self
                 .bounced
-                .record(recording, frame, geometry, trees, found.hits)?;
+                .record(recording, frame, geometry, trees, found)?;
             self.bounced_filter
                 .record(recording, frame, history, bounced, output)?;
         }

@@ -38,6 +38,8 @@ pub struct Found<'a> {
     pub signal: &'a GpuImage,
     /// What one ray of each pixel hit first, where lights bounce (common/occlusion_hit.wgsl).
     pub hits: &'a GpuImage,
+    /// Which rays they were.
+    pub params: &'a Uniform<OcclusionParams>,
 }
 
 /// Format of [`Found::hits`].
@@ -128,6 +130,7 @@ impl OcclusionRays {
         Ok(Found {
             signal: &self.output,
             hits: &self.hits,
+            params: &self.params,
         })
     }
 }
