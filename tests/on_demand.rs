@@ -12,7 +12,7 @@ use canopy::{
     scene::{AlphaMode, Layers, Pose, Scene},
 };
 use common::{
-    gpu,
+    own_gpu,
     scenes::{look_at, matte, quad, scene},
 };
 use glam::Vec3;
@@ -117,7 +117,7 @@ fn floor() -> Scene {
 
 #[test]
 fn a_frame_compiles_what_it_needs_and_no_more() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     let scene = floor();
     let mut recorder = Recorder::new(&gpu, &scene);
     let [bare, late] = recorder.record();
@@ -166,7 +166,7 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
 
 #[test]
 fn surfaces_compile_what_draws_them() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     let plain = {
         let scene = floor();
         Recorder::new(&gpu, &scene).record()[0]
@@ -188,7 +188,7 @@ fn surfaces_compile_what_draws_them() {
 
 #[test]
 fn a_failed_compilation_is_an_error_and_is_retried() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     let calls = Arc::new(AtomicU32::new(0));
     let seen = calls.clone();
     let made = OnDemand::new("test", move |_| {

@@ -18,7 +18,7 @@ use glam::Vec3;
 use std::time::Duration;
 
 /// Devices whose trees lie in textures, and in buffers.
-fn implementations() -> Vec<(&'static str, Gpu)> {
+fn implementations() -> Vec<(&'static str, common::Shared)> {
     common::implementations().into_iter().take(2).collect()
 }
 

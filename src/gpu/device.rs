@@ -1,11 +1,12 @@
 //! A device with its queue, and what is kept beside them: capabilities, parsed shaders, reported errors.
 
-#[cfg(feature = "render")]
-use super::pipeline_cache::PipelineCache;
 use super::{
     capabilities::{Arrays, Capabilities},
     library::Library,
+    pipelines::Pipelines,
 };
+#[cfg(feature = "render")]
+use super::{pipeline_cache::PipelineCache, pipelines::PipelineKey};
 use crate::{
     Error, Result,
     error::{guarded, one_line},
@@ -44,6 +45,7 @@ pub struct Gpu {
     lost: Arc<OnceLock<String>>,
     /// Shaders that have been parsed, by path and by how they read arrays.
     modules: Mutex<HashMap<(String, Arrays), wgpu::ShaderModule>>,
+    pub(super) pipelines: Pipelines,
     compiled: AtomicU32,
     /// How much of that the pipeline cache's file has.
     #[cfg(feature = "render")]
@@ -78,6 +80,7 @@ impl Gpu {
             errors: Arc::default(),
             lost: Arc::default(),
             modules: Mutex::default(),
+            pipelines: Pipelines::default(),
             compiled: AtomicU32::new(0),
             #[cfg(feature = "render")]
             saved: AtomicU32::new(0),
@@ -148,6 +151,16 @@ impl Gpu {
         let module = parse()?;
         modules().insert(key, module.clone());
         Ok(module)
+    }
+
+    /// The render pipeline of `key`, which `make` compiles the first time.
+    #[cfg(feature = "render")]
+    pub(crate) fn render_pipeline(
+        &self,
+        key: PipelineKey,
+        make: impl FnOnce() -> Result<wgpu::RenderPipeline>,
+    ) -> Result<wgpu::RenderPipeline> {
+        self.pipelines.render(key, make)
     }
 
     /// What pipelines are compiled with.

@@ -9,6 +9,7 @@ use super::{
     device::Gpu,
     on_demand::{Needs, OnDemand},
     pass::{self, Binding},
+    pipelines::PipelineKey,
     shader::{self, Replaced},
 };
 use crate::Result;
@@ -86,11 +87,16 @@ impl Kernel {
         let constants = constants.to_vec();
         let pipeline = OnDemand::new(entry, move |gpu| {
             let layouts: Vec<_> = groups.iter().map(Option::as_ref).collect();
-            let module = match &replaced {
-                Some(replaced) => shader::module_with(gpu, path, replaced)?,
-                None => shader::module(gpu, path)?,
+            let compile = |module: wgpu::ShaderModule| {
+                pass::compute_pipeline_of(gpu, &module, entry, Some(&layouts), &constants)
             };
-            pass::compute_pipeline_of(gpu, &module, entry, Some(&layouts), &constants)
+            if let Some(replaced) = &replaced {
+                return compile(shader::module_with(gpu, path, replaced)?);
+            }
+            let text = format!("{path} {entry} {constants:?}");
+            let key = PipelineKey::new(gpu.capabilities.arrays, &groups, text);
+            gpu.pipelines
+                .compute(key, || compile(shader::module(gpu, path)?))
         });
         Self {
             entry,

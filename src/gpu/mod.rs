@@ -20,6 +20,7 @@ mod open;
 pub mod pass;
 #[cfg(feature = "render")]
 mod pipeline_cache;
+mod pipelines;
 #[cfg(feature = "render")]
 pub mod profiler;
 pub mod readback;
@@ -42,6 +43,8 @@ pub use library::{Constant, Library};
 pub use on_demand::{Needs, OnDemand};
 #[cfg(feature = "render")]
 pub use open::Tier;
+#[cfg(feature = "render")]
+pub(crate) use pipelines::PipelineKey;
 pub use recorder::{Passes, Recorder, Scope};
 pub use uniform::Uniform;
 pub use uniform_array::UniformArray;

@@ -1,6 +1,8 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{capabilities::Arrays, device::Gpu, on_demand::OnDemand, shader};
+use super::{
+    capabilities::Arrays, device::Gpu, on_demand::OnDemand, pipelines::PipelineKey, shader,
+};
 use crate::Result;
 
 /// A compute pipeline with the layout that its shader implies.
@@ -167,7 +169,7 @@ impl Binding {
     }
 }
 
-/// A bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
+/// The bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
 pub fn layout(
     gpu: &Gpu,
     label: &str,
@@ -184,11 +186,13 @@ pub fn layout(
             },
         )
         .collect();
-    gpu.device
-        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some(label),
-            entries: &entries,
-        })
+    gpu.pipelines.layout(&entries, || {
+        gpu.device
+            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some(label),
+                entries: &entries,
+            })
+    })
 }
 
 /// As [`layout`], for compute shaders.
@@ -245,8 +249,12 @@ pub fn cover_on_demand(
 ) -> OnDemand<wgpu::RenderPipeline> {
     let layout = layout.clone();
     OnDemand::new(entry, move |gpu| {
-        let module = shader::module(gpu, path)?;
-        cover_pipeline(gpu, &module, entry, &[&layout], format)
+        let text = format!("{path} {entry} {format:?}");
+        let key = PipelineKey::new(gpu.capabilities.arrays, &[Some(layout.clone())], text);
+        gpu.pipelines.render(key, || {
+            let module = shader::module(gpu, path)?;
+            cover_pipeline(gpu, &module, entry, &[&layout], format)
+        })
     })
 }
 

@@ -5,7 +5,7 @@ use super::formats::DEPTH_FORMAT;
 use crate::{
     Result,
     gpu::{
-        Gpu, OnDemand,
+        Gpu, OnDemand, PipelineKey,
         pass::{self, Binding},
         shader,
     },
@@ -139,12 +139,15 @@ impl Layouts {
         let (frame, scene, material) = (self.frame.clone(), self.scene.clone(), material.clone());
         OnDemand::new(pipeline.entry, move |gpu| {
             let groups = [
-                Some(&frame),
-                pipeline.group1.as_ref(),
-                Some(&scene),
-                Some(&material),
+                Some(frame.clone()),
+                pipeline.group1.clone(),
+                Some(scene.clone()),
+                Some(material.clone()),
             ];
-            pipeline.compile(gpu, &groups)
+            let key = PipelineKey::new(gpu.capabilities.arrays, &groups, format!("{pipeline:?}"));
+            gpu.render_pipeline(key, || {
+                pipeline.compile(gpu, &groups.each_ref().map(Option::as_ref))
+            })
         })
     }
 }

@@ -2,9 +2,8 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, Trees, fitted},
+    edges::{Geometry, OcclusionFound, Trees, fitted},
     frame::Frame,
-    occlusion_rays::Found,
     recording::Recording,
     signal::FRESH_FORMAT,
 };
@@ -51,7 +50,7 @@ impl BouncedLight {
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
         trees: Trees<'_>,
-        found: Found<'_>,
+        found: OcclusionFound<'_>,
     ) -> Result<&GpuImage> {
         let gpu = recording.gpu;
         if self.output.size() != frame.size {

@@ -2,7 +2,7 @@
 
 use crate::{
     Result,
-    gpu::{Gpu, OnDemand, pass, shader},
+    gpu::{Gpu, OnDemand, PipelineKey, pass, shader},
 };
 use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
 
@@ -42,7 +42,24 @@ pub(super) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::Colo
 impl Drawn {
     /// The pipeline, which the pass `label` compiles.
     pub(super) fn on_demand(self, label: &'static str) -> OnDemand<RenderPipeline> {
-        OnDemand::new(label, move |gpu| self.compile(gpu))
+        OnDemand::new(label, move |gpu| {
+            let key = PipelineKey::new(gpu.capabilities.arrays, &self.groups, self.text());
+            gpu.render_pipeline(key, || self.compile(gpu))
+        })
+    }
+
+    /// All of it but for its bind groups.
+    fn text(&self) -> String {
+        let Self {
+            path,
+            groups: _,
+            vertex,
+            fragment,
+            topology,
+            samples,
+            target,
+        } = self;
+        format!("{path} {vertex} {fragment} {topology:?} {samples} {target:?}")
     }
 
     fn compile(&self, gpu: &Gpu) -> Result<RenderPipeline> {

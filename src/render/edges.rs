@@ -7,7 +7,7 @@ use crate::{
     accel::Tree,
     gpu::{
         Bind, Gpu, GpuImage, Uniform,
-        layout::{FogParams, MotionParams, SHADOW_HEADER, ShadowView},
+        layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
         pass,
     },
 };
@@ -366,6 +366,17 @@ impl VisibilityPlan {
         let [width, height] = self.size;
         u64::from(layers) * u64::from(width) * u64::from(height)
     }
+}
+
+/// What rays of ambient occlusion have found in a frame: made by `occlusion_rays`.
+#[derive(Debug, Clone, Copy)]
+pub struct OcclusionFound<'a> {
+    /// The signal, in two layers.
+    pub signal: &'a GpuImage,
+    /// What one ray of each pixel hit first, where lights bounce (common/occlusion_hit.wgsl).
+    pub hits: &'a GpuImage,
+    /// Which rays they were.
+    pub params: &'a Uniform<OcclusionParams>,
 }
 
 /// How much of the environment each pixel sees: made by the occlusion passes.

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Trees, fitted},
+    edges::{GBuffer, Geometry, OcclusionFound, Trees, fitted},
     frame::Frame,
     recording::Recording,
     signal::FRESH_FORMAT,
@@ -31,18 +31,7 @@ pub struct OcclusionRays {
     hits: GpuImage,
 }
 
-/// What the rays of a frame have found.
-#[derive(Debug, Clone, Copy)]
-pub struct Found<'a> {
-    /// The signal, in two layers.
-    pub signal: &'a GpuImage,
-    /// What one ray of each pixel hit first, where lights bounce (common/occlusion_hit.wgsl).
-    pub hits: &'a GpuImage,
-    /// Which rays they were.
-    pub params: &'a Uniform<OcclusionParams>,
-}
-
-/// Format of [`Found::hits`].
+/// Format of [`OcclusionFound::hits`].
 const HITS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 const NO_RAY: u32 = u32::MAX;
 
@@ -83,7 +72,7 @@ impl OcclusionRays {
         trees: Trees<'_>,
         gbuffer: &GBuffer,
         index: u32,
-    ) -> Result<Found<'_>> {
+    ) -> Result<OcclusionFound<'_>> {
         let settings = &frame.config.occlusion;
         let gpu = recording.gpu;
         let hits_size = if frame.bounces_light {
@@ -127,7 +116,7 @@ impl OcclusionRays {
             frame.size,
             recording.budget.occlusion_pixels(frame.occlusion_rays),
         )?;
-        Ok(Found {
+        Ok(OcclusionFound {
             signal: &self.output,
             hits: &self.hits,
             params: &self.params,

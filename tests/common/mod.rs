@@ -23,13 +23,22 @@ use canopy::{
     render::SHADERS,
 };
 use glam::Vec3;
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Mutex, PoisonError},
+};
 
 /// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. What is
 /// chosen automatically where rays are fast, occlusion and temporal anti-aliasing among it, is off unless a test wants it:
 /// pictures are the same on all adapters, and do not depend on those before them.
 /// `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs there, as scripts/test does once with
 /// the frames.
-pub(crate) fn gpu() -> Gpu {
+pub(crate) fn gpu() -> Shared {
+    Shared::of("", own_gpu)
+}
+
+/// A device that no other test has had: for tests of what is compiled, or that break it.
+pub(crate) fn own_gpu() -> Gpu {
     let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
         options.arrays = canopy::config::ArrayMode::Buffers;
@@ -41,48 +50,109 @@ pub(crate) fn gpu() -> Gpu {
 }
 
 /// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
-pub(crate) fn portable_gpu() -> Gpu {
-    let adapter = gpu().adapter.unwrap();
-    let mut gpu = Gpu::open(&adapter, Tier::Portable, &SHADERS).unwrap_or_else(|e| panic!("{e}"));
-    gpu.capabilities.fast_rays = false;
-    gpu
+pub(crate) fn portable_gpu() -> Shared {
+    Shared::of("portable", || {
+        let adapter = own_gpu().adapter.unwrap();
+        let gpu = Gpu::open(&adapter, Tier::Portable, &SHADERS);
+        let mut gpu = gpu.unwrap_or_else(|e| panic!("{e}"));
+        gpu.capabilities.fast_rays = false;
+        gpu
+    })
+}
+
+/// A device that one test after another has, with all that it has compiled. One that a test has changed, broken or
+/// failed with goes with that test.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    kind: &'static str,
+    /// `None` only while it is dropped.
+    gpu: Option<Gpu>,
+    is_changed: bool,
+}
+
+/// Devices that no test has now, by their kind.
+static IDLE: Mutex<Vec<(&'static str, Gpu)>> = Mutex::new(Vec::new());
+
+impl Shared {
+    fn of(kind: &'static str, open: impl FnOnce() -> Gpu) -> Self {
+        let taken = {
+            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = idle.iter().rposition(|(other, _)| *other == kind);
+            found.map(|index| idle.swap_remove(index).1)
+        };
+        Self {
+            kind,
+            gpu: Some(taken.unwrap_or_else(open)),
+            is_changed: false,
+        }
+    }
+}
+
+impl Deref for Shared {
+    type Target = Gpu;
+
+    fn deref(&self) -> &Gpu {
+        self.gpu.as_ref().unwrap()
+    }
+}
+
+impl DerefMut for Shared {
+    fn deref_mut(&mut self) -> &mut Gpu {
+        self.is_changed = true;
+        self.gpu.as_mut().unwrap()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let gpu = self.gpu.take().unwrap();
+        let is_whole = !self.is_changed && !std::thread::panicking() && gpu.wait().is_ok();
+        if is_whole {
+            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.push((self.kind, gpu));
+        }
+    }
 }
 
 /// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on
 /// software adapters; arrays in buffers with subgroups, without, and without wgpu's checks; and exactly what WebGPU
 /// promises.
-pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
-    let with = |arrays, subgroups: bool| {
-        let mut gpu = gpu();
-        let capabilities = &mut gpu.capabilities;
-        capabilities.arrays = arrays;
-        capabilities.subgroup_size = capabilities.subgroup_size.filter(|_| subgroups);
-        gpu
+pub(crate) fn implementations() -> Vec<(&'static str, Shared)> {
+    let with = |kind: &'static str, arrays, subgroups: bool, change: fn(&mut Gpu)| {
+        let open = || {
+            let mut gpu = own_gpu();
+            let capabilities = &mut gpu.capabilities;
+            capabilities.arrays = arrays;
+            capabilities.subgroup_size = capabilities.subgroup_size.filter(|_| subgroups);
+            change(&mut gpu);
+            gpu
+        };
+        (kind, Shared::of(kind, open))
     };
     let mut all = vec![
-        ("textures", with(Arrays::Textures, false)),
-        ("buffers", with(Arrays::Buffers, false)),
+        with("textures", Arrays::Textures, false, |_| {}),
+        with("buffers", Arrays::Buffers, false, |_| {}),
         ("portable", portable_gpu()),
+        with("unchecked", Arrays::Buffers, false, |gpu| {
+            // SAFETY: the tests' indices name vertices that are there.
+            unsafe { gpu.set_unchecked() };
+        }),
     ];
-    let mut unchecked = with(Arrays::Buffers, false);
-    // SAFETY: the tests' indices name vertices that are there.
-    unsafe { unchecked.set_unchecked() };
-    all.push(("unchecked", unchecked));
-    let subgroups = with(Arrays::Buffers, true);
-    if subgroups.capabilities.subgroup_size.is_some() {
-        all.push(("subgroups", subgroups));
+    let subgroups = with("subgroups", Arrays::Buffers, true, |_| {});
+    if subgroups.1.capabilities.subgroup_size.is_some() {
+        all.push(subgroups);
         // As on a device whose subgroups cannot be used: kernels find out by themselves.
-        let mut unusable = with(Arrays::Buffers, true);
-        unusable.capabilities.sort_subgroup_size = 256;
-        all.push(("unusable subgroups", unusable));
+        all.push(with("unusable subgroups", Arrays::Buffers, true, |gpu| {
+            gpu.capabilities.sort_subgroup_size = 256;
+        }));
     }
     all
 }
 
 /// A device for each way in which queries read their arrays: textures, and buffers without wgpu's checks. All else
 /// that implementations differ in is how trees are built.
-pub(crate) fn ways() -> Vec<(&'static str, Gpu)> {
-    let is_way = |(name, _): &(&str, Gpu)| ["textures", "unchecked"].contains(name);
+pub(crate) fn ways() -> Vec<(&'static str, Shared)> {
+    let is_way = |(name, _): &(&str, Shared)| ["textures", "unchecked"].contains(name);
     implementations().into_iter().filter(is_way).collect()
 }
 
