@@ -12,6 +12,7 @@ use crate::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
+        layout::Light,
         pass::Binding::{Uint, Uniform, Write},
     },
 };
@@ -32,7 +33,16 @@ pub struct BouncedFilter {
     signal: Signal,
     filter: SignalFilter,
     last_round: Kernel,
+    /// The lights of the last frame.
+    lights: Vec<Light>,
+    /// Frames since they changed, or since the means held one frame alone.
+    still: u32,
+    /// Whether the last frame was one of many, whose means hold it alone.
+    was_one_of_many: bool,
 }
+
+/// Frames that are averaged while lights change.
+const MOVING: u32 = 4;
 
 impl BouncedFilter {
     /// Ready to be compiled.
@@ -47,6 +57,9 @@ impl BouncedFilter {
             signal: Signal::new(gpu)?,
             filter: SignalFilter::new(gpu, layouts, SHADERS),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
+            lights: Vec::new(),
+            still: 0,
+            was_one_of_many: false,
         })
     }
 
@@ -72,12 +85,27 @@ impl BouncedFilter {
         // filtered, and the brighter one may be: what a hit beside a lamp sends is not seen as a speck, and none of its
         // light is lost in the end.
         let shown = frame.exposure_ev.exp2();
-        let (remembered, rays, compression) = match frame.is_one_of_many() {
+        let is_one_of_many = frame.is_one_of_many();
+        let was_one_of_many = std::mem::replace(&mut self.was_one_of_many, is_one_of_many);
+        if was_one_of_many || self.lights != frame.lights {
+            self.lights.clone_from(&frame.lights);
+            self.still = 0;
+        } else {
+            self.still = self.still.saturating_add(1);
+        }
+        let worth = match was_one_of_many {
+            true => 0,
+            false => (MOVING - 1).saturating_add(self.still),
+        };
+        let (remembered, rays, compression) = match is_one_of_many {
             true => {
                 let count = frame.sample.count;
                 (0, count, shown / (count as f32).sqrt())
             }
-            false => (history.remembered_cautiously(settings.history), 1, shown),
+            false => {
+                let remembered = history.remembered_cautiously(settings.history);
+                (remembered.min(worth), 1, shown)
+            }
         };
         let averaging = Averaging {
             remembered,
