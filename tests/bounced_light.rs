@@ -353,6 +353,39 @@ fn a_room_is_as_bright_as_by_paths_of_two_bounces() {
     assert!(without.max_element() < 0.8, "{without}");
 }
 
+/// A strong sun bounces. Once it is off, frames soon show what those show that never saw it, and in the end the same.
+#[test]
+fn light_that_is_switched_off_leaves_nothing_behind() {
+    let gpu = gpu();
+    let mut scene = clutter();
+    add_light(&mut scene, LightKind::Point, 1.0, 2.0 * Vec3::Y, Vec3::ZERO);
+    let mut stages = [true, false].map(|sunny| {
+        let mut stage = stage(&gpu, &scene);
+        stage.config.occlusion.history = 32;
+        stage.config.sun.enabled = if sunny { Switch::On } else { Switch::Off };
+        stage.config.sun.strength = 20.0;
+        (0..24).for_each(|_| drop(stage.draw(&rest(&scene), clutter_view())));
+        stage
+    });
+    let sums = |stages: &mut [Stage<'_>; 2]| {
+        stages.each_mut().map(|stage| {
+            drop(stage.draw(&rest(&scene), clutter_view()));
+            bounced(stage)
+                .into_iter()
+                .map(DVec3::element_sum)
+                .sum::<f64>()
+        })
+    };
+    let [with, without] = sums(&mut stages);
+    assert!(with > 4.0 * without, "{with} {without}");
+    stages[0].config.sun.enabled = Switch::Off;
+    let left: Vec<_> = (0..24)
+        .map(|_| sums(&mut stages))
+        .map(|[sunny, never]| (sunny - never) / (with - without))
+        .collect();
+    assert!(left[7] < 0.15 && left[23].abs() < 0.02, "{left:?}");
+}
+
 /// Where nothing shines, where the settings leave it out, and where no rays are sent, there are no such passes.
 #[test]
 fn nothing_bounces_where_there_is_no_light_to() {

@@ -4,7 +4,7 @@ use super::{
     bindings::Layouts,
     edges::AmbientVisibility,
     frame::Frame,
-    history::Reprojection,
+    history::{LightChanges, Reprojection},
     recording::Recording,
     signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
 };
@@ -35,14 +35,8 @@ pub struct BouncedFilter {
     last_round: Kernel,
     /// The lights of the last frame.
     lights: Vec<Light>,
-    /// Frames since they changed, or since the means held one frame alone.
-    still: u32,
-    /// Whether the last frame was one of many, whose means hold it alone.
-    was_one_of_many: bool,
+    changes: LightChanges,
 }
-
-/// Frames that are averaged while lights change.
-const MOVING: u32 = 4;
 
 impl BouncedFilter {
     /// Ready to be compiled.
@@ -58,8 +52,7 @@ impl BouncedFilter {
             filter: SignalFilter::new(gpu, layouts, SHADERS),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
             lights: Vec::new(),
-            still: 0,
-            was_one_of_many: false,
+            changes: LightChanges::default(),
         })
     }
 
@@ -86,17 +79,11 @@ impl BouncedFilter {
         // light is lost in the end.
         let shown = frame.exposure_ev.exp2();
         let is_one_of_many = frame.is_one_of_many();
-        let was_one_of_many = std::mem::replace(&mut self.was_one_of_many, is_one_of_many);
-        if was_one_of_many || self.lights != frame.lights {
+        let changed = self.lights != frame.lights;
+        if changed {
             self.lights.clone_from(&frame.lights);
-            self.still = 0;
-        } else {
-            self.still = self.still.saturating_add(1);
         }
-        let worth = match was_one_of_many {
-            true => 0,
-            false => (MOVING - 1).saturating_add(self.still),
-        };
+        let most = self.changes.remembered(changed, is_one_of_many);
         let (remembered, rays, compression) = match is_one_of_many {
             true => {
                 let count = frame.sample.count;
@@ -104,7 +91,7 @@ impl BouncedFilter {
             }
             false => {
                 let remembered = history.remembered_cautiously(settings.history);
-                (remembered.min(worth), 1, shown)
+                (remembered.min(most), 1, shown)
             }
         };
         let averaging = Averaging {

@@ -78,6 +78,36 @@ pub struct Reprojection<'a> {
     pub moves: bool,
 }
 
+/// What a mean over frames has seen since the light that it is a mean of has changed.
+#[derive(Debug, Default)]
+pub struct LightChanges {
+    /// Frames since a change.
+    still: u32,
+    /// Frames since one that was a sample of a picture, of which no later frame is a part.
+    together: u32,
+}
+
+impl LightChanges {
+    /// Frames that are averaged while light changes.
+    const CHANGING: u32 = 4;
+    /// Frames after which such a mean has hardly anything from before the change: 3 % of it.
+    const GONE: u32 = 12;
+
+    /// Earlier frames that count in the next frame. Once per frame.
+    pub fn remembered(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
+        self.still = match changed {
+            true => 0,
+            false => self.still.saturating_add(1),
+        };
+        let next = match is_one_of_many {
+            true => 0,
+            false => self.together.saturating_add(1),
+        };
+        let together = std::mem::replace(&mut self.together, next);
+        (Self::CHANGING - 1 + self.still.saturating_sub(Self::GONE)).min(together)
+    }
+}
+
 impl Reprojection<'_> {
     /// Earlier frames that count, of a signal that averages `frames` and notices by itself what changes.
     pub fn remembered(&self, frames: u32) -> u32 {

@@ -4,7 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, Lobes, Motion, Reflected, fitted},
     frame::Frame,
-    history::Reprojection,
+    history::{LightChanges, Reprojection},
     recording::Recording,
     reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT},
     view::View,
@@ -32,10 +32,9 @@ pub struct ReflectionFilter {
     last_round: Kernel,
     images: Images,
     params: UniformArray<ReflectionFilterParams>,
-    /// What the last frame was lit by and seen from, and whether it was one of many of a picture.
-    last: Option<(Moment, bool)>,
-    /// Frames since that changed.
-    still: u32,
+    /// What the last frame was lit by and seen from.
+    last: Option<Moment>,
+    changes: LightChanges,
 }
 
 /// What reflected radiance depends on besides the scene's triangles.
@@ -100,7 +99,7 @@ impl ReflectionFilter {
             images: Images::new(gpu, [1, 1], [1, 1]),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
             last: None,
-            still: 0,
+            changes: LightChanges::default(),
         })
     }
 
@@ -156,26 +155,16 @@ impl ReflectionFilter {
             lights: frame.lights.clone(),
             environment: frame.config.environment.clone(),
         };
-        let last = self.last.replace((now, is_one_of_many));
-        let now = self.last.as_ref();
-        let same = last.as_ref().map(|(moment, _)| moment) == now.map(|(moment, _)| moment);
-        let moves = history.moves || !same;
-        self.still = if moves {
-            0
-        } else {
-            self.still.saturating_add(1)
-        };
+        let moves = history.moves || self.last.as_ref() != Some(&now);
+        self.last = Some(now);
         // A mean of what has moved is one of few frames. Those of one sample of a picture are of one.
-        let worth = match last {
-            Some((_, true)) => 0,
-            _ => (MOVING - 1).saturating_add(self.still),
-        };
+        let most = self.changes.remembered(moves, is_one_of_many);
         // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
         // filtered; and all count alike, so that none of their light is lost.
         let (remembered, rays, compression) = match is_one_of_many {
             true => (0, frame.sample.count, 0.0),
             false => {
-                let remembered = history.remembered(settings.history).min(worth);
+                let remembered = history.remembered(settings.history).min(most);
                 (remembered, 1, frame.exposure_ev.exp2())
             }
         };
@@ -228,6 +217,3 @@ impl ReflectionFilter {
         run(&self.last_round, 3, smooth, &[&reflected.words])
     }
 }
-
-/// Frames that are averaged of what moves.
-const MOVING: u32 = 4;
