@@ -12,6 +12,8 @@ const SIGNAL_UNSENT = 0x80000000u;
 // bits, none.
 const SIGNAL_KEPT = 0x80010000u;
 const SIGNAL_KEPT_BLOCKED = 0x7fffu;
+// The bit of a light's word for which more rays were sent, as to edges of its shadow.
+const SIGNAL_EDGE = 0x8000u;
 
 struct SignalParams {
     // Most earlier frames that the mean counts; 0 where it begins.
@@ -41,6 +43,10 @@ fn signal_sent(words: vec2u) -> vec2u {
 
 fn signal_is_kept(words: vec2u) -> vec2<bool> {
     return (words & vec2u(0xffff0000u)) == vec2u(SIGNAL_KEPT);
+}
+
+fn signal_is_edge(words: vec2u) -> vec2<bool> {
+    return (words & vec2u(SIGNAL_EDGE)) != vec2u(0u);
 }
 
 fn signal_unpack(words: vec2u) -> vec4f {

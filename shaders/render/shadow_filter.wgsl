@@ -67,7 +67,7 @@ fn fresh_words(pixel: vec2u) -> vec2u {
 
 // What is kept has no width.
 fn fresh_means(words: vec2u) -> vec4f {
-    let found = select(words, words & vec2u(0xffffu), signal_is_kept(words));
+    let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(0x7fffu), signal_is_kept(words));
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
 
@@ -111,9 +111,18 @@ fn penumbra_width(share: f32, width: f32) -> f32 {
     return width / max(share, 1.0e-6);
 }
 
-// Frames whose rays a mean has, `most` at the most.
-fn frames_of(mean: BlockedLightMean, most: f32) -> f32 {
-    return select(min(mean.frames, most), most, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
+// How many frames one counts as that sent more rays to an edge.
+fn edge_frames() -> f32 {
+    return f32(frame.edge_light_rays) / f32(frame.light_rays);
+}
+
+fn fresh_frames(words: vec2u) -> vec2f {
+    return select(vec2f(1.0), vec2f(edge_frames()), signal_is_edge(words));
+}
+
+// Frames whose rays a mean has, where there have been `all`, which is as many as each counts as.
+fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
+    return select(min(mean.frames, all * edge_frames()), all, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
 }
 
 // Most earlier frames that count where a light's shadow moves. Its motion is not known to less than a pixel: the
@@ -122,7 +131,7 @@ fn frames_of(mean: BlockedLightMean, most: f32) -> f32 {
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 
-// Means of fewer frames get more rays in the next frame, at edges.
+// Where fewer earlier frames count, the next frame sends more rays, at edges.
 const EDGE_FRAMES = 12.0;
 
 // Frames in which all pixels around have found the same, of both lights, where the last frame saw the pixel.
@@ -132,10 +141,11 @@ fn frames_settled(taps: SignalTaps) -> vec2u {
 }
 
 fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface) -> f32 {
-    let most = min(f32(max(surface.frames, 1u) - 1u), f32(params.remembered));
+    let all = f32(max(surface.frames, 1u) - 1u);
     let width = penumbra_width(history.share, history.width);
     let moving = select(MOVING_EARLIER, 0.0, surface.moved) + MOVING_EARLIER_PER_SQUARE * width * width;
-    return min(frames_of(history, most), select(most, moving, moves));
+    let most = f32(params.remembered);
+    return min(min(frames_of(history, min(all, most)), most), select(most, moving, moves));
 }
 
 @compute @workgroup_size(8, 8)
@@ -204,14 +214,16 @@ fn shadow_accumulate(
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
     b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
     let earlier = vec2f(earlier_frames(a, taps.moves, surface), earlier_frames(b, other_taps.moves, surface));
-    let gain = select(vec2f(1.0), max(1.0 / (earlier + 1.0), changed), known);
+    let added = fresh_frames(words);
+    let gain = select(vec2f(1.0), max(added / (earlier + added), changed), known);
     let shown = select(gain, vec2f(1.0), kept);
     fresh = select(fresh, vec4f(fresh.x, a.width, fresh.z, b.width), (kept & known).xxyy);
     if inside {
         let is_surface = surface.frames > 0u;
         let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, shown.xxyy), is_surface);
         // A mean as old as the surface goes on to be so.
-        let counted = select(1.0 / gain, vec2f(BLOCKED_FRAMES_ALL), 1.0 / gain > vec2f(BLOCKED_FRAMES_ALL - 1.0));
+        let together = added / gain;
+        let counted = select(together, vec2f(BLOCKED_FRAMES_ALL), together > vec2f(BLOCKED_FRAMES_ALL - 1.0));
         let frames = select(counted, vec2f(a.frames, b.frames), kept & known);
         let means = vec2u(
             blocked_light_mean_pack(BlockedLightMean(mean.x, mean.y, frames.x)),
@@ -221,7 +233,7 @@ fn shadow_accumulate(
         if all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
             let sharpens = soft & vec2<bool>(params.sharpens != 0u);
-            let edges = (most > least) & (frames < vec2f(EDGE_FRAMES)) & sharpens;
+            let edges = (most > least) & (frames - added < vec2f(EDGE_FRAMES)) & sharpens;
             let is_lit = (most == vec2f(0.0)) & (mean.xz == vec2f(0.0));
             let is_blocked = (least == vec2f(1.0)) & (mean.xz == vec2f(1.0));
             let before = vec2u(frames_settled(taps).x, frames_settled(other_taps).y) * vec2u(known);

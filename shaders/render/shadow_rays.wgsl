@@ -51,9 +51,11 @@ fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
 
 // The visible share of a slot's light, as its byte in a word.
 fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample, rays: u32) -> u32 {
+    let is_edge = rays > light_rays(light);
     let dimension = frame.first_dimension + SAMPLE_LIGHTS + slot;
     let seen = light_visible_share(start, light, sample, pixel, rays, dimension);
-    blocked_light_store(pixel, slot, blocked_light_pack(light, sample, seen, start.position));
+    let blocked = blocked_light_pack(light, sample, seen, start.position);
+    blocked_light_store(pixel, slot, select(blocked, blocked | SIGNAL_EDGE, is_edge));
     blocker_store(pixel, slot, seen.blocker);
     return shadow_share_pack(seen.share, slot);
 }
