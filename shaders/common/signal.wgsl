@@ -11,8 +11,10 @@ const SIGNAL_UNSENT = 0x80000000u;
 // The word of a pixel that goes on with what its light's history holds: all of the light arrives, or, with the other
 // bits, none.
 const SIGNAL_KEPT = 0x80010000u;
-const SIGNAL_KEPT_BLOCKED = 0x7fffu;
-// The bit of a light's word for which more rays were sent, as to edges of its shadow.
+const SIGNAL_KEPT_BLOCKED = SIGNAL_SHARE;
+// Of a light's word, the bits of the share that is blocked, and the bit that more rays were sent, as to edges of its
+// shadow.
+const SIGNAL_SHARE = 0x7fffu;
 const SIGNAL_EDGE = 0x8000u;
 
 struct SignalParams {

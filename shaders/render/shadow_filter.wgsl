@@ -67,7 +67,7 @@ fn fresh_words(pixel: vec2u) -> vec2u {
 
 // What is kept has no width.
 fn fresh_means(words: vec2u) -> vec4f {
-    let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(0x7fffu), signal_is_kept(words));
+    let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(SIGNAL_SHARE), signal_is_kept(words));
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
 

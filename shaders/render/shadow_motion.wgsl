@@ -63,7 +63,7 @@ fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let light = first_light + k;
     // The share that is blocked: where there is none, and where no ray was sent, the triangle is an older frame's.
     let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
-    if (blocked & 0xffffu) == 0u || blocked >= SIGNAL_UNSENT {
+    if (blocked & SIGNAL_SHARE) == 0u || blocked >= SIGNAL_UNSENT {
         return 0u;
     }
     let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
