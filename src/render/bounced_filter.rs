@@ -34,7 +34,7 @@ pub struct BouncedFilter {
     filter: SignalFilter,
     last_round: Kernel,
     /// The lights of the last frame.
-    lights: Vec<Light>,
+    lights: Option<Vec<Light>>,
     changes: LightChanges,
 }
 
@@ -51,7 +51,7 @@ impl BouncedFilter {
             signal: Signal::new(gpu)?,
             filter: SignalFilter::new(gpu, layouts, SHADERS),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
-            lights: Vec::new(),
+            lights: None,
             changes: LightChanges::default(),
         })
     }
@@ -79,10 +79,8 @@ impl BouncedFilter {
         // light is lost in the end.
         let shown = frame.exposure_ev.exp2();
         let is_one_of_many = frame.is_one_of_many();
-        let changed = self.lights != frame.lights;
-        if changed {
-            self.lights.clone_from(&frame.lights);
-        }
+        let last = self.lights.replace(frame.lights.clone());
+        let changed = last.is_some_and(|last| last != frame.lights);
         let most = self.changes.remembered(changed, is_one_of_many);
         let (remembered, rays, compression) = match is_one_of_many {
             true => {

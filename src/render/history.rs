@@ -79,12 +79,22 @@ pub struct Reprojection<'a> {
 }
 
 /// What a mean over frames has seen since the light that it is a mean of has changed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LightChanges {
-    /// Frames since a change.
+    /// Frames since a change; as many as can be where there was none.
     still: u32,
     /// Frames since one that was a sample of a picture, of which no later frame is a part.
     together: u32,
+}
+
+impl Default for LightChanges {
+    /// Of a mean that no frame is a part of yet.
+    fn default() -> Self {
+        Self {
+            still: u32::MAX,
+            together: 0,
+        }
+    }
 }
 
 impl LightChanges {
@@ -93,7 +103,7 @@ impl LightChanges {
     /// Frames after which such a mean has hardly anything from before the change: 3 % of it.
     const GONE: u32 = 12;
 
-    /// Earlier frames that count in the next frame. Once per frame.
+    /// Earlier frames that count in this frame, in which light has `changed` since the last. Once per frame.
     pub fn remembered(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
         self.still = match changed {
             true => 0,

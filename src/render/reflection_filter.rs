@@ -155,7 +155,8 @@ impl ReflectionFilter {
             lights: frame.lights.clone(),
             environment: frame.config.environment.clone(),
         };
-        let moves = history.moves || self.last.as_ref() != Some(&now);
+        let differs = self.last.as_ref().is_some_and(|last| *last != now);
+        let moves = history.moves || differs;
         self.last = Some(now);
         // A mean of what has moved is one of few frames. Those of one sample of a picture are of one.
         let most = self.changes.remembered(moves, is_one_of_many);
