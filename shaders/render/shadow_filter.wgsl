@@ -4,9 +4,8 @@
 // in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
 //      surfaces; last_edges
 // out  means_out: means over the frames since the pixel's surface became visible
-//      edges_out: of each light with a size, whether it stands still, 5 × 5 pixels find different shares and the mean
-//      has few frames,
-//      and for how many frames they have found the same (common/shadow_edges_word.wgsl)
+//      edges_out: of each light with a size, whether it stands still, 5 × 5 pixels find different shares and few earlier
+//      frames count, and for how many frames they have found the same (common/shadow_edges_word.wgsl)
 // Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
 // and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
 // Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
@@ -120,7 +119,8 @@ fn fresh_frames(words: vec2u) -> vec2f {
     return select(vec2f(1.0), vec2f(edge_frames()), signal_is_edge(words));
 }
 
-// Frames whose rays a mean has, where there have been `all`, which is as many as each counts as.
+// Frames that a mean counts as, of a surface that `all` frames have seen: those are the most, and each counts as one of
+// an edge does at the most.
 fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
     return select(min(mean.frames, all * edge_frames()), all, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
 }
@@ -145,7 +145,7 @@ fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface
     let width = penumbra_width(history.share, history.width);
     let moving = select(MOVING_EARLIER, 0.0, surface.moved) + MOVING_EARLIER_PER_SQUARE * width * width;
     let most = f32(params.remembered);
-    return min(min(frames_of(history, min(all, most)), most), select(most, moving, moves));
+    return min(min(frames_of(history, all), most), select(most, moving, moves));
 }
 
 @compute @workgroup_size(8, 8)

@@ -5,8 +5,8 @@
 //      `shadow_rays_by_pixel` edges of shadows in the last frame, and tiles where something has changed
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl); the cost only where it is counted
-//      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
-//      filter; once anything moves, the triangles that block them
+//      blocked_out: of lights that have a size the same, with the distance of what blocks them and whether
+//      more rays were sent, for the filter; once anything moves, the triangles that block them
 // shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the
 // first batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel,
 // in tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
