@@ -217,7 +217,7 @@ fn dispatch(
     let entries = (0..).zip(resources);
     let entries = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
     let own = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
+        label: Some("falling spheres"),
         layout: &pipeline.get_bind_group_layout(0),
         entries: &entries.collect::<Vec<_>>(),
     });

@@ -599,7 +599,7 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
     let module = gpu
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
+            label: Some("sky"),
             source: wgpu::ShaderSource::Wgsl(composed.text.into()),
         });
     let pipeline = pass::compute_pipeline_of(gpu, &module, "test", None, &[]).unwrap();
