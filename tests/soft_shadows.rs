@@ -455,6 +455,38 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
     assert!(sent < rays * 11 / 10, "{errors:?}");
 }
 
+/// A light's shadow is the same beside a light without a size, beside one with a size, which other kernels filter, and
+/// alone, over frames between which the camera and the ball move.
+#[test]
+fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
+    let gpu = gpu();
+    let shadow = |radius: Option<f32>| {
+        let mut scene = things();
+        if radius.is_some() {
+            let at = Vec3::new(0.2, 2.2, 0.3);
+            add_light(&mut scene, LightKind::Point, 10.0, at, Vec3::ZERO);
+        }
+        let mut stage = lit(&gpu, &mut scene, LAMPS[0].1, [64, 40]);
+        stage.config.lights.radius = radius.unwrap_or_default();
+        let mut pose = Pose::new(stage.scene, None, 0.0);
+        let mut texels = Vec::new();
+        for frame in 0..6 {
+            let moved = 0.02 * frame as f32 * Vec3::X;
+            pose.world_from_node[1] = Mat4::from_translation(moved);
+            let eye = Vec3::new(0.5, 2.6, 3.6) + moved;
+            stage.draw(&pose, look_at(eye, Vec3::new(0.0, 0.2, 0.0), 20.0));
+            texels.extend(stage.channel(Channel::Shadow).texels);
+        }
+        texels
+    };
+    let alone = shadow(None);
+    let partly = alone
+        .iter()
+        .filter(|texel| (0.05..0.95).contains(&texel[0]));
+    assert!(partly.count() > 300, "there are penumbras");
+    assert!(alone == shadow(Some(0.0)) && alone == shadow(Some(0.2)));
+}
+
 /// What a frame of shadows with edges finds, and the rays that it sends.
 fn found_and_sent(stage: &mut Stage<'_>) -> (Vec<[f32; 4]>, u64) {
     let pose = Pose::new(stage.scene, None, 0.0);

@@ -46,6 +46,10 @@
 @group(1) @binding(4) var found_texture: texture_2d_array<u32>;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
+// Lights of the pair: 1 where the second has no size, whose part of the words then means nothing. Such kernels take
+// 2 to 8 % off a frame (BENCHMARKS.md).
+override SHADOW_LIGHTS: u32 = 2u;
+
 // Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
 // what one ray a pixel finds.
 const CHANGE_LEAST = 2.5;
@@ -60,8 +64,11 @@ var<workgroup> found_differs: atomic<u32>;
 var<workgroup> history_differs: atomic<u32>;
 
 fn fresh_words(pixel: vec2u) -> vec2u {
-    let first = textureLoad(fresh_texture, pixel, params.layer, 0).r;
-    return signal_sent(vec2u(first, textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r));
+    var words = vec2u(textureLoad(fresh_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
+    if SHADOW_LIGHTS == 2u {
+        words.y = textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r;
+    }
+    return signal_sent(words);
 }
 
 // What is kept has no width.
@@ -103,6 +110,22 @@ fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
         history = BlockedLightMean(sum.x, sum.y, history.frames);
     }
     return history;
+}
+
+// Of a light without a size nothing is kept: not even a frame, in which all of it arrived.
+fn means_pack(first: BlockedLightMean, second: BlockedLightMean) -> vec2u {
+    var words = vec2u(blocked_light_mean_pack(first), 0u);
+    if SHADOW_LIGHTS == 2u {
+        words.y = blocked_light_mean_pack(second);
+    }
+    return words;
+}
+
+fn second_mean_unpack(word: u32) -> BlockedLightMean {
+    if SHADOW_LIGHTS == 2u {
+        return blocked_light_mean_unpack(word);
+    }
+    return BlockedLightMean(0.0, 0.0, 0.0);
 }
 
 // The width of a penumbra in pixels.
@@ -177,9 +200,13 @@ fn shadow_accumulate(
     let kept = signal_is_kept(words);
     var fresh = fresh_means(words);
     let taps = signal_taps_unpack(textureLoad(first_taps, at, 0).xy);
-    let other_taps = signal_taps_unpack(textureLoad(second_taps, at, 0).xy);
+    var other_taps = taps;
     var a = history_at(taps, 0u);
-    var b = history_at(other_taps, 1u);
+    var b = BlockedLightMean(0.0, 0.0, 0.0);
+    if SHADOW_LIGHTS == 2u {
+        other_taps = signal_taps_unpack(textureLoad(second_taps, at, 0).xy);
+        b = history_at(other_taps, 1u);
+    }
     let surface = signal_surface_unpack(textureLoad(frame_surfaces, at, 0));
     let weights = vec2f(dot(taps.weights, vec4f(1.0)), dot(other_taps.weights, vec4f(1.0)));
     let known = weights > vec2f(0.5) & vec2<bool>(inside && surface.frames > 0u);
@@ -225,11 +252,9 @@ fn shadow_accumulate(
         let together = added / gain;
         let counted = select(together, vec2f(BLOCKED_FRAMES_ALL), together > vec2f(BLOCKED_FRAMES_ALL - 1.0));
         let frames = select(counted, vec2f(a.frames, b.frames), kept & known);
-        let means = vec2u(
-            blocked_light_mean_pack(BlockedLightMean(mean.x, mean.y, frames.x)),
-            blocked_light_mean_pack(BlockedLightMean(mean.z, mean.w, frames.y)),
-        );
-        textureStore(means_out, pixel, vec4u(means, 0u, 0u));
+        let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
+        let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
+        textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
         if all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
             let sharpens = soft & vec2<bool>(params.sharpens != 0u);
@@ -248,7 +273,7 @@ fn shadow_accumulate(
 fn signal_at(pixel: vec2u) -> vec4f {
     let words = textureLoad(means, pixel, 0).xy;
     let a = blocked_light_mean_unpack(words.x);
-    let b = blocked_light_mean_unpack(words.y);
+    let b = second_mean_unpack(words.y);
     return vec4f(a.share, a.width, b.share, b.width);
 }
 
@@ -271,7 +296,7 @@ fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
 fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
     let words = textureLoad(means, pixel, 0).xy;
     var first = blocked_light_mean_unpack(words.x);
-    var second = blocked_light_mean_unpack(words.y);
+    var second = second_mean_unpack(words.y);
     var differs = vec2u(0u);
     for (var i = 0u; i < 9u; i++) {
         let tap = vec2i(pixel) + (vec2i(vec2u(i % 3u, i / 3u)) - 1) * i32(params.step);
@@ -283,10 +308,13 @@ fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
     for (var due = any(varies); due; due = false) {
         let n = signal_neighbours(pixel);
         let blocked = n.own + n.ring.edges + n.ring.corners;
-        let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames)));
-        let b = signal_mean(n, penumbra_spread(blocked.zw, frames_of(second, n.frames)));
+        let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames))).xy;
+        var b = vec2f(0.0);
+        if SHADOW_LIGHTS == 2u {
+            b = signal_mean(n, penumbra_spread(blocked.zw, frames_of(second, n.frames))).zw;
+        }
         let own = vec4f(first.share, first.width, second.share, second.width);
-        let mean = select(own, vec4f(a.xy, b.zw), varies.xxyy);
+        let mean = select(own, vec4f(a, b), varies.xxyy);
         first = BlockedLightMean(mean.x, mean.y, first.frames);
         second = BlockedLightMean(mean.z, mean.w, second.frames);
     }
@@ -298,8 +326,7 @@ fn shadow_smooth(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);
     if all(pixel < frame.size) {
         let mean = smoothed(pixel);
-        let words = vec2u(blocked_light_mean_pack(mean[0]), blocked_light_mean_pack(mean[1]));
-        textureStore(smooth_out, pixel, vec4u(words, 0u, 0u));
+        textureStore(smooth_out, pixel, vec4u(means_pack(mean[0], mean[1]), 0u, 0u));
     }
 }
 
@@ -313,10 +340,10 @@ fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
     let word = shadow_word(params.layer, pixel);
     // Lights whose shadows are hard are no signal, and surfaces that face away are dark: what they have
     // stays.
-    let fresh = vec2u(
-        textureLoad(found_texture, pixel, params.layer, 0).r,
-        textureLoad(found_texture, pixel, params.layer + 1u, 0).r,
-    );
+    var fresh = vec2u(textureLoad(found_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
+    if SHADOW_LIGHTS == 2u {
+        fresh.y = textureLoad(found_texture, pixel, params.layer + 1u, 0).r;
+    }
     let counts = (params.soft > vec2f(0.0)) & (fresh != vec2u(SIGNAL_UNSENT));
     let masks = vec2u(255u) * vec2u(counts) << (8u * vec2u(params.layer, params.layer + 1u) % 32u);
     let first = shadow_share_pack(saturate(1.0 - blocked[0].share), params.layer);

@@ -49,7 +49,7 @@ impl BouncedFilter {
         let shared = [(0, &layouts.frame)];
         Ok(Self {
             signal: Signal::new(gpu)?,
-            filter: SignalFilter::new(gpu, layouts, SHADERS),
+            filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
             lights: None,
             changes: LightChanges::default(),

@@ -77,10 +77,14 @@ impl LightPlan {
 
     /// Whether a pose of `scene` may have more lights than the budget allows rays to.
     pub fn may_choose(scene: &Scene, config: &Config) -> bool {
-        let lights = scene.nodes.iter().filter(|node| node.light.is_some());
-        let most = lights.count() as u32 + 1;
-        most * config.shadows.rays > config.shadows.max_rays
+        most(scene) * config.shadows.rays > config.shadows.max_rays
     }
+}
+
+/// How many lights may shine: those of the scene, and a sun.
+pub fn most(scene: &Scene) -> u32 {
+    let lights = scene.nodes.iter().filter(|node| node.light.is_some());
+    lights.count() as u32 + 1
 }
 
 /// Whether a light may have a size.

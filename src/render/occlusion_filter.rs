@@ -48,7 +48,7 @@ impl OcclusionFilter {
         let path = "render/occlusion_filter.wgsl";
         Ok(Self {
             signal: Signal::new(gpu)?,
-            filter: SignalFilter::new(gpu, layouts, SHADERS),
+            filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         })
     }

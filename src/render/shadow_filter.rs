@@ -39,6 +39,12 @@ pub struct ShadowFilter {
     signals: Vec<Signal>,
     /// The lights of the last frame.
     lights: Vec<Light>,
+    /// For pairs of which the second light has no size, or is none, and for others.
+    kernels: [Kernels; 2],
+}
+
+#[derive(Debug)]
+struct Kernels {
     filter: SignalFilter,
     last_round: Kernel,
 }
@@ -49,18 +55,28 @@ impl ShadowFilter {
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, Uint, Uint, UintArray, Write];
         let shared = [(0, &layouts.frame)];
+        let kernels = |lights: u32| {
+            let constants = [("SHADOW_LIGHTS", lights.into())];
+            Kernels {
+                filter: SignalFilter::new(gpu, layouts, SHADERS, &constants),
+                last_round: Kernel::with_constants(
+                    gpu, PATH, LABEL, &shared, &bindings, &constants,
+                ),
+            }
+        };
         Self {
             signals: Vec::new(),
             lights: Vec::new(),
-            filter: SignalFilter::new(gpu, layouts, SHADERS),
-            last_round: Kernel::new(gpu, PATH, LABEL, &shared, &bindings),
+            kernels: [1, 2].map(kernels),
         }
     }
 
-    /// What it compiles; `filters` as in the settings.
-    pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        self.filter.needs(filters, needs);
-        self.last_round.needs(needs);
+    /// What it compiles for at most so many `lights`; `filters` as in the settings.
+    pub fn needs(&self, lights: u32, filters: bool, needs: &mut Needs) {
+        for kernels in self.kernels.iter().take(lights as usize) {
+            kernels.filter.needs(filters, needs);
+            kernels.last_round.needs(needs);
+        }
     }
 
     /// Forgets what it keeps, where no shadows are filtered any more.
@@ -113,6 +129,9 @@ impl ShadowFilter {
             .map(|lights| lights.chunks(2).nth(pair).unwrap_or_default());
         let is_followed = visibility.has_blockers() || !history.moves;
         let in_place = are_in_place(last, lights);
+        let soft = softness(lights);
+        let [one, two] = &self.kernels;
+        let kernels = if soft[1] == 0.0 { one } else { two };
         let averaging = Averaging {
             remembered: match in_place && is_followed {
                 true => remembered,
@@ -121,7 +140,7 @@ impl ShadowFilter {
             rays,
             filters: settings.filter,
             layer: 2 * pair as u32,
-            soft: softness(lights),
+            soft,
             // A light that moves has edges without history wherever its shadows have edges.
             sharpens: in_place || history.index == 0,
             compression: 0.0,
@@ -131,12 +150,12 @@ impl ShadowFilter {
             taps: &taps,
             edges: Some(edges.found(history)),
         };
-        let left = self
+        let left = kernels
             .filter
             .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
-            &self.last_round,
+            &kernels.last_round,
             &[(0, &frame.group)],
             &[
                 &left.params,

@@ -115,7 +115,8 @@ impl Shadows {
                 if shadows.averages() && lights::may_be_soft(input.scene, input.config) {
                     self.shafts.needs(needs);
                     self.motion.needs(needs);
-                    self.filter.needs(shadows.filter, needs);
+                    self.filter
+                        .needs(lights::most(input.scene), shadows.filter, needs);
                 }
             }
         }

@@ -154,11 +154,16 @@ impl Signal {
 }
 
 impl SignalFilter {
-    /// Ready to be compiled.
-    pub fn new(gpu: &Gpu, layouts: &super::bindings::Layouts, shaders: Shaders) -> Self {
+    /// Ready to be compiled, with values for `override` constants of the shaders.
+    pub fn new(
+        gpu: &Gpu,
+        layouts: &super::bindings::Layouts,
+        shaders: Shaders,
+        constants: &[(&'static str, f64)],
+    ) -> Self {
         let kernel = |entry, bindings: &[Binding]| {
             let shared = [(0, &layouts.frame)];
-            Kernel::new(gpu, shaders.path, entry, &shared, bindings)
+            Kernel::with_constants(gpu, shaders.path, entry, &shared, bindings, constants)
         };
         let (uniform, signal) = (Binding::Uniform, Store(FORMAT));
         let mut accumulate = vec![uniform, uniform, UintArray];
