@@ -24,6 +24,7 @@
 #import "common/blocked_light_mean.wgsl"
 #import "common/cubic.wgsl"
 #import "common/shadow_edges_word.wgsl"
+#import "common/shadow_pair.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/signal_smooth.wgsl"
 #import "common/signal_taps.wgsl"
@@ -45,10 +46,6 @@
 
 @group(1) @binding(4) var found_texture: texture_2d_array<u32>;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
-
-// Lights of the pair: 1 where the second has no size, whose part of the words then means nothing. Such kernels take
-// 2 to 8 % off a frame (BENCHMARKS.md).
-override SHADOW_LIGHTS: u32 = 2u;
 
 // Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
 // what one ray a pixel finds.

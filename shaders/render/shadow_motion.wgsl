@@ -17,6 +17,7 @@
 #import "common/motion.wgsl"
 #import "common/scene.wgsl"
 #import "common/shadow_edges_word.wgsl"
+#import "common/shadow_pair.wgsl"
 #import "common/signal_find.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -202,7 +203,10 @@ fn shadow_motion(
         var moves = surface.moved;
         for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
             let texel = apron_pixel(first, i, frame.size);
-            let found = vec2u(blocker_at(texel, 0u), blocker_at(texel, 1u));
+            var found = vec2u(blocker_at(texel, 0u), 0u);
+            if SHADOW_LIGHTS == 2u {
+                found.y = blocker_at(texel, 1u);
+            }
             moves = moves || any(found >= vec2u(MOVED));
             blockers[i] = found;
         }
@@ -215,7 +219,10 @@ fn shadow_motion(
     var taps = array(own, own);
     for (var due = atomicLoad(&any_moves) != 0u; due; due = false) {
         let at = thread.xy + APRON;
-        taps = array(shadow_taps(inside, at, 0u, own, surface), shadow_taps(inside, at, 1u, own, surface));
+        taps[0] = shadow_taps(inside, at, 0u, own, surface);
+        if SHADOW_LIGHTS == 2u {
+            taps[1] = shadow_taps(inside, at, 1u, own, surface);
+        }
     }
     if all(pixel < frame.size) {
         textureStore(first_out, pixel, vec4u(taps[0], 0u, 0u));

@@ -96,6 +96,14 @@ pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
     (lights && (own || of_file)) || config.sun.angle > 0.0 || config.environment.is_file()
 }
 
+/// How many lights of a pair have their shadows filtered: 1 where the second has no size, or is none.
+pub fn filtered(pair: &[GpuLight]) -> usize {
+    match pair {
+        [_, second] if second.radius > 0.0 => 2,
+        _ => 1,
+    }
+}
+
 /// Radius in metres of lights of which nothing states another.
 pub const BULB: f32 = 0.05;
 /// Most of the scene's radius that it may be: a scene of a centimetre would lie within the lamp.

@@ -114,6 +114,7 @@ pub static SHADERS: Library = Library {
         "common/shadow_ray.wgsl",
         "common/shadow_edges.wgsl",
         "common/shadow_edges_word.wgsl",
+        "common/shadow_pair.wgsl",
         "common/shadow_start.wgsl",
         "common/shadow_words.wgsl",
         "common/signal.wgsl",

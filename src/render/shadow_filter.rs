@@ -6,6 +6,7 @@ use super::{
     edges::Visibility,
     frame::Frame,
     history::Reprojection,
+    lights,
     recording::Recording,
     shadow_edges::ShadowEdges,
     signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
@@ -39,7 +40,7 @@ pub struct ShadowFilter {
     signals: Vec<Signal>,
     /// The lights of the last frame.
     lights: Vec<Light>,
-    /// For pairs of which the second light has no size, or is none, and for others.
+    /// By [`lights::filtered`], from 1 on.
     kernels: [Kernels; 2],
 }
 
@@ -129,9 +130,7 @@ impl ShadowFilter {
             .map(|lights| lights.chunks(2).nth(pair).unwrap_or_default());
         let is_followed = visibility.has_blockers() || !history.moves;
         let in_place = are_in_place(last, lights);
-        let soft = softness(lights);
-        let [one, two] = &self.kernels;
-        let kernels = if soft[1] == 0.0 { one } else { two };
+        let kernels = &self.kernels[lights::filtered(lights) - 1];
         let averaging = Averaging {
             remembered: match in_place && is_followed {
                 true => remembered,
@@ -140,7 +139,7 @@ impl ShadowFilter {
             rays,
             filters: settings.filter,
             layer: 2 * pair as u32,
-            soft,
+            soft: softness(lights),
             // A light that moves has edges without history wherever its shadows have edges.
             sharpens: in_place || history.index == 0,
             compression: 0.0,

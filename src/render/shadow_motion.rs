@@ -5,6 +5,7 @@ use super::{
     edges::{GBuffer, Geometry, Motion, TAPS_FORMAT, Visibility, fitted},
     frame::Frame,
     history::Reprojection,
+    lights,
     recording::Recording,
     tree_policy::TreePlan,
 };
@@ -24,7 +25,8 @@ const LABEL: &str = "shadow_motion";
 /// The pass. Its images have one texel until something moves.
 #[derive(Debug)]
 pub struct ShadowMotion {
-    kernel: Kernel,
+    /// By [`lights::filtered`], from 1 on.
+    kernels: [Kernel; 2],
     /// The first light of each pair.
     pairs: UniformArray<[u32; 4]>,
     taps: [GpuImage; 2],
@@ -46,18 +48,25 @@ impl ShadowMotion {
             taps, Uint, Read, Read,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let kernel = |lights: u32| {
+            let constants = [("SHADOW_LIGHTS", lights.into())];
+            let path = "render/shadow_motion.wgsl";
+            Kernel::with_constants(gpu, path, LABEL, &shared, &bindings, &constants)
+        };
         let pairs = (0..LIGHT_LIMIT.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);
         Ok(Self {
-            kernel: Kernel::new(gpu, "render/shadow_motion.wgsl", LABEL, &shared, &bindings),
+            kernels: [1, 2].map(kernel),
             pairs: UniformArray::new(gpu, "shadow_motion.pairs", pairs)?,
             taps: taps_of(gpu, [1, 1]),
             moved: moved_meshes(gpu, 1),
         })
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    /// What it compiles for at most so many `lights`.
+    pub fn needs(&self, lights: u32, needs: &mut Needs) {
+        for kernel in self.kernels.iter().take(lights as usize) {
+            kernel.needs(needs);
+        }
     }
 
     /// The taps of the two lights of a pair: those of their shadows where something has moved, else those of the
@@ -91,9 +100,10 @@ impl ShadowMotion {
         gpu.queue
             .write_buffer(&self.moved, 0, bytemuck::cast_slice(&moved));
         let [first, second] = &self.taps;
+        let lights = frame.lights.chunks(2).nth(pair).unwrap_or_default();
         recording.dispatch_pixels(
             LABEL,
-            &self.kernel,
+            &self.kernels[lights::filtered(lights) - 1],
             &[(0, &frame.group), (2, geometry.group)],
             &[
                 motion.params,

@@ -114,9 +114,9 @@ impl Shadows {
                 self.rays.needs(shadows.compact_rays, needs);
                 if shadows.averages() && lights::may_be_soft(input.scene, input.config) {
                     self.shafts.needs(needs);
-                    self.motion.needs(needs);
-                    self.filter
-                        .needs(lights::most(input.scene), shadows.filter, needs);
+                    let most = lights::most(input.scene);
+                    self.motion.needs(most, needs);
+                    self.filter.needs(most, shadows.filter, needs);
                 }
             }
         }
