@@ -109,7 +109,7 @@ fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
     return history;
 }
 
-// Of a light without a size nothing is kept: not even a frame, in which all of it arrived.
+// Of a second light without a size nothing is kept: not even a frame, in which all of it arrived.
 fn means_pack(first: BlockedLightMean, second: BlockedLightMean) -> vec2u {
     var words = vec2u(blocked_light_mean_pack(first), 0u);
     if SHADOW_LIGHTS == 2u {

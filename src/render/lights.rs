@@ -96,6 +96,11 @@ pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
     (lights && (own || of_file)) || config.sun.angle > 0.0 || config.environment.is_file()
 }
 
+/// The lights whose shadows are filtered together: two, or the last one.
+pub fn pair(lights: &[GpuLight], index: usize) -> &[GpuLight] {
+    lights.chunks(2).nth(index).unwrap_or_default()
+}
+
 /// How many lights of a pair have their shadows filtered: 1 where the second has no size, or is none.
 pub fn filtered(pair: &[GpuLight]) -> usize {
     match pair {

@@ -126,8 +126,7 @@ impl ShadowFilter {
         };
         let signal = &mut self.signals[pair];
         signal.fit(recording.gpu, frame.size)?;
-        let [last, lights] = [&self.lights, &frame.lights]
-            .map(|lights| lights.chunks(2).nth(pair).unwrap_or_default());
+        let [last, lights] = [&self.lights, &frame.lights].map(|lights| lights::pair(lights, pair));
         let is_followed = visibility.has_blockers() || !history.moves;
         let in_place = are_in_place(last, lights);
         let kernels = &self.kernels[lights::filtered(lights) - 1];

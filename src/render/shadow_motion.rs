@@ -100,10 +100,10 @@ impl ShadowMotion {
         gpu.queue
             .write_buffer(&self.moved, 0, bytemuck::cast_slice(&moved));
         let [first, second] = &self.taps;
-        let lights = frame.lights.chunks(2).nth(pair).unwrap_or_default();
+        let lights = lights::filtered(lights::pair(&frame.lights, pair));
         recording.dispatch_pixels(
             LABEL,
-            &self.kernels[lights::filtered(lights) - 1],
+            &self.kernels[lights - 1],
             &[(0, &frame.group), (2, geometry.group)],
             &[
                 motion.params,
