@@ -1,5 +1,7 @@
 // shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
 //
+// Of the second nothing is read or kept where it has no size (common/shadow_pair.wgsl).
+//
 // shadow_accumulate
 // in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
 //      surfaces; last_edges

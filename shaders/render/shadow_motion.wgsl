@@ -5,7 +5,7 @@
 // in   G-buffer (position, ids), `motion`, the merged scene (group 2) and last_positions, its vertices in the last
 //      frame, and which meshes have moved; blocked_texture: the triangles that this frame's rays hit; the surfaces
 //      that the last frame saw; taps of the pixel's surface; tiles where something has changed
-// out  first_out, second_out: taps of the pixel's shadow, of each light, and whether it may have changed
+// out  first_out, second_out: taps of the pixel's shadow, of each light that is filtered, and whether it may have changed
 // The point of the triangle that blocks the light casts its shadow where the line from the light through it meets
 // the plane of the surface. Where the same point cast it in the last frame, that frame saw the same shadow.
 // A pixel whose ray hit nothing takes the nearest triangle that its neighbours' rays hit and that has moved. Which of
@@ -173,7 +173,7 @@ fn shadow_taps(pixel: vec2u, at: vec2u, k: u32, own: vec2u, surface: SignalSurfa
     return select(unchanged, taps, found.weight > 0.01);
 }
 
-// Whether anything has moved between one of the lights and the tile or one around it.
+// Whether anything has moved between one of the lights that are filtered and the tile or one around it.
 fn light_changes(tile: vec2u) -> bool {
     var changes = 0u;
     for (var i = 0u; i < 9u; i++) {
@@ -181,7 +181,8 @@ fn light_changes(tile: vec2u) -> bool {
         let inside = clamp(other, vec2i(0), vec2i(textureDimensions(tiles_texture)) - 1);
         changes |= textureLoad(tiles_texture, inside, 0).x;
     }
-    return ((changes >> first_light) & 3u) != 0u | (first_light >= 30u);
+    let filtered = (1u << SHADOW_LIGHTS) - 1u;
+    return ((changes >> first_light) & filtered) != 0u | (first_light >= 30u);
 }
 
 @compute @workgroup_size(8, 8)
@@ -226,6 +227,8 @@ fn shadow_motion(
     }
     if all(pixel < frame.size) {
         textureStore(first_out, pixel, vec4u(taps[0], 0u, 0u));
-        textureStore(second_out, pixel, vec4u(taps[1], 0u, 0u));
+        if SHADOW_LIGHTS == 2u {
+            textureStore(second_out, pixel, vec4u(taps[1], 0u, 0u));
+        }
     }
 }
