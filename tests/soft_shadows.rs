@@ -487,6 +487,38 @@ fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
     assert!(alone == shadow(Some(0.0)) && alone == shadow(Some(0.2)));
 }
 
+/// A second light that gets a size has no history then: frames in which it had none are not taken for light that arrived.
+#[test]
+fn a_second_light_that_gets_a_size_begins_anew() {
+    let gpu = gpu();
+    let mut scene = things();
+    let at = Vec3::new(0.2, 2.2, 0.3);
+    for (intensity, at) in [(0.001, Vec3::new(-2.0, 2.0, 1.0)), (10.0, at)] {
+        add_light(&mut scene, LightKind::Point, intensity, at, Vec3::ZERO);
+    }
+    let pose = Pose::new(&scene, None, 0.0);
+    let lit_after = |frames: u32, history: u32, rays: u32| {
+        let mut stage = Stage::new(&gpu, &scene, [64, 40]);
+        stage.darken();
+        stage.config.shadows.history = history;
+        stage.config.shadows.rays = rays;
+        stage.config.lights.radii = vec![0.1, 0.0];
+        for _ in 0..frames {
+            stage.draw(&pose, view());
+        }
+        stage.config.lights.radii = vec![0.1, 0.35];
+        stage.draw(&pose, view());
+        stage.channel(Channel::Lit).texels
+    };
+    let expected = lit_after(0, 1, 64);
+    let [alone, after] = [1, 32].map(|history| {
+        let texels = lit_after(5, history, 1);
+        root_mean_square(&texels, &expected)
+    });
+    println!("{alone} without history, {after} after five frames without a size");
+    assert!((after - alone).abs() < 0.01 * alone, "{after} of {alone}");
+}
+
 /// What a frame of shadows with edges finds, and the rays that it sends.
 fn found_and_sent(stage: &mut Stage<'_>) -> (Vec<[f32; 4]>, u64) {
     let pose = Pose::new(stage.scene, None, 0.0);
