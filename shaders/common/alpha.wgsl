@@ -46,9 +46,9 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
 // That of the material whose header begins at this word.
 fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
     let i = vec3u(
-        indices[3u * triangle],
-        indices[3u * triangle + 1u],
-        indices[3u * triangle + 2u],
+        indices(3u * triangle),
+        indices(3u * triangle + 1u),
+        indices(3u * triangle + 2u),
     );
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]);

@@ -13,7 +13,7 @@ struct HitFragment {
 
 fn hit_fragment(seen: u32, barycentric: vec2f, direction: vec3f, width: f32) -> HitFragment {
     let triangle = gbuffer_triangle(seen);
-    let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
     let w = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     let v0 = scene_position(i.x);
     let v1 = scene_position(i.y);

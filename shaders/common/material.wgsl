@@ -23,7 +23,7 @@
 
 @vertex
 fn merged_vertex(@builtin(vertex_index) corner: u32) -> Fragment {
-    return merged_fragment(indices[corner], corner / 3u);
+    return merged_fragment(indices(corner), corner / 3u);
 }
 
 fn material_uv(texture: u32, uv: vec4f) -> vec2f {

@@ -98,7 +98,7 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
     let u = path_point(pixel, bounce, PATH_EMITTER_POINT);
     let root = sqrt(u.x);
     let w = vec3f(1.0 - root, root * (1.0 - u.y), root * u.y);
-    let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
     let v0 = scene_position(i.x);
     let v1 = scene_position(i.y);
     let v2 = scene_position(i.z);
@@ -267,9 +267,9 @@ struct TriangleMet {
 fn path_triangle(hit: PathHit) -> TriangleMet {
     var met: TriangleMet;
     met.index = gbuffer_triangle(hit.seen);
-    let v0 = scene_position(indices[3u * met.index]);
-    let v1 = scene_position(indices[3u * met.index + 1u]);
-    let v2 = scene_position(indices[3u * met.index + 2u]);
+    let v0 = scene_position(indices(3u * met.index));
+    let v1 = scene_position(indices(3u * met.index + 1u));
+    let v2 = scene_position(indices(3u * met.index + 2u));
     met.area = 0.5 * abs(dot(cross(v1 - v0, v2 - v0), state.direction));
     met.is_back = (hit.seen & GBUFFER_BACK) != 0u;
     let at = hit_fragment(hit.seen, hit.barycentric, state.direction, 0.0);

@@ -7,7 +7,7 @@
 #import "common/material_sample.wgsl"
 
 fn segment_vertex(triangles: u32, segment: u32, end: u32) -> Fragment {
-    let word = indices[3u * triangles + 2u * segment + end];
+    let word = indices(3u * triangles + 2u * segment + end);
     return merged_fragment(word & SEGMENT_NUMBER, (word & ~SEGMENT_NUMBER) | (triangles + segment));
 }
 

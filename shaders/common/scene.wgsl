@@ -1,9 +1,10 @@
 // The merged scene as the renderer's passes read it (group 2).
 
-@group(2) @binding(0) var<storage, read> positions: array<f32>;
+// Three floats a vertex.
+#array read 2 0 positions: u32
 // Normal (3 floats) and tangent (4 floats, whose w deform.wgsl explains) of each vertex.
-@group(2) @binding(1) var<storage, read> frames: array<f32>;
-@group(2) @binding(2) var<storage, read> indices: array<u32>;
+#array read 2 1 frames: u32
+#array read 2 2 indices: u32
 // Three pairs of words a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
 @group(2) @binding(3) var<storage, read> vertices: array<vec2u>;
 // Alpha of the materials, for any-hit tests, and their mean colours: a header per material, then texels of alpha, four
@@ -11,20 +12,18 @@
 @group(2) @binding(4) var<storage, read> alpha: array<u32>;
 
 fn scene_position(vertex: u32) -> vec3f {
-    return vec3f(positions[3u * vertex], positions[3u * vertex + 1u], positions[3u * vertex + 2u]);
+    let first = 3u * vertex;
+    return bitcast<vec3f>(vec3u(positions(first), positions(first + 1u), positions(first + 2u)));
 }
 
 fn scene_normal(vertex: u32) -> vec3f {
-    return vec3f(frames[7u * vertex], frames[7u * vertex + 1u], frames[7u * vertex + 2u]);
+    let first = 7u * vertex;
+    return bitcast<vec3f>(vec3u(frames(first), frames(first + 1u), frames(first + 2u)));
 }
 
 fn scene_tangent(vertex: u32) -> vec4f {
-    return vec4f(
-        frames[7u * vertex + 3u],
-        frames[7u * vertex + 4u],
-        frames[7u * vertex + 5u],
-        frames[7u * vertex + 6u],
-    );
+    let first = 7u * vertex + 3u;
+    return bitcast<vec4f>(vec4u(frames(first), frames(first + 1u), frames(first + 2u), frames(first + 3u)));
 }
 
 fn scene_uv(vertex: u32, uv_set: u32) -> vec2f {

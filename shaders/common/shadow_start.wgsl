@@ -41,7 +41,7 @@ struct ShadowStart {
 // the vertex normals equal the triangle's, the surface is flat.
 fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let triangle = gbuffer_triangle(id);
-    let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
     let v0 = scene_position(i.x);
     let v1 = scene_position(i.y);
     let v2 = scene_position(i.z);

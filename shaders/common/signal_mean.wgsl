@@ -5,10 +5,10 @@
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
-@group(1) @binding(2) var fresh_texture: texture_2d_array<u32>;
-@group(1) @binding(3) var taps_texture: texture_2d<u32>;
-@group(1) @binding(4) var last_signal: texture_2d<u32>;
-@group(1) @binding(5) var frame_surfaces: texture_2d<u32>;
+#texels 1 2 fresh_texture: r32uint array
+#texels 1 3 taps_texture: rg32uint
+#texels 1 4 last_signal: rg32uint
+#texels 1 5 frame_surfaces: rgba32uint
 
 // Over the frames since the pixel's surface became visible.
 fn signal_accumulated(pixel: vec2u) -> vec4f {

@@ -28,8 +28,8 @@ fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
     let at = ALPHA_HEADER * triangle.payload + select(ALPHA_SCATTERS, ALPHA_SCATTERS_BARE, is_bare);
     let factor = vec3f(bitcast<f32>(alpha[at]), bitcast<f32>(alpha[at + 1u]), bitcast<f32>(alpha[at + 2u]));
     let i = 3u * triangle.triangle;
-    let own = weights.x * scene_color(indices[i]).rgb + weights.y * scene_color(indices[i + 1u]).rgb
-        + weights.z * scene_color(indices[i + 2u]).rgb;
+    let own = weights.x * scene_color(indices(i)).rgb + weights.y * scene_color(indices(i + 1u)).rgb
+        + weights.z * scene_color(indices(i + 2u)).rgb;
     let color = select(own, vec3f(1.0), (frame.materials_without & MATERIALS_VERTEX_COLORS) != 0u);
     let clay = vec3f(MATERIALS_CLAY_ALBEDO);
     return select(factor * color, clay, (frame.materials_without & MATERIALS_OWN_LOOK) != 0u);

@@ -13,10 +13,10 @@
 #import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
-@group(1) @binding(1) var position_texture: texture_2d<f32>;
-@group(1) @binding(2) var normal_texture: texture_2d<u32>;
-@group(1) @binding(3) var albedo_texture: texture_2d<u32>;
-@group(1) @binding(4) var ids_texture: texture_2d<u32>;
+#texels 1 1 position_texture: rgba32float
+#texels 1 2 normal_texture: r32uint
+#texels 1 3 albedo_texture: r32uint
+#texels 1 4 ids_texture: r32uint
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
 // The weight of a light, 0 where the surface sends no ray to it.

@@ -16,15 +16,15 @@
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
-@group(1) @binding(1) var position_texture: texture_2d<f32>;
-@group(1) @binding(2) var normal_texture: texture_2d<u32>;
-@group(1) @binding(3) var albedo_texture: texture_2d<u32>;
-@group(1) @binding(4) var emissive_texture: texture_2d<u32>;
+#texels 1 1 position_texture: rgba32float
+#texels 1 2 normal_texture: r32uint
+#texels 1 3 albedo_texture: r32uint
+#texels 1 4 emissive_texture: r32uint
 @group(1) @binding(5) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(6) var<storage, read> occlusion_words: array<vec2u>;
 @group(1) @binding(7) var hdr_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(8) var display_out: texture_storage_2d<rgba16float, write>;
-@group(1) @binding(9) var ids_texture: texture_2d<u32>;
+#texels 1 9 ids_texture: r32uint
 @group(1) @binding(10) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(11) var<uniform> fog: FogParams;
 @group(1) @binding(12) var fog_texture: texture_2d_array<f32>;

@@ -11,20 +11,20 @@
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: MotionParams;
-@group(1) @binding(2) var position_texture: texture_2d<f32>;
-@group(1) @binding(3) var ids_texture: texture_2d<u32>;
-@group(1) @binding(4) var<storage, read> last_positions: array<f32>;
+#texels 1 2 position_texture: rgba32float
+#texels 1 3 ids_texture: r32uint
+#array read 1 4 last_positions: u32
 @group(1) @binding(5) var last_position_out: texture_storage_2d<rgba32float, write>;
 
 // How far a vertex has moved since the last frame.
 fn path(vertex: u32) -> vec3f {
     let first = 3u * vertex;
-    let last = vec3f(last_positions[first], last_positions[first + 1u], last_positions[first + 2u]);
+    let last = bitcast<vec3f>(vec3u(last_positions(first), last_positions(first + 1u), last_positions(first + 2u)));
     return scene_position(vertex) - last;
 }
 
 fn triangle_path(triangle: u32, position: vec3f) -> vec3f {
-    let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
     let a = scene_position(i.x) - position;
     let b = scene_position(i.y) - position;
     let c = scene_position(i.z) - position;
@@ -37,7 +37,7 @@ fn triangle_path(triangle: u32, position: vec3f) -> vec3f {
 
 fn line_path(line: u32, position: vec3f) -> vec3f {
     let first = 3u * params.triangle_count + 2u * line;
-    let i = vec2u(indices[first], indices[first + 1u]);
+    let i = vec2u(indices(first), indices(first + 1u));
     let start = scene_position(i.x);
     let along = scene_position(i.y) - start;
     let length2 = dot(along, along);

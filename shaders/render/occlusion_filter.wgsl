@@ -8,9 +8,9 @@
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
-@group(1) @binding(2) var signal_texture: texture_2d<u32>;
-@group(1) @binding(3) var surfaces: texture_2d<u32>;
-@group(1) @binding(4) var normal_texture: texture_2d<u32>;
+#texels 1 2 signal_texture: rg32uint
+#texels 1 3 surfaces: rgba32uint
+#texels 1 4 normal_texture: r32uint
 @group(1) @binding(5) var<storage, read_write> occlusion_words: array<vec2u>;
 
 fn signal_at(pixel: vec2u) -> vec4f {

@@ -21,9 +21,9 @@
 #import "common/unseen.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
-@group(3) @binding(1) var position_texture: texture_2d<f32>;
-@group(3) @binding(2) var normal_texture: texture_2d<u32>;
-@group(3) @binding(3) var ids_texture: texture_2d<u32>;
+#texels 3 1 position_texture: rgba32float
+#texels 3 2 normal_texture: r32uint
+#texels 3 3 ids_texture: r32uint
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
 @group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
 // One texel where no hits are told.
@@ -48,9 +48,9 @@ fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
 // origins. Rounding may have put the point outside the triangle, which is outside of the room where two walls
 // meet.
 fn inwards(triangle: u32, start: ShadowStart) -> vec3f {
-    let v0 = scene_position(indices[3u * triangle]);
-    let v1 = scene_position(indices[3u * triangle + 1u]);
-    let v2 = scene_position(indices[3u * triangle + 2u]);
+    let v0 = scene_position(indices(3u * triangle));
+    let v1 = scene_position(indices(3u * triangle + 1u));
+    let v2 = scene_position(indices(3u * triangle + 2u));
     let longest = max(length(v1 - v0), max(length(v2 - v1), length(v0 - v2)));
     let height = length(cross(v1 - v0, v2 - v0) / max(longest, 1.0e-30));
     let share = min(12.0 * distance(start.origin, start.position) / max(height, 1.0e-30), 1.0);

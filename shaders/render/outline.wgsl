@@ -48,11 +48,11 @@ fn outline_triangle(
     @builtin(vertex_index) corner: u32,
     @builtin(instance_index) selected: u32,
 ) -> Covering {
-    return covering(indices[corner], corner / 3u, selected);
+    return covering(indices(corner), corner / 3u, selected);
 }
 
 fn segment(number: u32, end: u32, selected: u32) -> Covering {
-    let word = indices[3u * params.triangle_count + 2u * number + end];
+    let word = indices(3u * params.triangle_count + 2u * number + end);
     return covering(word & SEGMENT_NUMBER, params.triangle_count + number, selected);
 }
 

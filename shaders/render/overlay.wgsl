@@ -74,19 +74,19 @@ fn segment(kind: u32, number: u32) -> Segment {
     if kind == OVERLAY_WIREFRAME {
         let corner = number % 3u;
         let first = 3u * (params.first_triangle + step * (number / 3u));
-        let a = indices[first + corner];
-        let b = indices[first + select(corner + 1u, 0u, corner == 2u)];
+        let a = indices(first + corner);
+        let b = indices(first + select(corner + 1u, 0u, corner == 2u));
         return Segment(scene_position(a), scene_position(b), !is_hidden(a));
     }
     if kind == OVERLAY_FACE_NORMALS {
         let first = 3u * (params.first_triangle + step * number);
-        let a = scene_position(indices[first]);
-        let b = scene_position(indices[first + 1u]);
-        let c = scene_position(indices[first + 2u]);
+        let a = scene_position(indices(first));
+        let b = scene_position(indices(first + 1u));
+        let c = scene_position(indices(first + 2u));
         let normal = cross(b - a, c - a);
         let middle = (a + b + c) / 3.0;
         let area = length(normal);
-        return Segment(middle, middle + params.length * (normal / area), area > 0.0 && !is_hidden(indices[first]));
+        return Segment(middle, middle + params.length * (normal / area), area > 0.0 && !is_hidden(indices(first)));
     }
     let vertex = params.first_vertex + step * number;
     let position = scene_position(vertex);

@@ -32,9 +32,9 @@ fn path_emitters(
     let index = table[params.emitter_word + 2u * count + number];
     let at = params.material_word + params.material_stride * index + 4u;
     let glow = bitcast<vec3f>(vec3u(table[at], table[at + 1u], table[at + 2u]));
-    let v0 = scene_position(indices[3u * triangle]);
-    let v1 = scene_position(indices[3u * triangle + 1u]);
-    let v2 = scene_position(indices[3u * triangle + 2u]);
+    let v0 = scene_position(indices(3u * triangle));
+    let v1 = scene_position(indices(3u * triangle + 1u));
+    let v2 = scene_position(indices(3u * triangle + 2u));
     let weight = length(cross(v1 - v0, v2 - v0)) * dot(glow, LUMINANCE);
     let is_finite = weight >= 0.0 && weight < 1.0e30;
     table[params.emitter_word + count + number] = bitcast<u32>(select(0.0, weight, is_finite));

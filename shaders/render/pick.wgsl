@@ -73,11 +73,11 @@ fn read_shown(ray: Ray) {
     if gbuffer_is_triangle(shown) {
         let first = 3u * (shown - 1u);
         let triangle = LeafTriangle(
-            scene_position(indices[first]),
+            scene_position(indices(first)),
             shown - 1u,
-            scene_position(indices[first + 1u]),
+            scene_position(indices(first + 1u)),
             0u,
-            scene_position(indices[first + 2u]),
+            scene_position(indices(first + 2u)),
             0u,
         );
         var hit: BvhLeafHit;
@@ -146,7 +146,7 @@ fn pick() {
     if hit.leaf != BVH_MISS {
         let triangle = tree_triangle(hit.leaf);
         let number = triangle.triangle;
-        let i = vec3u(indices[3u * number], indices[3u * number + 1u], indices[3u * number + 2u]);
+        let i = vec3u(indices(3u * number), indices(3u * number + 1u), indices(3u * number + 2u));
         let w = vec3f(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
         out.v0 = triangle.v0;
         out.v1 = triangle.v1;

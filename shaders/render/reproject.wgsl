@@ -12,10 +12,10 @@
 #import "common/signal_find.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
-@group(1) @binding(1) var position_texture: texture_2d<f32>;
-@group(1) @binding(2) var ids_texture: texture_2d<u32>;
-@group(1) @binding(3) var last_position_texture: texture_2d<f32>;
-@group(1) @binding(4) var last_surfaces: texture_2d<u32>;
+#texels 1 1 position_texture: rgba32float
+#texels 1 2 ids_texture: r32uint
+#texels 1 3 last_position_texture: rgba32float
+#texels 1 4 last_surfaces: rgba32uint
 @group(1) @binding(5) var<storage, read> triangle_info: array<vec2u>;
 @group(1) @binding(6) var taps_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;

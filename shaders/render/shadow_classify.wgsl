@@ -33,17 +33,17 @@ struct RayArguments {
     sent: atomic<u32>,
 }
 
-@group(1) @binding(0) var position_texture: texture_2d<f32>;
-@group(1) @binding(1) var normal_texture: texture_2d<u32>;
-@group(1) @binding(2) var ids_texture: texture_2d<u32>;
+#texels 1 0 position_texture: rgba32float
+#texels 1 1 normal_texture: r32uint
+#texels 1 2 ids_texture: r32uint
 @group(1) @binding(3) var<uniform> batch: RayBatch;
 @group(1) @binding(4) var<storage, read_write> arguments: RayArguments;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 @group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
 @group(1) @binding(7) var blocked_out: texture_storage_2d_array<r32uint, write>;
-@group(1) @binding(8) var taps_texture: texture_2d<u32>;
-@group(1) @binding(9) var edges_texture: texture_2d_array<u32>;
-@group(1) @binding(10) var tiles_texture: texture_2d<u32>;
+#texels 1 8 taps_texture: rg32uint
+#texels 1 9 edges_texture: r32uint array
+#texels 1 10 tiles_texture: rg32uint
 
 // For each slot of the batch and each row, a bit for each pixel that has a ray, and 8 bits further one where an edge
 // gets more.

@@ -33,20 +33,20 @@
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
-@group(1) @binding(2) var fresh_texture: texture_2d_array<u32>;
-@group(1) @binding(3) var first_taps: texture_2d<u32>;
-@group(1) @binding(4) var second_taps: texture_2d<u32>;
-@group(1) @binding(5) var last_means: texture_2d<u32>;
-@group(1) @binding(6) var frame_surfaces: texture_2d<u32>;
+#texels 1 2 fresh_texture: r32uint array
+#texels 1 3 first_taps: rg32uint
+#texels 1 4 second_taps: rg32uint
+#texels 1 5 last_means: rg32uint
+#texels 1 6 frame_surfaces: rgba32uint
 @group(1) @binding(7) var means_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(8) var edges_out: texture_storage_2d_array<r32uint, write>;
-@group(1) @binding(9) var last_edges: texture_2d_array<u32>;
+#texels 1 9 last_edges: r32uint array
 
-@group(1) @binding(2) var means: texture_2d<u32>;
-@group(1) @binding(3) var surfaces: texture_2d<u32>;
+#texels 1 2 means: rg32uint
+#texels 1 3 surfaces: rgba32uint
 @group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
 
-@group(1) @binding(4) var found_texture: texture_2d_array<u32>;
+#texels 1 4 found_texture: r32uint array
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
 // Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
@@ -54,10 +54,10 @@
 const CHANGE_LEAST = 2.5;
 const CHANGE_MOST = 5.0;
 
-// The share that this frame found blocked in and around the tile, of each light.
-var<workgroup> found: array<vec2f, 144>;
-// What it found less what the history holds, and the variance that rays have there.
-var<workgroup> changes: array<vec4f, 64>;
+// The share that this frame found blocked in and around the tile, of each light: half a word each.
+var<workgroup> found: array<u32, 144>;
+// What it found less what the history holds, and the variance that rays have there, packed as a signal is.
+var<workgroup> changes: array<vec2u, 64>;
 // Whether it differs what was found in and around the tile, and what was found from what the history holds.
 var<workgroup> found_differs: atomic<u32>;
 var<workgroup> history_differs: atomic<u32>;
@@ -74,6 +74,15 @@ fn fresh_words(pixel: vec2u) -> vec2u {
 fn fresh_means(words: vec2u) -> vec4f {
     let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(SIGNAL_SHARE), signal_is_kept(words));
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
+}
+
+// The shares of two lights in a word, as numbers in the order of the shares.
+fn fresh_shares(words: vec2u) -> u32 {
+    return (words.x & SIGNAL_SHARE) | ((words.y & SIGNAL_SHARE) << 16u);
+}
+
+fn shares_split(shares: u32) -> vec2u {
+    return vec2u(shares, shares >> 16u) & vec2u(SIGNAL_SHARE);
 }
 
 fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
@@ -185,14 +194,14 @@ fn shadow_accumulate(
         atomicStore(&history_differs, 0u);
     }
     workgroupBarrier();
-    let corner_found = bitcast<vec2u>(fresh_means(fresh_words(first)).xz);
-    var differs = vec2u(0u);
+    let corner_found = fresh_shares(fresh_words(first));
+    var differs = 0u;
     for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
-        let other = fresh_means(fresh_words(apron_pixel(first, i, frame.size))).xz;
-        differs |= bitcast<vec2u>(other) ^ corner_found;
+        let other = fresh_shares(fresh_words(apron_pixel(first, i, frame.size)));
+        differs |= other ^ corner_found;
         found[i] = other;
     }
-    if any(differs != vec2u(0u)) {
+    if differs != 0u {
         atomicOr(&found_differs, 1u);
     }
     let words = fresh_words(at);
@@ -212,8 +221,8 @@ fn shadow_accumulate(
     let shares = vec2f(a.share, b.share);
     let variance = shares * (1.0 - shares);
     let difference = fresh.xz - shares;
-    changes[index] = select(vec4f(0.0), vec4f(difference, variance), known.xyxy);
-    if any(changes[index].xy != vec2f(0.0)) {
+    changes[index] = signal_pack(select(vec4f(0.0), vec4f(difference, variance), known.xyxy));
+    if changes[index].x != 0u {
         atomicOr(&history_differs, 1u);
     }
     workgroupBarrier();
@@ -222,19 +231,20 @@ fn shadow_accumulate(
     // Loops of no round, where the whole tile agrees with its history, and finds the same around it.
     let sums = select(0u, 9u, atomicLoad(&history_differs) != 0u);
     for (var i = 0u; i < sums; i++) {
-        sum += changes[8u * (corner.y + i / 3u) + corner.x + i % 3u];
+        sum += signal_unpack(changes[8u * (corner.y + i / 3u) + corner.x + i % 3u]);
     }
     let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
     // Where all neighbours find the same, the history has to agree.
-    var least = fresh.xz;
-    var most = fresh.xz;
+    var least = shares_split(fresh_shares(words));
+    var most = least;
     let others = select(0u, 25u, atomicLoad(&found_differs) != 0u);
     for (var i = 0u; i < others; i++) {
-        let other = found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u];
+        let other = shares_split(found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u]);
         least = min(least, other);
         most = max(most, other);
     }
-    let limited = clamp(shares, least, most);
+    let whole = f32(SIGNAL_SHARE);
+    let limited = clamp(shares, vec2f(least) / whole, vec2f(most) / whole);
     // What is left of the penumbra's width is in the same proportion.
     let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
@@ -258,8 +268,8 @@ fn shadow_accumulate(
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
             let sharpens = soft & vec2<bool>(params.sharpens != 0u);
             let edges = (most > least) & (frames - added < vec2f(EDGE_FRAMES)) & sharpens;
-            let is_lit = (most == vec2f(0.0)) & (mean.xz == vec2f(0.0));
-            let is_blocked = (least == vec2f(1.0)) & (mean.xz == vec2f(1.0));
+            let is_lit = (most == vec2u(0u)) & (mean.xz == vec2f(0.0));
+            let is_blocked = (least == vec2u(SIGNAL_SHARE)) & (mean.xz == vec2f(1.0));
             let before = vec2u(frames_settled(taps).x, frames_settled(other_taps).y) * vec2u(known);
             let agreed = min(before + 1u, vec2u(SETTLED_MOST));
             let settled = select(vec2u(0u), agreed, (is_lit | is_blocked) & soft);

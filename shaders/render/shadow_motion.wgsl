@@ -24,17 +24,17 @@
 @group(1) @binding(1) var<uniform> motion: MotionParams;
 // The first of the two lights.
 @group(1) @binding(2) var<uniform> first_light: u32;
-@group(1) @binding(3) var position_texture: texture_2d<f32>;
-@group(1) @binding(4) var ids_texture: texture_2d<u32>;
-@group(1) @binding(5) var last_position_texture: texture_2d<f32>;
-@group(1) @binding(6) var<storage, read> last_positions: array<f32>;
-@group(1) @binding(7) var blocked_texture: texture_2d_array<u32>;
-@group(1) @binding(8) var surfaces: texture_2d<u32>;
-@group(1) @binding(9) var last_surfaces: texture_2d<u32>;
-@group(1) @binding(10) var taps_texture: texture_2d<u32>;
+#texels 1 3 position_texture: rgba32float
+#texels 1 4 ids_texture: r32uint
+#texels 1 5 last_position_texture: rgba32float
+#array read 1 6 last_positions: u32
+#texels 1 7 blocked_texture: r32uint array
+#texels 1 8 surfaces: rgba32uint
+#texels 1 9 last_surfaces: rgba32uint
+#texels 1 10 taps_texture: rg32uint
 @group(1) @binding(11) var first_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(12) var second_out: texture_storage_2d<rg32uint, write>;
-@group(1) @binding(13) var tiles_texture: texture_2d<u32>;
+#texels 1 13 tiles_texture: rg32uint
 @group(1) @binding(14) var<storage, read> triangle_info: array<vec2u>;
 // A bit for each mesh that has moved.
 @group(1) @binding(15) var<storage, read> moved_meshes: array<u32>;
@@ -46,16 +46,19 @@ const MOVED = 0x80000000u;
 
 // What blocks the two lights in and around the tile: triangles plus 1, or 0.
 var<workgroup> blockers: array<vec2u, 144>;
+// Of each row of them, for each light: from bit 0 on, a bit for each pixel whose blocker has moved; from bit
+// APRON_TILE on, for each that has one.
+var<workgroup> blocked_rows: array<atomic<u32>, 24>;
 // Whether any of that has moved, or a surface of the tile.
 var<workgroup> any_moves: atomic<u32>;
 
 fn last_vertex(vertex: u32) -> vec3f {
     let first = 3u * vertex;
-    return vec3f(last_positions[first], last_positions[first + 1u], last_positions[first + 2u]);
+    return bitcast<vec3f>(vec3u(last_positions(first), last_positions(first + 1u), last_positions(first + 2u)));
 }
 
 fn corners_of(triangle: u32) -> vec3u {
-    return vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    return vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
 }
 
 // What blocks light `k` at a pixel, with MOVED where it has moved.
@@ -70,12 +73,11 @@ fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
     let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
     var moved = 0u;
-    // A loop of one round: software adapters skip those.
-    for (var due = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u; due; due = false) {
-        let i = corners_of(blocker - 1u);
-        let differs = any(last_vertex(i.x) != scene_position(i.x)) || any(last_vertex(i.y) != scene_position(i.y))
-            || any(last_vertex(i.z) != scene_position(i.z));
-        moved = select(0u, MOVED, differs);
+    // Of most triangles that have moved the first corner has.
+    let mesh_moved = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u;
+    for (var corner = select(3u, 0u, mesh_moved); corner < 3u && moved == 0u; corner++) {
+        let i = indices(3u * (blocker - 1u) + corner);
+        moved = select(0u, MOVED, any(last_vertex(i) != scene_position(i)));
     }
     return blocker | moved;
 }
@@ -122,32 +124,47 @@ struct NearBlocker {
     any_moved: bool,
 }
 
-// What blocks light `k` of a pixel: what its own ray hit, or the nearest of at least `least` that rays around it hit.
-fn blocker_near(at: vec2u, k: u32, least: u32) -> NearBlocker {
-    let own = blockers[at.y * APRON_TILE + at.x][k];
-    var nearest = 0u;
-    var nearest_away = 1000;
-    var any_moved = false;
-    for (var i = 0u; i < 25u; i++) {
-        let step = vec2i(vec2u(i % 5u, i / 5u)) - 2;
-        let other = vec2u(vec2i(at) + step);
-        let blocker = blockers[other.y * APRON_TILE + other.x][k];
-        let away = dot(step, step);
-        let is_nearer = blocker >= least && away < nearest_away;
-        nearest = select(nearest, blocker, is_nearer);
-        nearest_away = select(nearest_away, away, is_nearer);
-        any_moved = any_moved || blocker >= MOVED;
+// Of 5 × 5 pixels, row by row from bit 0 on, those whose middles lie 1, √2, 2, √5 and √8 pixels away from the one in
+// the middle.
+const RINGS = array(0x22880u, 0x50140u, 0x404404u, 0xa8822au, 0x1100011u);
+const MIDDLE = 0x1000u;
+
+// The nearest of the 5 × 5 pixels that are set; the first row's, and its first, of several. At least one is.
+fn nearest_of(pixels: u32) -> u32 {
+    var found = pixels & MIDDLE;
+    for (var i = 0u; i < 5u; i++) {
+        found = select(found, pixels & RINGS[i], found == 0u);
     }
-    return NearBlocker(select(own, nearest, own == 0u), any_moved);
+    return firstTrailingBit(found);
+}
+
+// What blocks light `k` of a pixel: what its own ray hit, or the nearest that rays around it hit, of all that do or of
+// those that have moved. `corner` is the first of the 5 × 5 pixels.
+fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
+    var moved = 0u;
+    var blocked = 0u;
+    for (var y = 0u; y < 5u; y++) {
+        let row = atomicLoad(&blocked_rows[APRON_TILE * k + corner.y + y]) >> corner.x;
+        moved |= (row & 31u) << (5u * y);
+        blocked |= ((row >> APRON_TILE) & 31u) << (5u * y);
+    }
+    let own = blocked & MIDDLE;
+    let found = select(own, select(moved, blocked, all_count), own == 0u);
+    var triangle = 0u;
+    if found != 0u {
+        let nearest = nearest_of(found);
+        triangle = blockers[(corner.y + nearest / 5u) * APRON_TILE + corner.x + nearest % 5u][k];
+    }
+    return NearBlocker(triangle, moved != 0u);
 }
 
 // The taps of light `k`; `own` are those of the surface.
-fn shadow_taps(pixel: vec2u, at: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
+fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
     let position = textureLoad(position_texture, pixel, 0).xyz;
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
     let moved = surface.moved;
     // On a surface that moves, what stands still casts moving shadows.
-    let near = blocker_near(at, k, select(MOVED, 1u, moved));
+    let near = blocker_near(corner, k, moved);
     let moves = moved || near.any_moved;
     let unchanged = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
     if surface.frames == 0u || !(moved || near.triangle >= MOVED) {
@@ -198,6 +215,9 @@ fn shadow_motion(
     if index == 0u {
         atomicStore(&any_moves, 0u);
     }
+    if index < 2u * APRON_TILE {
+        atomicStore(&blocked_rows[index], 0u);
+    }
     workgroupBarrier();
     // Loops of one round: software adapters skip those.
     for (var due = light_changes(first / 8u); due; due = false) {
@@ -210,6 +230,14 @@ fn shadow_motion(
             }
             moves = moves || any(found >= vec2u(MOVED));
             blockers[i] = found;
+            let bits = select(vec2u(0u), vec2u(1u << APRON_TILE), found != vec2u(0u))
+                | select(vec2u(0u), vec2u(1u), found >= vec2u(MOVED));
+            if bits.x != 0u {
+                atomicOr(&blocked_rows[i / APRON_TILE], bits.x << (i % APRON_TILE));
+            }
+            if bits.y != 0u {
+                atomicOr(&blocked_rows[APRON_TILE + i / APRON_TILE], bits.y << (i % APRON_TILE));
+            }
         }
         if moves {
             atomicStore(&any_moves, 1u);
@@ -219,10 +247,9 @@ fn shadow_motion(
     let own = textureLoad(taps_texture, inside, 0).xy;
     var taps = array(own, own);
     for (var due = atomicLoad(&any_moves) != 0u; due; due = false) {
-        let at = thread.xy + APRON;
-        taps[0] = shadow_taps(inside, at, 0u, own, surface);
+        taps[0] = shadow_taps(inside, thread.xy, 0u, own, surface);
         if SHADOW_LIGHTS == 2u {
-            taps[1] = shadow_taps(inside, at, 1u, own, surface);
+            taps[1] = shadow_taps(inside, thread.xy, 1u, own, surface);
         }
     }
     if all(pixel < frame.size) {

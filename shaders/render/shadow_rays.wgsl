@@ -24,17 +24,17 @@
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
-@group(3) @binding(1) var position_texture: texture_2d<f32>;
-@group(3) @binding(2) var normal_texture: texture_2d<u32>;
-@group(3) @binding(3) var ids_texture: texture_2d<u32>;
+#texels 3 1 position_texture: rgba32float
+#texels 3 2 normal_texture: r32uint
+#texels 3 3 ids_texture: r32uint
 @group(3) @binding(4) var<storage, read_write> shadow_words: array<atomic<u32>>;
 @group(3) @binding(5) var blocked_out: texture_storage_2d_array<r32uint, write>;
-@group(3) @binding(6) var list_texture: texture_2d<u32>;
+#texels 3 6 list_texture: r32uint
 // Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
 @group(3) @binding(7) var<uniform> arguments: vec4u;
-@group(3) @binding(6) var taps_texture: texture_2d<u32>;
-@group(3) @binding(7) var edges_texture: texture_2d_array<u32>;
-@group(3) @binding(8) var tiles_texture: texture_2d<u32>;
+#texels 3 6 taps_texture: rg32uint
+#texels 3 7 edges_texture: r32uint array
+#texels 3 8 tiles_texture: rg32uint
 
 fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));

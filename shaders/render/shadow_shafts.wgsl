@@ -30,7 +30,7 @@ struct ShaftParams {
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: ShaftParams;
-@group(1) @binding(2) var surfaces: texture_2d<u32>;
+#texels 1 2 surfaces: rgba32uint
 @group(1) @binding(3) var tiles_out: texture_storage_2d<rg32uint, write>;
 
 // More than any coordinate.
@@ -38,8 +38,12 @@ const FAR = 3.0e38;
 // Relative slack for what rounding does.
 const SLACK = 1.0e-5;
 
-var<workgroup> lows: array<vec3f, 64>;
-var<workgroup> highs: array<vec3f, 64>;
+// Threads of a workgroup. The first eight take a row of the tile each.
+const SHAFT_THREADS = 32u;
+
+// Around the surfaces of each row of the tile, then of all in the first.
+var<workgroup> lows: array<vec3f, 8>;
+var<workgroup> highs: array<vec3f, 8>;
 // A bit for each light.
 var<workgroup> moved: atomic<u32>;
 
@@ -66,7 +70,7 @@ fn shaft_meets(middle: vec3f, half: vec3f, light: Light, low: vec3f, high: vec3f
     return line_meets(middle, light.position - middle, 1.0, low - grown, high + grown);
 }
 
-@compute @workgroup_size(8, 8)
+@compute @workgroup_size(SHAFT_THREADS)
 fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
     let first = 8u * workgroup.xy + vec2u(0u, first_row);
     let tile = first / 8u;
@@ -74,41 +78,46 @@ fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
     if thread == 0u {
         atomicStore(&moved, 0u);
     }
-    lows[thread] = vec3f(FAR);
-    highs[thread] = vec3f(-FAR);
     workgroupBarrier();
-    let pixel = first + vec2u(thread % 8u, thread / 8u);
-    // A loop of one round: software adapters skip those.
-    for (var due = boxes > 0u && all(pixel < frame.size); due; due = false) {
-        let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
-        if surface.frames > 0u {
-            lows[thread] = surface.position;
-            highs[thread] = surface.position;
+    let rows = select(0u, 8u, boxes > 0u);
+    var low = vec3f(FAR);
+    var high = vec3f(-FAR);
+    if thread < rows {
+        var any_moved = false;
+        for (var column = 0u; column < 8u; column++) {
+            let pixel = first + vec2u(column, thread);
+            if any(pixel >= frame.size) {
+                break;
+            }
+            let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
+            let is_surface = surface.frames > 0u;
+            low = select(low, min(low, surface.position), is_surface);
+            high = select(high, max(high, surface.position), is_surface);
+            any_moved = any_moved || surface.moved;
         }
-        if surface.moved {
+        lows[thread] = low;
+        highs[thread] = high;
+        if any_moved {
             atomicOr(&moved, ~SHAFT_ALL);
         }
     }
     workgroupBarrier();
-    let eights = select(0u, 8u, boxes > 0u);
-    if thread < eights {
-        for (var i = thread + 8u; i < 64u; i += 8u) {
-            lows[thread] = min(lows[thread], lows[i]);
-            highs[thread] = max(highs[thread], highs[i]);
+    if thread == 0u {
+        for (var i = 1u; i < rows; i++) {
+            low = min(low, lows[i]);
+            high = max(high, highs[i]);
         }
+        lows[0] = low;
+        highs[0] = high;
     }
     workgroupBarrier();
-    var low = vec3f(FAR);
-    var high = vec3f(-FAR);
-    for (var i = 0u; i < eights; i++) {
-        low = min(low, lows[i]);
-        high = max(high, highs[i]);
-    }
+    low = lows[0];
+    high = highs[0];
     let tests = select(0u, boxes * min(frame.light_slots, 31u), low.x <= high.x);
     let middle = 0.5 * low + 0.5 * high;
     // The middle is rounded.
     let half = max(high - middle, middle - low);
-    for (var i = thread; i < tests; i += 64u) {
+    for (var i = thread; i < tests; i += SHAFT_THREADS) {
         let slot = i / boxes;
         let box = i % boxes;
         if shaft_meets(middle, half, lights[slot], params.lows[box].xyz, params.highs[box].xyz) {

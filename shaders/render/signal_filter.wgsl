@@ -15,8 +15,8 @@
 
 @group(1) @binding(6) var signal_out: texture_storage_2d<rg32uint, write>;
 
-@group(1) @binding(2) var signal_texture: texture_2d<u32>;
-@group(1) @binding(3) var surfaces: texture_2d<u32>;
+#texels 1 2 signal_texture: rg32uint
+#texels 1 3 surfaces: rgba32uint
 @group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
 
 fn signal_load(words: vec2u) -> vec4f {

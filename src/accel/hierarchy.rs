@@ -49,7 +49,10 @@ impl Hierarchy {
         let tlas_leaves = [Uniform, Write, Read];
         let (path, pyramid) = ("accel/pyramid.wgsl", [Uniform, Write, Uniform]);
         let nodes = [Uniform, Write, Write];
-        let (path_across, across) = ("accel/hierarchy_across.wgsl", [Uniform, ReadArray, Write]);
+        let (path_across, across) = (
+            "accel/hierarchy_across.wgsl",
+            [Uniform, ReadArray(4), Write],
+        );
         Self {
             tlas_leaves: kernel("accel/tlas_leaves.wgsl", "tlas_leaves", &tlas_leaves),
             hierarchy: kernel("accel/hierarchy.wgsl", "hierarchy", &nodes),

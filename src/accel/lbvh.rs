@@ -65,7 +65,7 @@ impl Lbvh {
         let layouts = StageLayouts::new(gpu);
         let geometry = [(1, &layouts.geometry)];
         let regroup = |by_code: bool, shift: u32| {
-            let bindings = [Uniform, ReadArray, ReadArray, Write];
+            let bindings = [Uniform, ReadArray(1), ReadArray(1), Write];
             let constants = [
                 ("REGROUP_BY_CODE", f64::from(u8::from(by_code))),
                 ("REGROUP_MESH_SHIFT", f64::from(shift)),

@@ -90,7 +90,7 @@ impl NearestPoints {
         };
         Self {
             kernel: kernel("nearest", &[]),
-            sorted: kernel("nearest_sorted", &[ReadArray]),
+            sorted: kernel("nearest_sorted", &[ReadArray(1)]),
             order: QueryOrder::new(gpu),
             tree,
         }

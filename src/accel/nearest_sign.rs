@@ -40,7 +40,7 @@ pub struct SignedDistance {
 impl SignedDistance {
     /// The query, compiled when it is first needed.
     pub fn new(gpu: &Gpu) -> Self {
-        let bindings = [Uniform, Read, Write, ReadArray, ReadArray, Read];
+        let bindings = [Uniform, Read, Write, ReadArray(1), ReadArray(1), Read];
         let path = ("accel/nearest_sign.wgsl", "nearest_sign");
         Self {
             nearest: NearestPoints::new(gpu),

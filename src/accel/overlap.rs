@@ -77,7 +77,7 @@ impl<R: Region> Overlap<R> {
                 ("QUERIES_SORTED", f64::from(sorted)),
             ];
             let path = ("accel/overlap.wgsl", "overlap");
-            let asked = [Uniform, Read, ReadArray];
+            let asked = [Uniform, Read, ReadArray(1)];
             CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
         };
         Self {

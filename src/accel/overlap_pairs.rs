@@ -154,9 +154,9 @@ impl OverlapPairs {
                 ("PAIRS_THROUGH", f64::from(through)),
             ];
             let path = ("accel/overlap_pairs.wgsl", "overlap_pairs");
-            let asked = [Uniform, ReadArray, Read];
+            let asked = [Uniform, ReadArray(4), Read];
             let entry = (path.0, "pairs_count_kept");
-            let kept = [Uniform, ReadArray, Read, Write, Write, Read];
+            let kept = [Uniform, ReadArray(4), Read, Write, Write, Read];
             PairKernels {
                 counted: CountedQuery::new(gpu, path, entries, asked, &constants, predicate),
                 kept: [objects, others]

@@ -47,7 +47,7 @@ impl Ploc {
         };
         let level = [Uniform, Uniform, Write, Read];
         let leaves = [Uniform, Write, Read];
-        let nodes = [Uniform, Write, ReadArray, Write];
+        let nodes = [Uniform, Write, ReadArray(4), Write];
         Self {
             items: kernel("accel/ploc.wgsl", "ploc_items", &shared, &level),
             clusters: kernel("accel/ploc.wgsl", "ploc_clusters", &shared, &level),

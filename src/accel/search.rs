@@ -155,7 +155,7 @@ impl ListQuery {
             if objects != Objects::Triangles {
                 constants.push(("BVH_OBJECTS", objects.constant()));
             }
-            let bindings = [Uniform, Read, ReadArray, Write];
+            let bindings = [Uniform, Read, ReadArray(1), Write];
             QueryKernel::new(gpu, (path, entry), &bindings, &constants, predicate)
         };
         let kernels = |objects: &Objects| [0, 1].map(|sorted| kernel(*objects, sorted));

@@ -20,9 +20,9 @@ pub(super) struct StageLayouts {
 
 impl StageLayouts {
     pub(super) fn new(gpu: &Gpu) -> Self {
-        let sorted = [Binding::ReadArray, Binding::ReadArray, Binding::Write];
+        let sorted = [Binding::ReadArray(1), Binding::ReadArray(1), Binding::Write];
         Self {
-            geometry: pass::compute_layout(gpu, "geometry", &[Binding::ReadArray; 3]),
+            geometry: pass::compute_layout(gpu, "geometry", &[1, 1, 2].map(Binding::ReadArray)),
             sorted: pass::compute_layout(gpu, "sorted", &sorted),
         }
     }

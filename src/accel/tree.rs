@@ -410,7 +410,11 @@ impl Tree {
     }
 
     /// What `common/bvh.wgsl` binds, group 1: sizes, nodes, triangles. Further bindings may follow.
-    pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::ReadArray, Binding::ReadArray];
+    pub const BINDINGS: [Binding; 3] = [
+        Binding::Uniform,
+        Binding::ReadArray(4),
+        Binding::ReadArray(4),
+    ];
 
     /// The bind group layout of [`Tree::BINDINGS`].
     pub fn layout(gpu: &Gpu, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayout {

@@ -131,6 +131,15 @@ impl Array {
     }
 }
 
+/// The format of a storage texture with elements of so many words; `None` where every device reads sampled ones only.
+pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
+    match words {
+        1 => Some(wgpu::TextureFormat::R32Uint),
+        4 => Some(wgpu::TextureFormat::Rgba32Uint),
+        _ => None,
+    }
+}
+
 fn texture(
     gpu: &Gpu,
     label: &str,
@@ -147,6 +156,13 @@ fn texture(
             by: format!("texture limit of {}", gpu.info.name),
         });
     }
+    let (format, usage) = match storage_format(words) {
+        Some(format) => (format, wgpu::TextureUsages::STORAGE_BINDING),
+        None => (
+            wgpu::TextureFormat::Rg32Uint,
+            wgpu::TextureUsages::TEXTURE_BINDING,
+        ),
+    };
     let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
         size: wgpu::Extent3d {
@@ -157,12 +173,8 @@ fn texture(
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
-        format: match words {
-            1 => wgpu::TextureFormat::R32Uint,
-            2 => wgpu::TextureFormat::Rg32Uint,
-            _ => wgpu::TextureFormat::Rgba32Uint,
-        },
-        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        format,
+        usage: usage | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
     let view = texture.create_view(&wgpu::TextureViewDescriptor::default());

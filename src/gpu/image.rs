@@ -1,6 +1,7 @@
 //! A texture of one level with a view of all of it: what passes hand each other.
 
-use super::{bind::Bind, device::Gpu};
+use super::{bind::Bind, capabilities::Arrays, device::Gpu};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 /// The texture and its view.
 #[derive(Debug)]
@@ -13,13 +14,7 @@ pub struct GpuImage {
 
 impl GpuImage {
     /// An image of `size` pixels, or of one along a side that has none.
-    pub fn new(
-        gpu: &Gpu,
-        label: &str,
-        size: [u32; 2],
-        format: wgpu::TextureFormat,
-        usage: wgpu::TextureUsages,
-    ) -> Self {
+    pub fn new(gpu: &Gpu, label: &str, size: [u32; 2], format: Format, usage: Usage) -> Self {
         let texture = texture(gpu, label, size, 1, format, usage);
         let view = texture.create_view(&wgpu::TextureViewDescriptor {
             label: Some(label),
@@ -34,8 +29,8 @@ impl GpuImage {
         label: &str,
         size: [u32; 2],
         layers: u32,
-        format: wgpu::TextureFormat,
-        usage: wgpu::TextureUsages,
+        format: Format,
+        usage: Usage,
     ) -> Self {
         let texture = texture(gpu, label, size, layers, format, usage);
         let view = texture.create_view(&wgpu::TextureViewDescriptor {
@@ -62,9 +57,20 @@ fn texture(
     label: &str,
     size: [u32; 2],
     layers: u32,
-    format: wgpu::TextureFormat,
-    usage: wgpu::TextureUsages,
+    format: Format,
+    usage: Usage,
 ) -> wgpu::Texture {
+    // What shaders load texels of is a storage texture on software adapters (`Binding::Texels`).
+    let is_loaded = gpu.capabilities.arrays == Arrays::Textures
+        && usage.contains(Usage::TEXTURE_BINDING)
+        && matches!(
+            format,
+            Format::R32Uint | Format::Rg32Uint | Format::Rgba32Uint | Format::Rgba32Float
+        );
+    let loaded = match is_loaded {
+        true => Usage::STORAGE_BINDING,
+        false => Usage::empty(),
+    };
     gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
         size: wgpu::Extent3d {
@@ -76,7 +82,7 @@ fn texture(
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
         format,
-        usage,
+        usage: usage | loaded,
         view_formats: &[],
     })
 }

@@ -79,8 +79,8 @@ pub enum Binding {
     Read,
     /// A storage buffer that is written.
     Write,
-    /// An [`Array`](super::Array) that is read.
-    ReadArray,
+    /// An [`Array`](super::Array) that is read, of elements of so many words.
+    ReadArray(u32),
     /// A texture of floats that may be filtered.
     Filtered,
     /// An array of textures of floats that may be filtered.
@@ -107,6 +107,10 @@ pub enum Binding {
     StoreArray(wgpu::TextureFormat),
     /// A storage texture in three dimensions that is written.
     Store3d(wgpu::TextureFormat),
+    /// A texture of which texels are loaded, declared by a `#texels` line.
+    Texels(wgpu::TextureFormat),
+    /// An array of such textures.
+    TexelsArray(wgpu::TextureFormat),
     /// A storage texture that is read.
     Load(wgpu::TextureFormat),
     /// An array of storage textures that is read.
@@ -138,15 +142,23 @@ impl Binding {
             format,
             view_dimension,
         };
+        let texels =
+            |format: wgpu::TextureFormat, dimension| match (arrays, format.sample_type(None, None))
+            {
+                (Arrays::Textures, _) => stored(Access::ReadOnly, format, dimension),
+                (Arrays::Buffers, Some(Sample::Uint)) => texture(Sample::Uint, dimension),
+                (Arrays::Buffers, _) => texture(Sample::Float { filterable: false }, dimension),
+            };
         let store = |format, dimension| stored(Access::WriteOnly, format, dimension);
         match self {
             Self::Uniform => buffer(Buffer::Uniform, false),
             Self::UniformAt => buffer(Buffer::Uniform, true),
             Self::Read => buffer(Buffer::Storage { read_only: true }, false),
             Self::Write => buffer(Buffer::Storage { read_only: false }, false),
-            Self::ReadArray => match arrays {
-                Arrays::Buffers => Self::Read.ty(arrays),
-                Arrays::Textures => Self::Uint.ty(arrays),
+            Self::ReadArray(words) => match (arrays, super::array::storage_format(words)) {
+                (Arrays::Buffers, _) => Self::Read.ty(arrays),
+                (Arrays::Textures, Some(format)) => Self::Load(format).ty(arrays),
+                (Arrays::Textures, None) => Self::Uint.ty(arrays),
             },
             Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
             Self::FilteredArray => texture(Sample::Float { filterable: true }, View::D2Array),
@@ -161,6 +173,8 @@ impl Binding {
             Self::Store(format) => store(format, View::D2),
             Self::StoreArray(format) => store(format, View::D2Array),
             Self::Store3d(format) => store(format, View::D3),
+            Self::Texels(format) => texels(format, View::D2),
+            Self::TexelsArray(format) => texels(format, View::D2Array),
             Self::Load(format) => stored(Access::ReadOnly, format, View::D2),
             Self::LoadArray(format) => stored(Access::ReadOnly, format, View::D2Array),
             Self::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),

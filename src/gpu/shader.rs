@@ -75,6 +75,8 @@ struct Composer<'a> {
     importing: Vec<String>,
     directives: Vec<Line>,
     body: Vec<Line>,
+    /// Textures that are storage textures here, which have no levels.
+    without_levels: Vec<String>,
 }
 
 impl<'a> Composer<'a> {
@@ -87,6 +89,7 @@ impl<'a> Composer<'a> {
             importing: Vec::new(),
             directives: Vec::new(),
             body: Vec::new(),
+            without_levels: Vec::new(),
         }
     }
 
@@ -140,6 +143,17 @@ impl<'a> Composer<'a> {
                     ))
                 })?;
                 self.body.push((text, file.clone(), number));
+            } else if let Some(declaration) = trimmed.strip_prefix("#texels ") {
+                let texels = Texels::parse(declaration).ok_or_else(|| {
+                    Error::Shader(format!(
+                        "{file}:{number}: texels read #texels GROUP BINDING name: FORMAT, or FORMAT array"
+                    ))
+                })?;
+                self.body
+                    .push((texels.text(self.arrays), file.clone(), number));
+                if self.arrays == Arrays::Textures {
+                    self.without_levels.push(texels.name.into());
+                }
             } else if ["enable ", "requires ", "diagnostic("]
                 .iter()
                 .any(|directive| trimmed.starts_with(directive))
@@ -155,7 +169,12 @@ impl<'a> Composer<'a> {
     }
 
     /// Directives first, then the constants that are named, then all else.
-    fn finish(self) -> Composed {
+    fn finish(mut self) -> Composed {
+        if !self.without_levels.is_empty() {
+            for (text, ..) in &mut self.body {
+                *text = without_levels(text, &self.without_levels);
+            }
+        }
         // Whole names: one may stand within another.
         let is_apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         let words = self.body.iter().flat_map(|(text, ..)| text.split(is_apart));
@@ -176,6 +195,94 @@ impl<'a> Composer<'a> {
     }
 }
 
+/// A line such as `#texels 1 8 surfaces: rgba32uint` (group 1, binding 8): a texture whose texels are loaded from level
+/// 0 alone, of formats of 32-bit numbers. On software adapters it is a storage texture, whose loads take a quarter of
+/// the instructions there: a sampled texture's level is looked up lane by lane. [`Binding::Texels`] binds it.
+///
+/// [`Binding::Texels`]: super::pass::Binding::Texels
+struct Texels<'a> {
+    group: &'a str,
+    binding: &'a str,
+    name: &'a str,
+    format: &'a str,
+    /// `_array` where it has layers.
+    array: &'static str,
+}
+
+impl<'a> Texels<'a> {
+    fn parse(declaration: &'a str) -> Option<Self> {
+        let (head, format) = declaration.split_once(':')?;
+        let [group, binding, name] = head.split_whitespace().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let (format, array) = match format.split_whitespace().collect::<Vec<_>>()[..] {
+            [format] => (format, ""),
+            [format, "array"] => (format, "_array"),
+            _ => return None,
+        };
+        Some(Self {
+            group,
+            binding,
+            name,
+            format,
+            array,
+        })
+    }
+
+    fn text(&self, arrays: Arrays) -> String {
+        let Self {
+            group,
+            binding,
+            name,
+            format,
+            array,
+        } = self;
+        let kind = match (arrays, format.ends_with("uint")) {
+            (Arrays::Buffers, true) => format!("texture_2d{array}<u32>"),
+            (Arrays::Buffers, false) => format!("texture_2d{array}<f32>"),
+            (Arrays::Textures, _) => format!("texture_storage_2d{array}<{format}, read>"),
+        };
+        format!("@group({group}) @binding({binding}) var {name}: {kind};")
+    }
+}
+
+/// `line` with `textureLoad(name, at, 0)` as `textureLoad(name, at)` for each of `names`.
+fn without_levels(line: &str, names: &[String]) -> String {
+    const CALL: &str = "textureLoad(";
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(CALL) {
+        let (before, arguments) = rest.split_at(at + CALL.len());
+        text.push_str(before);
+        rest = arguments;
+        let is_named = |name: &String| {
+            let after = arguments.strip_prefix(name.as_str());
+            after.is_some_and(|after| after.starts_with(','))
+        };
+        let Some(end) = end_of_call(arguments).filter(|_| names.iter().any(is_named)) else {
+            continue;
+        };
+        if let Some(loaded) = arguments[..end].strip_suffix(", 0") {
+            text.push_str(&without_levels(loaded, names));
+            rest = &arguments[end..];
+        }
+    }
+    text + rest
+}
+
+/// Where the parenthesis closes that was open before `arguments`.
+fn end_of_call(arguments: &str) -> Option<usize> {
+    let mut open = 1;
+    arguments.char_indices().find_map(|(at, c)| {
+        open += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        (open == 0).then_some(at)
+    })
+}
+
 /// The WGSL behind an `#array` line (see [`super::array`]), in one line, so that line numbers stay.
 fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
     let (head, element) = declaration.split_once(':')?;
@@ -183,10 +290,10 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
         return None;
     };
     let (element, width) = (element.trim(), Arrays::WIDTH);
-    let components = match element {
-        "u32" => "x",
-        "vec2u" => "xy",
-        "vec4u" => "xyzw",
+    let (components, format) = match element {
+        "u32" => ("x", Some("r32uint")),
+        "vec2u" => ("xy", None),
+        "vec4u" => ("xyzw", Some("rgba32uint")),
         _ => return None,
     };
     let at = format!("@group({group}) @binding({binding}) var");
@@ -195,9 +302,15 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
         ("read", Arrays::Buffers) => format!(
             "{at}<storage, read> {name}_array: array<{element}>; fn {name}(i: u32) -> {element} {{ return {name}_array[i]; }}"
         ),
-        ("read", Arrays::Textures) => format!(
-            "{at} {name}_array: texture_2d<u32>; fn {name}(i: u32) -> {element} {{ return textureLoad({name}_array, {texel}, 0).{components}; }}"
-        ),
+        ("read", Arrays::Textures) => {
+            let (kind, level) = match format {
+                Some(format) => (format!("texture_storage_2d<{format}, read>"), ""),
+                None => ("texture_2d<u32>".into(), ", 0"),
+            };
+            format!(
+                "{at} {name}_array: {kind}; fn {name}(i: u32) -> {element} {{ return textureLoad({name}_array, {texel}{level}).{components}; }}"
+            )
+        }
         ("write", _) => format!(
             "{at}<storage, read_write> {name}_array: array<{element}>; fn {name}(i: u32, value: {element}) {{ {name}_array[i] = value; }}"
         ),
@@ -335,6 +448,31 @@ mod tests {
     }
 
     #[test]
+    fn texels_are_of_sampled_textures_or_of_storage_textures_without_levels() {
+        let text = "#texels 1 2 a: rgba32float\n#texels 1 3 bs: r32uint array\n\
+            fn f(x: vec2u) -> vec4f {\n\
+            return textureLoad(a, min(x, textureLoad(bs, x, i, 0).xy), 0) + textureLoad(aa, x, 0); }";
+        let composed = |arrays| {
+            let composed = compose_text(&Library::default(), "mine.wgsl", text, arrays);
+            composed.unwrap().text
+        };
+        assert_eq!(
+            composed(Arrays::Buffers),
+            "@group(1) @binding(2) var a: texture_2d<f32>;\n\
+             @group(1) @binding(3) var bs: texture_2d_array<u32>;\n\
+             fn f(x: vec2u) -> vec4f {\n\
+             return textureLoad(a, min(x, textureLoad(bs, x, i, 0).xy), 0) + textureLoad(aa, x, 0); }\n"
+        );
+        assert_eq!(
+            composed(Arrays::Textures),
+            "@group(1) @binding(2) var a: texture_storage_2d<rgba32float, read>;\n\
+             @group(1) @binding(3) var bs: texture_storage_2d_array<r32uint, read>;\n\
+             fn f(x: vec2u) -> vec4f {\n\
+             return textureLoad(a, min(x, textureLoad(bs, x, i).xy)) + textureLoad(aa, x, 0); }\n"
+        );
+    }
+
+    #[test]
     fn names_cycles_missing_files_and_bad_imports() {
         let files = &[
             ("a", "#import \"b\""),
@@ -342,6 +480,7 @@ mod tests {
             ("c", "#import \"nowhere\""),
             ("d", "#import b"),
             ("e", "#array read 0 numbers: u32"),
+            ("f", "#texels 0 1 numbers: r32uint layers"),
         ];
         assert_eq!(
             from(files, "a").unwrap_err().to_string(),
@@ -362,6 +501,12 @@ mod tests {
                 .unwrap_err()
                 .to_string()
                 .starts_with("shaders/e:1: an array reads")
+        );
+        assert!(
+            from(files, "f")
+                .unwrap_err()
+                .to_string()
+                .starts_with("shaders/f:1: texels read")
         );
     }
 }

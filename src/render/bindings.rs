@@ -114,9 +114,9 @@ impl Layouts {
                 gpu,
                 "scene",
                 &[
-                    (ALL, Binding::Read),
-                    (ALL, Binding::Read),
-                    (ALL, Binding::Read),
+                    (ALL, Binding::ReadArray(1)),
+                    (ALL, Binding::ReadArray(1)),
+                    (ALL, Binding::ReadArray(1)),
                     (ALL, Binding::Read),
                     (RAYS, Binding::Read),
                 ],

@@ -2,18 +2,18 @@
 
 use super::{
     bindings::Layouts,
-    edges::AmbientVisibility,
+    edges::{AmbientVisibility, SURFACES},
     frame::Frame,
     history::{LightChanges, Reprojection},
     recording::Recording,
-    signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
+    signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
         layout::Light,
-        pass::Binding::{Uint, Uniform, Write},
+        pass::Binding::{Uniform, Write},
     },
 };
 
@@ -45,7 +45,7 @@ impl BouncedFilter {
     ///
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let bindings = [Uniform, Uniform, Uint, Uint, Write];
+        let bindings = [Uniform, Uniform, MEANS, SURFACES, Write];
         let shared = [(0, &layouts.frame)];
         Ok(Self {
             signal: Signal::new(gpu)?,

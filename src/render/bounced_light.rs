@@ -2,10 +2,9 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, OcclusionFound, Trees, fitted},
+    edges::{FRESH_FORMAT, Geometry, OcclusionFound, Trees, fitted},
     frame::Frame,
     recording::Recording,
-    signal::FRESH_FORMAT,
 };
 use crate::{
     Result,

@@ -55,11 +55,14 @@ impl Deform {
                     &bind_pose.influences,
                     &bind_pose.deltas,
                     &bind_pose.pose,
-                    &buffers.positions,
-                    &buffers.frames,
+                    buffers.positions.buffer(),
+                    buffers.frames.buffer(),
                 ],
                 Workgroups::Count(buffers.vertex_count.div_ceil(256)),
             )?;
+            for array in [&buffers.positions, &buffers.frames, &buffers.indices] {
+                array.publish(&mut recording.scope, 0..array.len());
+            }
         }
         Ok(Geometry {
             group: &buffers.scene_group,

@@ -6,15 +6,35 @@ use crate::{
     Error, Result,
     accel::Tree,
     gpu::{
-        Bind, Gpu, GpuImage, Uniform,
+        Array, Bind, Gpu, GpuImage, Uniform,
         layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
-        pass,
+        pass::{self, Binding},
     },
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 /// Where the last frame saw what a pixel sees: common/signal_taps.wgsl.
 pub const TAPS_FORMAT: Format = Format::Rg32Uint;
+/// Surfaces that signals are of: `SignalSurface` in common/signal.wgsl.
+pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
+
+/// What a pass that traces rays writes for a signal's filter: a word a layer, two layers a signal.
+pub const FRESH_FORMAT: Format = Format::R32Uint;
+/// What `shadow_shafts` finds of each tile.
+pub const TILES_FORMAT: Format = Format::Rg32Uint;
+
+/// Positions of the G-buffer, in this frame or the last.
+pub const POSITIONS: Binding = Binding::Texels(GBUFFER_FORMATS[0]);
+/// Any other image of the G-buffer.
+pub const WORDS: Binding = Binding::Texels(GBUFFER_FORMATS[1]);
+/// Taps of the last frame.
+pub const TAPS: Binding = Binding::Texels(TAPS_FORMAT);
+/// Surfaces of this frame or the last.
+pub const SURFACES: Binding = Binding::Texels(SURFACES_FORMAT);
+/// What rays have found, and edges of shadows.
+pub const FRESH: Binding = Binding::TexelsArray(FRESH_FORMAT);
+/// Tiles where something has changed.
+pub const TILES: Binding = Binding::Texels(TILES_FORMAT);
 
 pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, LOBE_FORMATS, PICTURE_FORMAT};
 
@@ -241,7 +261,7 @@ pub struct Motion<'a> {
     /// World position in the last frame; w is that of [`GBuffer::position`].
     pub last_position: &'a GpuImage,
     /// The merged positions of the last frame, where anything has moved since.
-    pub last_positions: Option<&'a wgpu::Buffer>,
+    pub last_positions: Option<&'a Array>,
 }
 
 /// Which lights each pixel sees: made by the shadow passes.
@@ -438,11 +458,7 @@ pub struct Air<'a> {
 
 impl Air<'_> {
     /// What binds it to passes that look at things through it, in the order of their shaders.
-    pub const BINDINGS: [pass::Binding; 3] = [
-        pass::Binding::Uniform,
-        pass::Binding::FilteredArray,
-        pass::Binding::Sampler,
-    ];
+    pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::FilteredArray, Binding::Sampler];
 
     /// Resources of these bindings.
     pub fn bindings(&self) -> [&dyn Bind; 3] {
@@ -465,9 +481,9 @@ pub struct VolumeLayers<'a> {
 
 impl VolumeLayers<'_> {
     /// What binds them, as storage textures: materials with layers leave room for no more that are sampled.
-    pub const BINDINGS: [pass::Binding; 2] = [
-        pass::Binding::LoadArray(HDR_FORMAT),
-        pass::Binding::LoadArray(SPAN_FORMAT),
+    pub const BINDINGS: [Binding; 2] = [
+        Binding::LoadArray(HDR_FORMAT),
+        Binding::LoadArray(SPAN_FORMAT),
     ];
 
     /// Resources of these bindings.

@@ -125,11 +125,15 @@ impl GBufferPass {
             pass.set_bind_group(0, &frame.group, &[]);
             pass.set_bind_group(2, geometry.group, &[]);
             if self.indexed {
-                let merged = [&buffers.positions, &buffers.frames, &buffers.vertices];
+                let (positions, frames) = (buffers.positions.buffer(), buffers.frames.buffer());
+                let merged = [positions, frames, &buffers.vertices];
                 for (slot, buffer) in (0..).zip(merged) {
                     pass.set_vertex_buffer(slot, buffer.slice(..));
                 }
-                pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
+                pass.set_index_buffer(
+                    buffers.indices.buffer().slice(..),
+                    wgpu::IndexFormat::Uint32,
+                );
             }
             for run in slice {
                 let surface = &buffers.materials.surfaces[run.material];

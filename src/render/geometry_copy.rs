@@ -67,9 +67,9 @@ impl GeometryCopy {
         let bytes = vertex_bytes + triangle_bytes;
         let staging = gpu.catch(|| gpu.buffer("geometry_copy", bytes, usage))?;
         for (buffer, first, to, bytes) in [
-            (&buffers.positions, vertices.start, 0, vertex_bytes),
+            (buffers.positions.buffer(), vertices.start, 0, vertex_bytes),
             (
-                &buffers.indices,
+                buffers.indices.buffer(),
                 triangles.start,
                 vertex_bytes,
                 triangle_bytes,

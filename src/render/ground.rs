@@ -75,6 +75,8 @@ impl GroundPass {
             write(gpu, buffers, &ground);
             self.written = Some((buffers.version, ground));
         }
+        let words = 3 * buffers.vertex_count..buffers.positions.len();
+        buffers.positions.publish(&mut recording.scope, words);
         let color_attachments = gbuffer.attachments(wgpu::LoadOp::Load);
         let mut pass = recording.scope.scoped_render_pass(
             "ground",
@@ -136,7 +138,7 @@ fn write(gpu: &Gpu, buffers: &SceneBuffers, ground: &Ground) {
     let positions: &[u8] = bytemuck::cast_slice(positions.as_flattened());
     let attributes: &[u8] = bytemuck::cast_slice(attributes.as_flattened());
     gpu.queue
-        .write_buffer(&buffers.positions, 12 * first, positions);
+        .write_buffer(buffers.positions.buffer(), 12 * first, positions);
     gpu.queue
         .write_buffer(&buffers.vertices, 24 * first, attributes);
 }

@@ -2,7 +2,9 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, TAPS_FORMAT, fitted},
+    edges::{
+        GBuffer, Geometry, Motion, POSITIONS, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, WORDS, fitted,
+    },
     frame::{Frame, Prepared},
     recording::Recording,
     tree_policy::TreePlan,
@@ -11,12 +13,11 @@ use crate::{
     Result, config,
     gpu::{
         Gpu, GpuImage, Kernel, Needs, Uniform,
-        pass::Binding::{self, Float, Read, Store, Uint},
+        pass::Binding::{self, Read, Store},
     },
 };
-use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+use wgpu::TextureUsages as Usage;
 
-const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 /// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
 /// darken.
 const MOVING: u32 = 8;
@@ -138,7 +139,7 @@ impl History {
         let uniform = Binding::Uniform;
         let (taps, surfaces) = (Store(TAPS_FORMAT), Store(SURFACES_FORMAT));
         let bindings = [
-            uniform, Float, Uint, Float, Uint, Read, taps, surfaces, uniform, uniform,
+            uniform, POSITIONS, WORDS, POSITIONS, SURFACES, Read, taps, surfaces, uniform, uniform,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/reproject.wgsl";

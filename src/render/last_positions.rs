@@ -1,16 +1,16 @@
 //! The vertices of the last frame, where the next one needs them.
 
 use super::{frame::Frame, recording::Recording, tree_policy::TreePlan};
-use crate::Result;
+use crate::{Result, gpu::Array};
 
 /// A copy of the merged positions, made when they are about to change. It takes 12 bytes a vertex from the first
 /// frame on that asks for it.
 #[derive(Debug, Default)]
 pub(super) struct LastPositions {
-    buffer: Option<wgpu::Buffer>,
+    array: Option<Array>,
     /// Whether the merged positions are those of a frame that was recorded whole.
     is_drawn: bool,
-    /// Whether the buffer holds what the last frame's motion is to be measured from.
+    /// Whether the array holds what the last frame's motion is to be measured from.
     is_kept: bool,
 }
 
@@ -33,24 +33,24 @@ impl LastPositions {
         if !self.is_kept {
             return Ok(());
         }
-        let buffer = match self.buffer.take() {
-            Some(buffer) => buffer,
-            None => gpu.catch(|| {
-                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-                gpu.buffer("deform.last_positions", positions.size(), usage)
-            })?,
+        let array = match self.array.take() {
+            Some(array) => array,
+            None => {
+                gpu.catch(|| Array::new(gpu, "deform.last_positions", 1, positions.len()))??
+            }
         };
         // The ground's too, which stays where it is.
         recording
             .scope
-            .copy_buffer_to_buffer(positions, 0, &buffer, 0, positions.size());
-        self.buffer = Some(buffer);
+            .copy_buffer_to_buffer(positions.buffer(), 0, array.buffer(), 0, None);
+        array.publish(&mut recording.scope, 0..array.len());
+        self.array = Some(array);
         Ok(())
     }
 
     /// The positions of the last frame, where they differ from this one's.
-    pub(super) fn get(&self) -> Option<&wgpu::Buffer> {
-        self.buffer.as_ref().filter(|_| self.is_kept)
+    pub(super) fn get(&self) -> Option<&Array> {
+        self.array.as_ref().filter(|_| self.is_kept)
     }
 
     /// The frame has been recorded whole.

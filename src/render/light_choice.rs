@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Visibility},
+    edges::{GBuffer, Geometry, POSITIONS, Visibility, WORDS},
     frame::Frame,
     recording::Recording,
 };
@@ -10,7 +10,7 @@ use crate::{
     Result,
     gpu::{
         Gpu, Kernel, Needs,
-        pass::Binding::{Float, Uint, Uniform, Write},
+        pass::Binding::{Uniform, Write},
     },
 };
 
@@ -23,7 +23,7 @@ pub struct LightChoice {
 impl LightChoice {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [Uniform, Float, Uint, Uint, Uint, Write];
+        let bindings = [Uniform, POSITIONS, WORDS, WORDS, WORDS, Write];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/light_choice.wgsl";
         Self {

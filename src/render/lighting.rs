@@ -3,8 +3,8 @@
 use super::{
     bindings::Layouts,
     edges::{
-        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility,
-        fitted,
+        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, POSITIONS, Radiance, Reflected,
+        Visibility, WORDS, fitted,
     },
     frame::Frame,
     recording::Recording,
@@ -13,7 +13,7 @@ use crate::{
     Result,
     gpu::{
         Gpu, Kernel, Needs,
-        pass::Binding::{Float, Read, Store, Uint, Uniform},
+        pass::Binding::{Read, Store, Uniform},
     },
 };
 
@@ -30,7 +30,7 @@ impl Lighting {
         let out = Store(HDR_FORMAT);
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let bindings = [
-            Uniform, Float, Uint, Uint, Uint, Read, Read, out, out, Uint, Read,
+            Uniform, POSITIONS, WORDS, WORDS, WORDS, Read, Read, out, out, WORDS, Read,
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let path = "render/lighting.wgsl";

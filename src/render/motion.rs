@@ -2,16 +2,16 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, fitted},
+    edges::{GBuffer, Geometry, Motion, POSITIONS, WORDS, fitted},
     frame::Frame,
     recording::Recording,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Array, Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::MotionParams,
-        pass::Binding::{self, Float, Read, Store, Uint},
+        pass::Binding::{self, ReadArray, Store},
     },
 };
 use glam::{Mat4, Vec2, Vec3};
@@ -60,7 +60,14 @@ impl MotionPass {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let uniform = Binding::Uniform;
-        let bindings = [uniform, uniform, Float, Uint, Read, Store(FORMAT)];
+        let bindings = [
+            uniform,
+            uniform,
+            POSITIONS,
+            WORDS,
+            ReadArray(1),
+            Store(FORMAT),
+        ];
         let path = "render/motion.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),
@@ -94,7 +101,7 @@ impl MotionPass {
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
         gbuffer: &'a GBuffer,
-        last_positions: Option<&'a wgpu::Buffer>,
+        last_positions: Option<&'a Array>,
     ) -> Result<Motion<'a>> {
         if !frame.motion {
             return Ok(self.output(gbuffer));

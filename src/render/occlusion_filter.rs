@@ -3,17 +3,17 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer},
+    edges::{AmbientVisibility, GBuffer, SURFACES, WORDS},
     frame::Frame,
     history::Reprojection,
     recording::Recording,
-    signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
+    signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
-        pass::Binding::{self, Uint, Write},
+        pass::Binding::{self, Write},
     },
 };
 
@@ -43,7 +43,7 @@ impl OcclusionFilter {
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
-        let bindings = [uniform, uniform, Uint, Uint, Uint, Write];
+        let bindings = [uniform, uniform, MEANS, SURFACES, WORDS, Write];
         let shared = [(0, &layouts.frame)];
         let path = "render/occlusion_filter.wgsl";
         Ok(Self {

@@ -2,17 +2,16 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, OcclusionFound, Trees, fitted},
+    edges::{FRESH_FORMAT, GBuffer, Geometry, OcclusionFound, POSITIONS, Trees, WORDS, fitted},
     frame::Frame,
     recording::Recording,
-    signal::FRESH_FORMAT,
 };
 use crate::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::OcclusionParams,
-        pass::Binding::{self, Float, Store, StoreArray, Uint},
+        pass::Binding::{self, Store, StoreArray},
     },
 };
 
@@ -41,9 +40,9 @@ impl OcclusionRays {
         let (uniform, fresh) = (Binding::Uniform, StoreArray(FRESH_FORMAT));
         let bindings = [
             uniform,
-            Float,
-            Uint,
-            Uint,
+            POSITIONS,
+            WORDS,
+            WORDS,
             uniform,
             fresh,
             Store(HITS_FORMAT),

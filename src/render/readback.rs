@@ -166,9 +166,9 @@ impl Renderer {
             buffers.triangle_count as usize,
         );
         let positions: Vec<[f32; 3]> =
-            bytemuck::pod_collect_to_vec(&gpu.read(&buffers.positions)?[..12 * vertices]);
+            bytemuck::pod_collect_to_vec(&gpu.read(buffers.positions.buffer())?[..12 * vertices]);
         let frames: Vec<[f32; 7]> =
-            bytemuck::pod_collect_to_vec(&gpu.read(&buffers.frames)?[..28 * vertices]);
+            bytemuck::pod_collect_to_vec(&gpu.read(buffers.frames.buffer())?[..28 * vertices]);
         Ok(Merged {
             positions: positions
                 .into_iter()
@@ -183,7 +183,9 @@ impl Renderer {
                 .map(|frame| Vec4::new(frame[3], frame[4], frame[5], frame[6].signum()))
                 .collect(),
             scales: frames.iter().map(|frame| frame[6].abs()).collect(),
-            indices: bytemuck::pod_collect_to_vec(&gpu.read(&buffers.indices)?[..12 * triangles]),
+            indices: bytemuck::pod_collect_to_vec(
+                &gpu.read(buffers.indices.buffer())?[..12 * triangles],
+            ),
             materials: bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(
                 &gpu.read(&buffers.triangle_info)?[..8 * triangles],
             )

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     accel::MeshRange,
-    gpu::{Bind, Gpu, bind_group},
+    gpu::{Array, Bind, Gpu, bind_group},
     scene::bounds::{Aabb, Bounds},
 };
 use glam::Vec3;
@@ -18,13 +18,13 @@ use glam::Vec3;
 #[derive(Debug)]
 pub struct SceneBuffers {
     /// World positions, three floats a vertex; written by `deform`.
-    pub positions: wgpu::Buffer,
+    pub positions: Array,
     /// World normal (3 floats) and tangent (4 floats) of each vertex; written by `deform`.
-    pub frames: wgpu::Buffer,
+    pub frames: Array,
     /// UV sets and colour of each vertex: 24 bytes.
     pub vertices: wgpu::Buffer,
     /// Triangle list; behind it two vertex numbers a line, and the same number twice a point; then the ground.
-    pub indices: wgpu::Buffer,
+    pub indices: Array,
     /// Mesh and material of each triangle, and behind them of each line and point.
     pub triangle_info: wgpu::Buffer,
     /// Vertices in the merged buffers.
@@ -80,8 +80,8 @@ impl SceneBuffers {
     /// Binds the buffers of [`Layouts::scene`] anew.
     pub(super) fn bind_scene(&mut self, gpu: &Gpu, layouts: &Layouts) {
         let alpha = &self.materials.alpha;
-        let merged = [&self.positions, &self.frames, &self.indices, &self.vertices];
-        self.scene_group = scene_group(gpu, layouts, merged, alpha);
+        let merged = [&self.positions, &self.frames, &self.indices];
+        self.scene_group = scene_group(gpu, layouts, merged, &self.vertices, alpha);
     }
 
     /// Runs of the G-buffer whose materials have layers; rays `see_through` glass or not.
@@ -124,7 +124,8 @@ impl SceneBuffers {
 pub(super) fn scene_group(
     gpu: &Gpu,
     layouts: &Layouts,
-    [positions, frames, indices, vertices]: [&wgpu::Buffer; 4],
+    [positions, frames, indices]: [&Array; 3],
+    vertices: &wgpu::Buffer,
     alpha: &wgpu::Buffer,
 ) -> wgpu::BindGroup {
     let resources: [&dyn Bind; 5] = [positions, frames, indices, vertices, alpha];

@@ -212,8 +212,11 @@ impl WrittenPose {
         let write = |first_triangle: u32, indices: &mut Vec<[u32; 3]>| {
             if !indices.is_empty() {
                 let bytes = bytemuck::cast_slice(indices);
-                gpu.queue
-                    .write_buffer(&buffers.indices, u64::from(first_triangle) * 12, bytes);
+                gpu.queue.write_buffer(
+                    buffers.indices.buffer(),
+                    u64::from(first_triangle) * 12,
+                    bytes,
+                );
                 indices.clear();
             }
         };

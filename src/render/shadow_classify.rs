@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Visibility},
+    edges::{FRESH, GBuffer, Geometry, POSITIONS, TAPS, TILES, Visibility, WORDS},
     frame::Frame,
     ray_list::{Batch, RayList},
     recording::Recording,
@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{self, Float, Store, StoreArray, Uint, UintArray, Write},
+        pass::Binding::{self, Store, StoreArray, Write},
     },
 };
 
@@ -28,17 +28,17 @@ impl ShadowClassify {
         let entries = Store(wgpu::TextureFormat::R32Uint);
         let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
         let bindings = [
-            Float,
-            Uint,
-            Uint,
+            POSITIONS,
+            WORDS,
+            WORDS,
             Binding::Uniform,
             Write,
             Write,
             entries,
             blocked,
-            Uint,
-            UintArray,
-            Uint,
+            TAPS,
+            FRESH,
+            TILES,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/shadow_classify.wgsl";

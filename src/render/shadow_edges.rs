@@ -2,9 +2,8 @@
 //! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
 use super::{
-    edges::{TAPS_FORMAT, fitted},
+    edges::{FRESH_FORMAT, TAPS_FORMAT, fitted},
     history::Reprojection,
-    signal::FRESH_FORMAT,
 };
 use crate::{
     Result,

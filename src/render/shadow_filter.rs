@@ -3,20 +3,20 @@
 
 use super::{
     bindings::Layouts,
-    edges::Visibility,
+    edges::{FRESH, SURFACES, Visibility},
     frame::Frame,
     history::Reprojection,
     lights,
     recording::Recording,
     shadow_edges::ShadowEdges,
-    signal::{Averaging, Fresh, Shaders, Signal, SignalFilter},
+    signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
         layout::Light,
-        pass::Binding::{self, Uint, UintArray, Write},
+        pass::Binding::{self, Write},
     },
 };
 
@@ -54,7 +54,7 @@ impl ShadowFilter {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let bindings = [uniform, uniform, Uint, Uint, UintArray, Write];
+        let bindings = [uniform, uniform, MEANS, SURFACES, FRESH, Write];
         let shared = [(0, &layouts.frame)];
         let kernels = |lights: u32| {
             let constants = [("SHADOW_LIGHTS", lights.into())];

@@ -201,8 +201,11 @@ impl ShadowMap {
                 &self.matrix_group,
                 &[layer as u32 * MATRIX_STRIDE as u32],
             );
-            pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
-            pass.set_vertex_buffer(0, buffers.positions.slice(..));
+            pass.set_index_buffer(
+                buffers.indices.buffer().slice(..),
+                wgpu::IndexFormat::Uint32,
+            );
+            pass.set_vertex_buffer(0, buffers.positions.buffer().slice(..));
             pass.set_vertex_buffer(1, buffers.vertices.slice(..));
             pass.set_pipeline(self.opaque.get(gpu)?);
             // The layout has a material; the opaque pipeline reads none, but wants one bound.

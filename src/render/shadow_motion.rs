@@ -2,7 +2,10 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, TAPS_FORMAT, Visibility, fitted},
+    edges::{
+        FRESH, GBuffer, Geometry, Motion, POSITIONS, SURFACES, TAPS, TAPS_FORMAT, TILES,
+        Visibility, WORDS, fitted,
+    },
     frame::Frame,
     history::Reprojection,
     lights,
@@ -14,7 +17,7 @@ use crate::{
     gpu::{
         Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::LIGHT_LIMIT,
-        pass::Binding::{self, Float, Read, Store, Uint, UintArray},
+        pass::Binding::{self, Read, ReadArray, Store},
     },
 };
 use wgpu::{BufferUsages, TextureUsages as Usage};
@@ -44,8 +47,22 @@ impl ShadowMotion {
         let uniform = Binding::Uniform;
         let taps = Store(TAPS_FORMAT);
         let bindings = [
-            uniform, uniform, uniform, Float, Uint, Float, Read, UintArray, Uint, Uint, Uint, taps,
-            taps, Uint, Read, Read,
+            uniform,
+            uniform,
+            uniform,
+            POSITIONS,
+            WORDS,
+            POSITIONS,
+            ReadArray(1),
+            FRESH,
+            SURFACES,
+            SURFACES,
+            TAPS,
+            taps,
+            taps,
+            TILES,
+            Read,
+            Read,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let kernel = |lights: u32| {

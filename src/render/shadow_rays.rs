@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Trees, Visibility},
+    edges::{FRESH, GBuffer, Geometry, POSITIONS, TAPS, TILES, Trees, Visibility, WORDS},
     frame::Frame,
     ray_list::{Batch, RayList},
     recording::Recording,
@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{self, Float, StoreArray, Uint, UintArray, Write},
+        pass::Binding::{self, StoreArray, Write},
     },
 };
 
@@ -32,9 +32,9 @@ impl ShadowRays {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
         let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
-        let bindings = [uniform, Float, Uint, Uint, Write, blocked];
-        let listed = [&bindings[..], &[Uint, uniform]].concat();
-        let by_pixel = [&bindings[..], &[Uint, UintArray, Uint]].concat();
+        let bindings = [uniform, POSITIONS, WORDS, WORDS, Write, blocked];
+        let listed = [&bindings[..], &[WORDS, uniform]].concat();
+        let by_pixel = [&bindings[..], &[TAPS, FRESH, TILES]].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |entry, bindings: &[Binding]| {
             Kernel::new(gpu, "render/shadow_rays.wgsl", entry, &shared, bindings)

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::fitted,
+    edges::{SURFACES, TILES_FORMAT, fitted},
     frame::{Frame, Prepared},
     history::Reprojection,
     recording::Recording,
@@ -13,13 +13,12 @@ use crate::{
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::{Light, SHAFT_BOXES, ShaftParams},
-        pass::Binding::{self, Store, Uint},
+        pass::Binding::{self, Store},
     },
     scene::{Material, Scene, bounds::Aabb},
 };
-use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+use wgpu::TextureUsages as Usage;
 
-const FORMAT: Format = Format::Rg32Uint;
 /// Edge of a tile in pixels.
 const TILE: u32 = 8;
 /// Label of the pass.
@@ -53,7 +52,7 @@ impl ShadowShafts {
             gpu,
             "shadow_shafts.all",
             [1, 1],
-            FORMAT,
+            TILES_FORMAT,
             Usage::TEXTURE_BINDING | Usage::COPY_DST,
         );
         gpu.queue.write_texture(
@@ -68,7 +67,7 @@ impl ShadowShafts {
                 path,
                 LABEL,
                 &shared,
-                &[uniform, uniform, Uint, Store(FORMAT)],
+                &[uniform, uniform, SURFACES, Store(TILES_FORMAT)],
             ),
             params: Uniform::new(gpu, "shadow_shafts.params"),
             tiles: image(gpu, [1, 1]),
@@ -206,7 +205,7 @@ fn joined(boxes: Vec<Aabb>, most: usize) -> Vec<Aabb> {
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-    GpuImage::new(gpu, LABEL, size, FORMAT, usage)
+    GpuImage::new(gpu, LABEL, size, TILES_FORMAT, usage)
 }
 
 #[cfg(test)]

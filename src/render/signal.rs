@@ -1,13 +1,19 @@
 //! A sampled signal that is averaged over frames and over neighbouring pixels: eight bytes a pixel, whose
 //! meaning its shaders know.
 
-use super::{edges::fitted, frame::Frame, history::Reprojection, recording::Recording};
+use super::{
+    edges::fitted,
+    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS},
+    frame::Frame,
+    history::Reprojection,
+    recording::Recording,
+};
 use crate::{
     Result,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::SignalParams,
-        pass::Binding::{self, Store, StoreArray, Uint, UintArray},
+        pass::Binding::{self, Store, StoreArray},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
@@ -15,8 +21,8 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 const FORMAT: Format = Format::Rg32Uint;
 const PARAMS: &str = "signal.params";
 
-/// What a pass that traces rays writes for [`SignalFilter`]: a word a layer, two layers a signal.
-pub const FRESH_FORMAT: Format = Format::R32Uint;
+/// Means of a signal, over frames or neighbours.
+pub const MEANS: Binding = Binding::Texels(FORMAT);
 
 /// The images of a signal. They belong to the history of [`History`](super::history::History).
 #[derive(Debug)]
@@ -166,13 +172,14 @@ impl SignalFilter {
             Kernel::with_constants(gpu, shaders.path, entry, &shared, bindings, constants)
         };
         let (uniform, signal) = (Binding::Uniform, Store(FORMAT));
-        let mut accumulate = vec![uniform, uniform, UintArray];
-        accumulate.extend(vec![Uint; shaders.taps + 2]);
+        let mut accumulate = vec![uniform, uniform, FRESH];
+        accumulate.extend(vec![TAPS; shaders.taps]);
+        accumulate.extend([MEANS, SURFACES]);
         accumulate.push(signal);
         if shaders.finds_edges {
-            accumulate.extend([StoreArray(FRESH_FORMAT), UintArray]);
+            accumulate.extend([StoreArray(FRESH_FORMAT), FRESH]);
         }
-        let filter = [uniform, uniform, Uint, Uint, signal];
+        let filter = [uniform, uniform, MEANS, SURFACES, signal];
         let [accumulate_entry, filter_entry] = shaders.entries;
         Self {
             accumulate: kernel(accumulate_entry, &accumulate),

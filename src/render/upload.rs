@@ -20,7 +20,7 @@ use crate::{
     Result,
     accel::{Codes, Geometry, codes::Sample},
     config::Config,
-    gpu::{Gpu, Needs, layout::LIGHT_LIMIT},
+    gpu::{Array, Gpu, Needs, layout::LIGHT_LIMIT},
     scene::{Pose, Progress, Scene, bounds::Bounds, framing},
 };
 use glam::Vec3;
@@ -113,8 +113,12 @@ impl Uploader {
             | wgpu::BufferUsages::COPY_DST;
         // The ground's follow those of the scene.
         let all_vertices = u64::from(vertex_count + ground::VERTICES);
-        let positions = gpu.buffer("merged.positions", all_vertices * 12, merged);
-        let frames = gpu.buffer("merged.frames", all_vertices * 28, merged);
+        let array = |label, bytes, usage| {
+            let words = u32::try_from(bytes / 4).unwrap_or(u32::MAX);
+            Array::of_buffer(gpu, label, 1, &gpu.buffer(label, bytes, usage), words)
+        };
+        let positions = array("merged.positions", all_vertices * 12, merged)?;
+        let frames = array("merged.frames", all_vertices * 28, merged)?;
         let vertices = gpu.buffer("merged.vertices", all_vertices * 24, merged);
         gpu.queue
             .write_buffer(&vertices, 0, bytemuck::cast_slice(&merge.vertices));
@@ -131,14 +135,14 @@ impl Uploader {
         let ground_corners = ground::CORNERS.map(|corner| vertex_count + corner);
         let ground_corners: &[u8] = bytemuck::cast_slice(&ground_corners);
         let index_bytes = ground_bytes + ground_corners.len() as u64;
-        let indices = gpu.buffer("merged.indices", index_bytes, index_usage);
+        let indices = array("merged.indices", index_bytes, index_usage)?;
         for (at, words) in [(triangle_bytes, segments), (ground_bytes, ground_corners)] {
-            gpu.queue.write_buffer(&indices, at, words);
+            gpu.queue.write_buffer(indices.buffer(), at, words);
         }
         let ground_frames = [GROUND_FRAME; ground::VERTICES as usize];
         let ground_frames = bytemuck::cast_slice(ground_frames.as_flattened());
         gpu.queue
-            .write_buffer(&frames, u64::from(vertex_count) * 28, ground_frames);
+            .write_buffer(frames.buffer(), u64::from(vertex_count) * 28, ground_frames);
         // It is no mesh of the scene, and has none of its materials.
         let of_ground = [[merge.meshes.len() as u32, 0]; ground::CORNERS.len() / 3];
         let info = [&merge.surfaces.info[..], &of_ground].concat();
@@ -172,12 +176,12 @@ impl Uploader {
         let volumes = volumes.map(|volume| VolumeGrids::new(gpu, volume, progress));
         let volumes = volumes.collect::<Result<_>>()?;
         progress.enter("uploading: making room for the trees")?;
-        let merged = [&positions, &frames, &indices, &vertices];
-        let scene_group = scene_group(gpu, layouts, merged, &materials.alpha);
+        let merged = [&positions, &frames, &indices];
+        let scene_group = scene_group(gpu, layouts, merged, &vertices, &materials.alpha);
 
         let geometry = Geometry {
-            positions: &positions,
-            indices: &indices,
+            positions: positions.buffer(),
+            indices: indices.buffer(),
             triangle_info: Some(&triangle_info),
             meshes: &merge.meshes,
         };

@@ -102,8 +102,8 @@ impl<'a> From<&'a UploadedScene> for Walked<'a> {
         let buffers = &scene.buffers;
         Self {
             trees: &buffers.tree_group,
-            positions: &buffers.positions,
-            indices: &buffers.indices,
+            positions: buffers.positions.buffer(),
+            indices: buffers.indices.buffer(),
         }
     }
 }

@@ -42,7 +42,15 @@ impl PairsDescend {
             Cooperation::Subgroups(_) | Cooperation::Workgroups => return None,
         }
         let path = ("accel/software/pairs_descend.wgsl", "pairs_descend");
-        let bindings = [Uniform, ReadArray, ReadArray, Write, Write, Write, Uniform];
+        let bindings = [
+            Uniform,
+            ReadArray(4),
+            ReadArray(4),
+            Write,
+            Write,
+            Write,
+            Uniform,
+        ];
         Some(Self {
             kernel: QueryKernel::new(gpu, path, &bindings, &[], None),
         })
