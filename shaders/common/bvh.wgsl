@@ -158,7 +158,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     let low = min(keys.xz, keys.yw);
                     let high = max(keys.xz, keys.yw);
                     let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
-                    var later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
+                    let later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
                     let numbers = bvh_children(node, over_meshes, is_leaf);
                     next = bvh_child(numbers, min(low.x, low.y));
                     let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
@@ -169,10 +169,15 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         later_leaf = later_end;
                         next = BVH_MISS;
                     } else {
-                        // The farthest lowest. A loop, because software adapters run every branch.
-                        for (var at = room; at > depth; at--) {
-                            stack[at - 1u] = bvh_child(numbers, later.x);
-                            later = vec3u(later.yz, BVH_MISS);
+                        // The farthest lowest.
+                        if later.x != BVH_MISS {
+                            stack[room - 1u] = bvh_child(numbers, later.x);
+                        }
+                        if later.y != BVH_MISS {
+                            stack[room - 2u] = bvh_child(numbers, later.y);
+                        }
+                        if later.z != BVH_MISS {
+                            stack[room - 3u] = bvh_child(numbers, later.z);
                         }
                         depth = room;
                     }

@@ -88,9 +88,9 @@ impl<Q: Placed> Queries<Q> {
         order.record(gpu, recorder, tree, &self.buffer, rows, buffers)
     }
 
-    /// What kernels bind as their order; where there is none, any array, which they do not read.
+    /// What kernels bind as their order; where there is none, any array of words, which they do not read.
     pub(super) fn order<'a>(&'a self, tree: &'a Tree) -> &'a Array {
         let order = self.order.as_ref();
-        order.map_or(&tree.triangles, OrderBuffers::order)
+        order.map_or(tree.order(), OrderBuffers::order)
     }
 }
