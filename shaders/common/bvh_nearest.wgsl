@@ -183,7 +183,7 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
                 let low = min(keys.xz, keys.yw);
                 let high = max(keys.xz, keys.yw);
                 let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
-                var later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
+                let later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
                 let numbers = bvh_children(node, over_meshes, is_leaf);
                 next = bvh_child(numbers, min(low.x, low.y));
                 let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
@@ -196,9 +196,14 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
                     next = BVH_MISS;
                 } else {
                     // The farthest lowest.
-                    for (var at = room; at > depth; at--) {
-                        stack[at - 1u] = vec2u(bvh_child(numbers, later.x), later.x & ~3u);
-                        later = vec3u(later.yz, BVH_MISS);
+                    if later.x != BVH_MISS {
+                        stack[room - 1u] = vec2u(bvh_child(numbers, later.x), later.x & ~3u);
+                    }
+                    if later.y != BVH_MISS {
+                        stack[room - 2u] = vec2u(bvh_child(numbers, later.y), later.y & ~3u);
+                    }
+                    if later.z != BVH_MISS {
+                        stack[room - 3u] = vec2u(bvh_child(numbers, later.z), later.z & ~3u);
                     }
                     depth = room;
                 }

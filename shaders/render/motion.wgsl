@@ -37,7 +37,8 @@ fn triangle_path(triangle: u32, position: vec3f) -> vec3f {
 
 fn line_path(line: u32, position: vec3f) -> vec3f {
     let first = 3u * params.triangle_count + 2u * line;
-    let i = vec2u(indices(first), indices(first + 1u));
+    // The other bits are flags.
+    let i = vec2u(indices(first), indices(first + 1u)) & vec2u(SEGMENT_NUMBER);
     let start = scene_position(i.x);
     let along = scene_position(i.y) - start;
     let length2 = dot(along, along);

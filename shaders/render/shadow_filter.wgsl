@@ -76,12 +76,12 @@ fn fresh_means(words: vec2u) -> vec4f {
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
 
-// The shares of two lights in a word, as numbers in the order of the shares.
+// The shares of two lights in a word, and apart: bits that are in the order of the shares.
 fn fresh_shares(words: vec2u) -> u32 {
     return (words.x & SIGNAL_SHARE) | ((words.y & SIGNAL_SHARE) << 16u);
 }
 
-fn shares_split(shares: u32) -> vec2u {
+fn shares_apart(shares: u32) -> vec2u {
     return vec2u(shares, shares >> 16u) & vec2u(SIGNAL_SHARE);
 }
 
@@ -235,16 +235,15 @@ fn shadow_accumulate(
     }
     let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
     // Where all neighbours find the same, the history has to agree.
-    var least = shares_split(fresh_shares(words));
+    var least = shares_apart(fresh_shares(words));
     var most = least;
     let others = select(0u, 25u, atomicLoad(&found_differs) != 0u);
     for (var i = 0u; i < others; i++) {
-        let other = shares_split(found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u]);
+        let other = shares_apart(found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u]);
         least = min(least, other);
         most = max(most, other);
     }
-    let whole = f32(SIGNAL_SHARE);
-    let limited = clamp(shares, vec2f(least) / whole, vec2f(most) / whole);
+    let limited = clamp(shares, signal_unpack(least).xz, signal_unpack(most).xz);
     // What is left of the penumbra's width is in the same proportion.
     let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);

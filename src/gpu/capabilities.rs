@@ -5,8 +5,8 @@
 pub enum Arrays {
     /// From storage buffers.
     Buffers,
-    /// From textures of [`Arrays::WIDTH`] texels a row. Software adapters vectorise texture loads; they load
-    /// from buffers lane by lane.
+    /// From textures of [`Arrays::WIDTH`] texels a row, storage textures if their format allows. Software adapters
+    /// vectorise these loads; they load from buffers lane by lane.
     Textures,
 }
 
@@ -30,6 +30,15 @@ pub enum Cooperation {
 /// Bytes of workgroup memory that kernels without [`Cooperation`] need: the stacks of
 /// `accel/software/hierarchy_serial.wgsl`.
 pub(crate) const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
+
+/// Storage textures that [`Arrays::Textures`] needs in a stage: `shadow_motion` has 14 with the scene's.
+const STORAGE_TEXTURES: u32 = 16;
+
+/// Whether a device has what [`Arrays::Textures`] needs.
+pub(crate) fn has_room_for_textures(limits: &wgpu::Limits) -> bool {
+    limits.max_compute_workgroup_storage_size >= SERIAL_WORKGROUP_BYTES
+        && limits.max_storage_textures_per_shader_stage >= STORAGE_TEXTURES
+}
 
 /// What a device can do, and what suits it.
 #[derive(Debug, Clone)]
@@ -83,10 +92,9 @@ impl Capabilities {
     pub(super) fn new(device: &wgpu::Device) -> Self {
         let (info, features) = (device.adapter_info(), device.features());
         let is_software = info.device_type == wgpu::DeviceType::Cpu;
-        let workgroup_bytes = device.limits().max_compute_workgroup_storage_size;
         let has_subgroups = features.contains(wgpu::Features::SUBGROUP);
         Self {
-            arrays: if is_software && workgroup_bytes >= SERIAL_WORKGROUP_BYTES {
+            arrays: if is_software && has_room_for_textures(&device.limits()) {
                 Arrays::Textures
             } else {
                 Arrays::Buffers

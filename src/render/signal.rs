@@ -2,8 +2,7 @@
 //! meaning its shaders know.
 
 use super::{
-    edges::fitted,
-    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS},
+    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS, fitted},
     frame::Frame,
     history::Reprojection,
     recording::Recording,

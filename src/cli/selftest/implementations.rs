@@ -3,7 +3,7 @@
 use crate::{
     Result,
     config::Config,
-    gpu::{Arrays, Gpu, Tier, capabilities::SERIAL_WORKGROUP_BYTES},
+    gpu::{Arrays, Gpu, Tier, capabilities::has_room_for_textures},
     render::{SHADERS, options},
 };
 
@@ -24,7 +24,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
         chosen.capabilities.subgroup_size.is_some(),
         chosen.is_unchecked(),
     );
-    let has_room = chosen.limits.max_compute_workgroup_storage_size >= SERIAL_WORKGROUP_BYTES;
+    let has_room = has_room_for_textures(&chosen.limits);
     let adapter = chosen.adapter.clone();
     let mut implementations = vec![Implementation {
         name: "chosen",
