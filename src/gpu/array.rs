@@ -1,5 +1,6 @@
 //! Large arrays of 1, 2 or 4 words, read as the adapter reads them fastest: from storage buffers, or on
-//! software adapters from textures, whose loads are vectorised there while a buffer's are made lane by lane.
+//! software adapters from textures, whose loads are vectorised there while a buffer's are made lane by lane: from storage
+//! textures, but for elements of 2 words, which not every device reads from those.
 //!
 //! A shader declares one by a line `#array read 0 1 positions: u32` (group 0, binding 1) and gets `fn
 //! positions(i: u32) -> u32`; with `write`, `fn positions(i: u32, value: u32)`. Elements are `u32`, `vec2u`
