@@ -196,7 +196,7 @@ impl<'a> Composer<'a> {
 }
 
 /// A line such as `#texels 1 8 surfaces: rgba32uint` (group 1, binding 8): a texture whose texels are loaded from level
-/// 0 alone, of formats of 32-bit numbers. On software adapters it is a storage texture, whose loads take a quarter of
+/// 0 alone, of formats of 32-bit numbers. On software adapters it is a storage texture, whose loads take a third of
 /// the instructions there: a sampled texture's level is looked up lane by lane. [`Binding::Texels`] binds it.
 ///
 /// [`Binding::Texels`]: super::pass::Binding::Texels

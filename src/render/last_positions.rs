@@ -3,8 +3,8 @@
 use super::{frame::Frame, recording::Recording, tree_policy::TreePlan};
 use crate::{Result, gpu::Array};
 
-/// A copy of the merged positions, made when they are about to change. It takes 12 bytes a vertex, 24 on software adapters, from the first
-/// frame on that asks for it.
+/// A copy of the merged positions, made when they are about to change. It takes 12 bytes a vertex, 24 on software
+/// adapters, from the first frame on that asks for it.
 #[derive(Debug, Default)]
 pub(super) struct LastPositions {
     array: Option<Array>,
