@@ -94,13 +94,14 @@ impl RayList {
     }
 }
 
-/// Every pixel's entry for every slot, in batches of up to `most`, or of a row of tiles where that alone is
-/// more: all rows at once, in bands only where the picture alone is more than a batch.
+/// Every pixel's entry for every slot, in batches of up to `most`, or of a row of tiles for one slot where that alone is
+/// more: bands of rows for as many slots as may be, for what a pixel shows is unpacked once a batch.
 fn batches([width, height]: [u32; 2], slots: u32, most: u32) -> Vec<Batch> {
-    let band_rows = (most / width.max(1) / TILE * TILE)
+    let columns = width.max(1);
+    let batch_slots = (most / (columns * TILE)).clamp(1, slots.clamp(1, RAY_BATCH_SLOTS));
+    let band_rows = (most / (columns * batch_slots) / TILE * TILE)
         .min(height.next_multiple_of(TILE))
         .max(TILE);
-    let batch_slots = (most / (width.max(1) * band_rows)).clamp(1, RAY_BATCH_SLOTS);
     let mut batches = Vec::new();
     for first_row in (0..height).step_by(band_rows as usize) {
         for first_slot in (0..slots).step_by(batch_slots as usize) {
