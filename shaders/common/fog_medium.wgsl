@@ -5,9 +5,12 @@
 #import "common/frame.wgsl"
 #import "common/unseen.wgsl"
 
+// False in kernels for scenes without fog.
+override HAS_FOG: bool = true;
+
 // `seen` is any number that is not negative and no uniform.
 fn fog_is_there(seen: f32) -> bool {
-    return unseen_zero(seen) + u32(frame.fog_density > 0.0) != 0u;
+    return HAS_FOG && unseen_zero(seen) + u32(frame.fog_density > 0.0) != 0u;
 }
 
 // Share of the density at a height.

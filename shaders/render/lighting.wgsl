@@ -30,6 +30,9 @@
 @group(1) @binding(12) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(13) var fog_sampler: sampler;
 
+// False in the kernel for frames without a ground.
+override HAS_GROUND: bool = true;
+
 fn write_display(pixel: vec2u, color: vec3f) {
     textureStore(display_out, pixel, half_float_round(vec4f(color, 0.0)));
 }
@@ -108,7 +111,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         textureLoad(albedo_texture, pixel, 0).r,
         emissive,
     );
-    if gbuffer_is_ground(position.w) {
+    if HAS_GROUND && gbuffer_is_ground(position.w) {
         write_ground(pixel, s, unpack2x16unorm(emissive));
         return;
     }
@@ -131,9 +134,13 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
             let sample = light_sample(lights[chosen.light], s.position);
+            var visible = 0.0;
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
-                    * visibility(slot, chosen, pixel, s, sample);
+                visible = visibility(slot, chosen, pixel, s, sample);
+            }
+            // A loop of one round: software adapters skip it where no pixel sees the light.
+            for (var due = visible > 0.0; due; due = false) {
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visible;
             }
         }
     }

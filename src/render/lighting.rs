@@ -6,21 +6,29 @@ use super::{
         Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, POSITIONS, Radiance, Reflected,
         Visibility, WORDS, fitted,
     },
-    frame::Frame,
+    frame::{Frame, FrameInput},
     recording::Recording,
 };
 use crate::{
     Result,
+    config::{Config, ShadowMode},
     gpu::{
         Gpu, Kernel, Needs,
         pass::Binding::{Read, Store, Uniform},
     },
+    scene::framing::Ground,
 };
+use std::array;
+
+/// What a frame has or has not. Each is left out of the kernel of frames without it: a branch that no pixel takes costs
+/// registers on GPUs, and all of its instructions on software adapters.
+const PARTS: [&str; 3] = ["HAS_SHADOW_MAPS", "HAS_FOG", "HAS_GROUND"];
 
 /// The pass.
 #[derive(Debug)]
 pub struct Lighting {
-    kernel: Kernel,
+    /// For each set of [`PARTS`], the first as the lowest bit.
+    kernels: [Kernel; 1 << PARTS.len()],
     output: Radiance,
 }
 
@@ -33,16 +41,28 @@ impl Lighting {
             Uniform, POSITIONS, WORDS, WORDS, WORDS, Read, Read, out, out, WORDS, Read,
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
-        let path = "render/lighting.wgsl";
+        let kernel = |set: usize| {
+            let has = |part: usize| f64::from(u32::from(set >> part & 1 == 1));
+            let constants: [_; PARTS.len()] = array::from_fn(|part| (PARTS[part], has(part)));
+            let path = "render/lighting.wgsl";
+            Kernel::with_constants(gpu, path, "lighting", &shared, &bindings, &constants)
+        };
         Self {
-            kernel: Kernel::new(gpu, path, "lighting", &shared, &bindings),
+            kernels: array::from_fn(kernel),
             output: Radiance::new(gpu, [1, 1]),
         }
     }
 
     /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
+        self.kernel(input.config, input.ground).needs(needs);
+    }
+
+    fn kernel(&self, config: &Config, ground: Option<Ground>) -> &Kernel {
+        let maps = config.shadows.mode == ShadowMode::Map;
+        let has = [maps, config.fog.is_there(), ground.is_some()];
+        let set = (0..has.len()).filter(|part| has[*part]);
+        &self.kernels[set.map(|part| 1 << part).sum::<usize>()]
     }
 
     /// Lights what the G-buffer shows, but for surfaces with layers.
@@ -67,7 +87,7 @@ impl Lighting {
         let [fog, fog_texture, fog_sampler] = air.bindings();
         recording.dispatch_pixels(
             "lighting",
-            &self.kernel,
+            self.kernel(&frame.config, frame.ground),
             &[(0, &frame.group), (2, geometry.group)],
             &[
                 &gbuffer.position,

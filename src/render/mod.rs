@@ -443,7 +443,7 @@ impl Renderer {
         self.reflections.needs(gpu, input, buffers, &mut needs);
         if is_fast {
             self.fog.needs(input, &mut needs);
-            self.lighting.needs(&mut needs);
+            self.lighting.needs(input, &mut needs);
             self.layers.needs(buffers, see_through, &mut needs);
             self.volumes.needs(input, buffers, &mut needs);
             if input.traces_blended(gpu) {
