@@ -40,18 +40,20 @@ fn edges(in: Corner) -> @location(0) u32 {
     let above = levels(at - vec2i(0, 1));
     let found = vec2i(contrast(here, left), contrast(here, above));
     let least = i32(ANTIALIAS_CONTRAST);
-    if all(found < vec2i(least)) {
-        return 0u;
+    var bits = 0u;
+    // A loop of one round: software adapters skip it where no pixel has an edge.
+    for (var due = any(found >= vec2i(least)); due; due = false) {
+        // An edge beside one of more than twice its contrast is not visible.
+        let right = contrast(here, levels(at + vec2i(1, 0)));
+        let below = contrast(here, levels(at + vec2i(0, 1)));
+        let farther_left = contrast(left, levels(at - vec2i(2, 0)));
+        let farther_above = contrast(above, levels(at - vec2i(0, 2)));
+        let beside = max(max(right, below), max(farther_left, farther_above));
+        let largest = max(beside, max(found.x, found.y));
+        let seen = (found >= vec2i(least)) & (2 * found >= vec2i(largest));
+        bits = select(0u, LEFT, seen.x) | select(0u, ABOVE, seen.y);
     }
-    // An edge beside one of more than twice its contrast is not visible.
-    let right = contrast(here, levels(at + vec2i(1, 0)));
-    let below = contrast(here, levels(at + vec2i(0, 1)));
-    let farther_left = contrast(left, levels(at - vec2i(2, 0)));
-    let farther_above = contrast(above, levels(at - vec2i(0, 2)));
-    let beside = max(max(right, below), max(farther_left, farther_above));
-    let largest = max(beside, max(found.x, found.y));
-    let seen = (found >= vec2i(least)) & (2 * found >= vec2i(largest));
-    return select(0u, LEFT, seen.x) | select(0u, ABOVE, seen.y);
+    return bits;
 }
 
 // Edges along an axis lie between a pixel and the one before it across the axis.
@@ -239,16 +241,18 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     // Blends along one axis, the one with more coverage: both would count a slanted edge twice.
     let along_y = max(own.x, below) >= max(own.z, right);
     let shares = select(vec2f(own.z, right), vec2f(own.x, below), along_y);
-    if all(shares == vec2f(0.0)) {
-        return here;
+    var blended = here;
+    // As in `edges`.
+    for (var due = any(shares != vec2f(0.0)); due; due = false) {
+        let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
+        let before = linear(textureLoad(picture, max(at - axis, vec2i(0)), 0));
+        let after = linear(textureLoad(picture, min(at + axis, last), 0));
+        // The weights do not count area that both neighbours cover twice: neither gets more than it would alone.
+        let taken = shares * shares / (shares.x + shares.y);
+        let mixed = (1.0 - taken.x - taken.y) * linear(here) + taken.x * before + taken.y * after;
+        blended = vec4f(srgb_encode(mixed.rgb), mixed.a);
     }
-    let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
-    let before = linear(textureLoad(picture, max(at - axis, vec2i(0)), 0));
-    let after = linear(textureLoad(picture, min(at + axis, last), 0));
-    // The weights do not count area that both neighbours cover twice: neither gets more than it would alone.
-    let taken = shares * shares / (shares.x + shares.y);
-    let mixed = (1.0 - taken.x - taken.y) * linear(here) + taken.x * before + taken.y * after;
-    return vec4f(srgb_encode(mixed.rgb), mixed.a);
+    return blended;
 }
 
 @fragment

@@ -67,19 +67,21 @@ fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let light = first_light + k;
     // The share that is blocked: where there is none, and where no ray was sent, the triangle is an older frame's.
     let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
-    if (blocked & SIGNAL_SHARE) == 0u || blocked >= SIGNAL_UNSENT {
-        return 0u;
+    var found = 0u;
+    // A loop of one round: software adapters skip it where all pixels are lit.
+    for (var due = (blocked & SIGNAL_SHARE) != 0u && blocked < SIGNAL_UNSENT; due; due = false) {
+        let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
+        let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
+        var moved = 0u;
+        // Of most triangles that have moved the first corner has.
+        let mesh_moved = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u;
+        for (var corner = select(3u, 0u, mesh_moved); corner < 3u && moved == 0u; corner++) {
+            let i = indices(3u * (blocker - 1u) + corner);
+            moved = select(0u, MOVED, any(last_vertex(i) != scene_position(i)));
+        }
+        found = blocker | moved;
     }
-    let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
-    let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
-    var moved = 0u;
-    // Of most triangles that have moved the first corner has.
-    let mesh_moved = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u;
-    for (var corner = select(3u, 0u, mesh_moved); corner < 3u && moved == 0u; corner++) {
-        let i = indices(3u * (blocker - 1u) + corner);
-        moved = select(0u, MOVED, any(last_vertex(i) != scene_position(i)));
-    }
-    return blocker | moved;
+    return found;
 }
 
 // Where the light's middle casts the shadow of `point`, on the plane through `position`; `position` itself where that
@@ -158,29 +160,22 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     return NearBlocker(triangle, moved != 0u);
 }
 
-// The taps of light `k`; `own` are those of the surface.
-fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
+// The taps of light `k` where the last frame saw the shadow that `triangle` casts, or light if that is 0; `unchanged` where
+// it is not found.
+fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
     let position = textureLoad(position_texture, pixel, 0).xyz;
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
-    let moved = surface.moved;
-    // On a surface that moves, what stands still casts moving shadows.
-    let near = blocker_near(corner, k, moved);
-    let moves = moved || near.any_moved;
-    let unchanged = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
-    if surface.frames == 0u || !(moved || near.triangle >= MOVED) {
-        return unchanged;
-    }
     let light = lights[first_light + k];
     // Without a blocker, light that stands still.
     var caster = Caster(position, position);
-    if near.triangle != 0u {
-        caster = caster_on_line(light, position, (near.triangle & ~MOVED) - 1u);
+    if triangle != 0u {
+        caster = caster_on_line(light, position, (triangle & ~MOVED) - 1u);
     }
     let i = corners_of(textureLoad(ids_texture, pixel, 0).r - 1u);
     let last_corner = last_vertex(i.x);
     let across = cross(last_vertex(i.y) - last_corner, last_vertex(i.z) - last_corner);
     let facing = across * select(-1.0, 1.0, dot(across, surface.normal) >= 0.0);
-    let last_normal = select(surface.normal, normalize(facing), moved && dot(across, across) > 0.0);
+    let last_normal = select(surface.normal, normalize(facing), surface.moved && dot(across, across) > 0.0);
     let off = shadow_on_plane(light, caster.point, position, surface.normal) - position;
     let last = shadow_on_plane(light, caster.last_point, last_position, last_normal) - off;
     let at_last = vec2f(pixel) - motion_of_point(motion, position, last) + motion.jitter;
@@ -188,6 +183,20 @@ fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalS
         motion_had_in_front(motion, last));
     let taps = signal_taps_pack(found.corner, found.part, found.same, moves);
     return select(unchanged, taps, found.weight > 0.01);
+}
+
+// The taps of light `k`; `own` are those of the surface.
+fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
+    let moved = surface.moved;
+    // On a surface that moves, what stands still casts moving shadows.
+    let near = blocker_near(corner, k, moved);
+    let moves = moved || near.any_moved;
+    var taps = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
+    // A loop of one round: software adapters skip it where no pixel has anything to follow.
+    for (var due = surface.frames > 0u && (moved || near.triangle >= MOVED); due; due = false) {
+        taps = followed_taps(pixel, k, near.triangle, moves, surface, taps);
+    }
+    return taps;
 }
 
 // Whether anything has moved between one of the lights that are filtered and the tile or one around it.
