@@ -13,6 +13,8 @@ var<private> texels: array<vec4f, PATH_TEXTURES>;
 var<private> texture_bits: u32;
 
 const NO_LAYERS = 0xffffffffu;
+// False in kernels for scenes whose materials have none.
+override HAS_LAYERS: bool = true;
 
 fn table_float(word: u32) -> f32 {
     return bitcast<f32>(table[word]);
@@ -47,10 +49,16 @@ fn emissive_texel(uv: vec4f) -> vec4f {
 }
 
 fn layer_slot(layer: u32) -> u32 {
+    if !HAS_LAYERS {
+        return 0u;
+    }
     return (texture_bits >> (MATERIAL_TEXTURES + layer)) & 1u;
 }
 
 fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
+    if !HAS_LAYERS {
+        return vec4f(1.0);
+    }
     return texels[MATERIAL_TEXTURES + layer];
 }
 
@@ -133,7 +141,7 @@ fn path_load(index: u32, uv: vec4f) {
     layered.iridescence_ior = 1.3;
     layered.iridescence_thickness = vec2f(0.0);
     layered.volume_ior = 0.0;
-    if own != NO_LAYERS {
+    if HAS_LAYERS && own != NO_LAYERS {
         let own_layers = params.layer_word + params.layer_stride * own;
         layered.specular_color = table_vec3(own_layers);
         layered.specular = table_float(own_layers + 3u);

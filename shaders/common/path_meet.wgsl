@@ -140,6 +140,9 @@ struct MediumMet {
 const PATH_IN_FOG = 0xffffffffu;
 
 fn path_volume_count(pixel: vec2u) -> u32 {
+    if !HAS_VOLUMES {
+        return 0u;
+    }
     return unseen_zero(f32(pixel.x)) + params.volume_count;
 }
 
@@ -183,7 +186,7 @@ fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface
     p.to_eye = to_eye;
     p.kind = PATH_MEDIUM;
     p.anisotropy = params.medium.anisotropy;
-    if met.index == PATH_IN_FOG {
+    if !HAS_VOLUMES || met.index == PATH_IN_FOG {
         state.throughput *= params.medium.albedo;
         return p;
     }

@@ -10,6 +10,8 @@
 #import "common/path_random.wgsl"
 #import "common/volume_ray.wgsl"
 
+// False in kernels for scenes without volumes.
+override HAS_VOLUMES: bool = true;
 // Ends nearly no ray: of steps from brick to brick, and of places that are looked at.
 const PATH_VOLUME_STEPS = 65536u;
 // A ray of which less is left goes on by chance.

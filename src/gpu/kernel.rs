@@ -13,7 +13,7 @@ use super::{
     shader::{self, Replaced},
 };
 use crate::Result;
-use std::collections::HashMap;
+use std::{array, collections::HashMap};
 
 /// A compute entry point.
 #[derive(Debug)]
@@ -23,6 +23,35 @@ pub struct Kernel {
     layout: wgpu::BindGroupLayout,
     /// Index of its own bind group: the lowest that no shared group has.
     own: u32,
+}
+
+/// Kernels of one entry point that leave parts of it out: a branch that no thread takes costs registers on GPUs, and all
+/// of its instructions on software adapters. Each part is an `override` constant of the shader, a `bool`.
+#[derive(Debug)]
+pub struct Variants<const PARTS: usize> {
+    /// For each set of parts, the first part as the lowest bit.
+    kernels: Vec<Kernel>,
+}
+
+impl<const PARTS: usize> Variants<PARTS> {
+    /// Ready to be compiled. `kernel` makes the one of these constants.
+    pub fn new(
+        parts: [&'static str; PARTS],
+        kernel: impl Fn(&[(&'static str, f64)]) -> Kernel,
+    ) -> Self {
+        let has = |set: u32, part: usize| f64::from((set >> part) & 1);
+        let constants = |set| array::from_fn::<_, PARTS, _>(|part| (parts[part], has(set, part)));
+        let sets = 0..1 << PARTS;
+        Self {
+            kernels: sets.map(|set| kernel(&constants(set))).collect(),
+        }
+    }
+
+    /// The one that has these parts.
+    pub fn of(&self, has: [bool; PARTS]) -> &Kernel {
+        let set = (0..PARTS).map(|part| usize::from(has[part]) << part);
+        &self.kernels[set.sum::<usize>()]
+    }
 }
 
 /// How many workgroups are dispatched.

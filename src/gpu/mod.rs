@@ -38,7 +38,7 @@ pub use bind::{Bind, bind_group};
 pub use capabilities::{Arrays, Capabilities, Cooperation};
 pub use device::Gpu;
 pub use image::GpuImage;
-pub use kernel::{Cover, Kernel, Workgroups};
+pub use kernel::{Cover, Kernel, Variants, Workgroups};
 pub use library::{Constant, Library};
 pub use on_demand::{Needs, OnDemand};
 #[cfg(feature = "render")]

@@ -13,22 +13,16 @@ use crate::{
     Result,
     config::{Config, ShadowMode},
     gpu::{
-        Gpu, Kernel, Needs,
+        Gpu, Kernel, Needs, Variants,
         pass::Binding::{Read, Store, Uniform},
     },
     scene::framing::Ground,
 };
-use std::array;
-
-/// What a frame has or has not. Each is left out of the kernel of frames without it: a branch that no pixel takes costs
-/// registers on GPUs, and all of its instructions on software adapters.
-const PARTS: [&str; 3] = ["HAS_SHADOW_MAPS", "HAS_FOG", "HAS_GROUND"];
 
 /// The pass.
 #[derive(Debug)]
 pub struct Lighting {
-    /// For each set of [`PARTS`], the first as the lowest bit.
-    kernels: [Kernel; 1 << PARTS.len()],
+    kernels: Variants<3>,
     output: Radiance,
 }
 
@@ -41,14 +35,12 @@ impl Lighting {
             Uniform, POSITIONS, WORDS, WORDS, WORDS, Read, Read, out, out, WORDS, Read,
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
-        let kernel = |set: usize| {
-            let has = |part: usize| f64::from(u32::from(set >> part & 1 == 1));
-            let constants: [_; PARTS.len()] = array::from_fn(|part| (PARTS[part], has(part)));
-            let path = "render/lighting.wgsl";
-            Kernel::with_constants(gpu, path, "lighting", &shared, &bindings, &constants)
-        };
+        let parts = ["HAS_SHADOW_MAPS", "HAS_FOG", "HAS_GROUND"];
+        let path = "render/lighting.wgsl";
         Self {
-            kernels: array::from_fn(kernel),
+            kernels: Variants::new(parts, |constants| {
+                Kernel::with_constants(gpu, path, "lighting", &shared, &bindings, constants)
+            }),
             output: Radiance::new(gpu, [1, 1]),
         }
     }
@@ -60,9 +52,8 @@ impl Lighting {
 
     fn kernel(&self, config: &Config, ground: Option<Ground>) -> &Kernel {
         let maps = config.shadows.mode == ShadowMode::Map;
-        let has = [maps, config.fog.is_there(), ground.is_some()];
-        let set = (0..has.len()).filter(|part| has[*part]);
-        &self.kernels[set.map(|part| 1 << part).sum::<usize>()]
+        self.kernels
+            .of([maps, config.fog.is_there(), ground.is_some()])
     }
 
     /// Lights what the G-buffer shows, but for surfaces with layers.

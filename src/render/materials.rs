@@ -307,6 +307,11 @@ impl Materials {
         self.layer_indices.get(&material).copied()
     }
 
+    /// Whether any material has layers.
+    pub(super) fn have_layers(&self) -> bool {
+        !self.layer_indices.is_empty()
+    }
+
     /// The table of E of sheens, zeros where there are none.
     pub(super) fn sheen_table(&self) -> &wgpu::Buffer {
         &self.sheen_table

@@ -6,14 +6,14 @@ use super::{
     bindings::Layouts,
     edges::{Geometry, Trees},
     frame::Frame,
-    path_table::{PATH_ASKED, PATH_ASKED_ROW, PathTable},
+    path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts},
     recording::Recording,
 };
 use crate::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Uniform, UniformArray, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Needs, Uniform, UniformArray, Variants, Workgroups,
         layout::{HitRange, PathStage, RAY_BLOCK, RAY_LIST_WIDTH, REFLECTION_BINS},
         pass::Binding::{self, Read, Store, Uint, Uniform as OfUniform, Write},
     },
@@ -37,7 +37,7 @@ pub struct PathStages {
     scan: Kernel,
     ranges: Kernel,
     scatter: Kernel,
-    shade: Kernel,
+    shade: Variants<{ PATH_PARTS.len() }>,
     shadow: Kernel,
     finish: Kernel,
     sort_params: Uniform<SortParams>,
@@ -95,13 +95,11 @@ impl PathStages {
             scan: sort("path_scan_hits"),
             ranges: sort("path_ranges_of_hits"),
             scatter: sort("path_scatter_hits"),
-            shade: Kernel::new(
-                gpu,
-                "render/path_shade.wgsl",
-                "path_shade",
-                &[frame, scene],
-                &with(&[OfUniform, Uint, PathTable::BINDING]),
-            ),
+            shade: Variants::new(PATH_PARTS, |constants| {
+                let (path, shared) = ("render/path_shade.wgsl", [frame, scene]);
+                let own = with(&[OfUniform, Uint, PathTable::BINDING]);
+                Kernel::with_constants(gpu, path, "path_shade", &shared, &own, constants)
+            }),
             shadow: rays("render/path_shadow.wgsl", "path_shadow"),
             finish: ends("path_finish"),
             sort_params: Uniform::new(gpu, "path_sort"),
@@ -114,7 +112,7 @@ impl PathStages {
     }
 
     /// What they compile.
-    pub fn needs(&self, needs: &mut Needs) {
+    pub fn needs(&self, parts: [bool; PATH_PARTS.len()], needs: &mut Needs) {
         for kernel in [
             &self.generate,
             &self.trace,
@@ -122,7 +120,7 @@ impl PathStages {
             &self.scan,
             &self.ranges,
             &self.scatter,
-            &self.shade,
+            self.shade.of(parts),
             &self.shadow,
             &self.finish,
         ] {
@@ -146,6 +144,7 @@ impl PathStages {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let seen = [shared[0], shared[2]];
         let bins = &geometry.buffers.materials.hits.bins;
+        let shade = self.shade.of(path_parts(&frame.config, geometry.buffers));
         let mut asking = vec![];
         if !frame.lights.is_empty() {
             asking.push(0);
@@ -220,7 +219,7 @@ impl PathStages {
                     &next.entries,
                     table,
                 ];
-                recording.dispatch("path_shade", &self.shade, &seen, own, next.workgroups())?;
+                recording.dispatch("path_shade", shade, &seen, own, next.workgroups())?;
                 if surface + 1 == self.made_for.surfaces {
                     // Nothing was asked for.
                     break;

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    config::Config,
     gpu::{
         Bind, Gpu, Kernel, Needs, UniformArray, Workgroups,
         layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
@@ -55,6 +56,16 @@ pub(super) const ENVIRONMENT_FACE: u32 = 64;
 const COPIED_ROWS: u32 = 1024;
 
 const LABEL: &str = "path_table";
+
+/// What kernels leave out where paths meet nothing of it.
+pub(super) const PATH_PARTS: [&str; 3] = ["HAS_FOG", "HAS_VOLUMES", "HAS_LAYERS"];
+
+/// Which of [`PATH_PARTS`] paths may meet.
+pub(super) fn path_parts(config: &Config, buffers: &SceneBuffers) -> [bool; PATH_PARTS.len()] {
+    let has_volumes = buffers.volumes.iter().any(Option::is_some);
+    let has_layers = buffers.materials.have_layers();
+    [config.fog.is_there(), has_volumes, has_layers]
+}
 
 /// The table, and the passes that fill it.
 #[derive(Debug)]

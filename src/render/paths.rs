@@ -7,7 +7,7 @@ use super::{
     frame::{Frame, FrameInput},
     path_stages::PathStages,
     path_sums::PathSums,
-    path_table::{ENVIRONMENT_FACE, PathTable},
+    path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts},
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -15,7 +15,7 @@ use crate::{
     Result,
     config::{self, Config, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode},
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray, Variants,
         layout::{Light, PathParams},
         pass::Binding::{Float, Store, Uniform, Write},
     },
@@ -37,7 +37,7 @@ const SUMS: Buffer = Buffer::STORAGE
 /// The pass, with its sums.
 #[derive(Debug)]
 pub struct Paths {
-    path: Kernel,
+    path: Variants<{ PATH_PARTS.len() }>,
     stages: PathStages,
     separate_by_default: bool,
     accumulate: Kernel,
@@ -103,7 +103,10 @@ impl Paths {
         let summing = "render/path_accumulate.wgsl";
         let sums = |entry| Kernel::new(gpu, summing, entry, &[(0, &layouts.frame)], &of_sums);
         Ok(Self {
-            path: Kernel::new(gpu, "render/path.wgsl", "path", &shared, &own),
+            path: Variants::new(PATH_PARTS, |constants| {
+                let path = "render/path.wgsl";
+                Kernel::with_constants(gpu, path, "path", &shared, &own, constants)
+            }),
             stages: PathStages::new(gpu, layouts)?,
             separate_by_default: gpu.capabilities.separate_path_kernels,
             accumulate: sums("path_accumulate"),
@@ -124,9 +127,10 @@ impl Paths {
     pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
         if traces(input.config, input.channel) {
             self.table.needs(buffers, needs);
+            let parts = path_parts(input.config, buffers);
             match self.is_separate(input.config) {
-                true => self.stages.needs(needs),
-                false => self.path.needs(needs),
+                true => self.stages.needs(parts, needs),
+                false => self.path.of(parts).needs(needs),
             }
             self.accumulate.needs(needs);
             self.resolve.needs(needs);
@@ -188,6 +192,7 @@ impl Paths {
         // A pixel sends some rays for each surface that a path meets.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
         let is_separate = self.is_separate(&frame.config);
+        let path = self.path.of(path_parts(&frame.config, geometry.buffers));
         for number in 0..added as usize {
             let params = self.params.at(number);
             if is_separate {
@@ -197,7 +202,7 @@ impl Paths {
                     .record(recording, frame, scene, &params, table, &self.sample)?;
             } else {
                 let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
-                recording.dispatch_pixels(LABEL, &self.path, &shared, own, frame.size, most)?;
+                recording.dispatch_pixels(LABEL, path, &shared, own, frame.size, most)?;
             }
             self.sum(recording, frame, &self.accumulate, number)?;
         }
