@@ -94,11 +94,13 @@ impl RayList {
     }
 }
 
-/// Every pixel's entry for every slot, in batches of up to `most`, or of a row of tiles for one slot where that alone is
-/// more: bands of rows for as many slots as may be, for what a pixel shows is unpacked once a batch.
+/// Every pixel's entry for every slot, in batches of up to `most`, or of a row of tiles for one slot where that alone
+/// is more: bands of rows for as many slots as may be, because a batch unpacks anew what its pixels show.
 fn batches([width, height]: [u32; 2], slots: u32, most: u32) -> Vec<Batch> {
     let columns = width.max(1);
-    let batch_slots = (most / (columns * TILE)).clamp(1, slots.clamp(1, RAY_BATCH_SLOTS));
+    let at_once = (most / (columns * TILE)).clamp(1, RAY_BATCH_SLOTS);
+    // Alike, rather than a few that are left over.
+    let batch_slots = slots.div_ceil(slots.div_ceil(at_once).max(1)).max(1);
     let band_rows = (most / (columns * batch_slots) / TILE * TILE)
         .min(height.next_multiple_of(TILE))
         .max(TILE);
@@ -125,6 +127,20 @@ mod tests {
     use crate::render::recording::FrameBudget;
 
     #[test]
+    fn batches_hold_the_rays_of_all_lights_where_a_row_of_tiles_fits() {
+        let held = |size, slots, most| {
+            let batches = batches(size, slots, most);
+            let params = batches.iter().map(|batch| batch.params);
+            let counts: Vec<_> = params.map(|params| params.slot_count).collect();
+            (batches[0].tiles[1] * TILE, counts)
+        };
+        assert_eq!(held([640, 360], 3, 1 << 16), (32, vec![3; 12]));
+        assert_eq!(held([640, 360], 12, 1 << 20), (136, vec![12; 3]));
+        assert_eq!(held([640, 8], 17, 1 << 20), (8, vec![9, 8]));
+        assert_eq!(held([640, 8], 3, 1), (8, vec![1; 3]));
+    }
+
+    #[test]
     fn batches_hold_every_ray_once_and_no_more_than_the_list() {
         let sizes = [
             [1, 1],
@@ -138,7 +154,7 @@ mod tests {
         for size in sizes {
             let cases = [0, 1, 2, 16, 17, 33, 256]
                 .into_iter()
-                .flat_map(|lights| [FrameBudget::MOST_RAYS, 1 << 16].map(|most| (lights, most)));
+                .flat_map(|lights| [FrameBudget::MOST_RAYS, 1 << 16, 1].map(|most| (lights, most)));
             for (lights, most) in cases {
                 let batches = batches(size, lights, most);
                 let (mut row, mut light) = (0, 0);

@@ -27,9 +27,6 @@ const PART_PIXELS: u32 = 1 << 18;
 const FIRST_BATCH: u32 = 1 << 20;
 /// Occlusion rays of the first bands: rays in all directions take about four times as long.
 const FIRST_OCCLUSION_BATCH: u32 = FIRST_BATCH / 4;
-/// Entries of a ray list for each ray that is traced in time: of lights that face away, and of light that has settled,
-/// no ray is sent, and many frames send a quarter of what they might. Where all are sent, a batch takes four parts' time.
-const ENTRIES_PER_RAY: u32 = 4;
 /// Fewer rays do not fill a GPU.
 const LEAST_BATCH: u32 = 1 << 16;
 /// Fewer rays do not tell how fast the adapter is.
@@ -68,12 +65,6 @@ impl FrameBudget {
         } else {
             u32::MAX
         }
-    }
-
-    /// Most entries of the list of shadow rays, of `rays` rays each.
-    pub fn listed_rays(self, rays: u32) -> u32 {
-        let entries = ENTRIES_PER_RAY.saturating_mul(self.batch_rays) / rays.max(1);
-        entries.clamp(1, Self::MOST_RAYS)
     }
 
     /// Most pixels of which occlusion traces `rays` each at once.

@@ -161,7 +161,7 @@ impl Shadows {
                 && 2 * lights.slots.next_multiple_of(2) <= gpu.limits.max_texture_array_layers
                 && (history.moves || (history.index > 0 && self.picture.output.has_blockers())),
         };
-        let most = recording.budget.listed_rays(lights.rays);
+        let most = (recording.budget.batch_rays / lights.rays).max(1);
         self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
         // The samples of a picture are no history.
         let averages = frame.filters_shadows && !frame.is_one_of_many();
@@ -226,7 +226,7 @@ impl Shadows {
             chooses: traces && lights.chooses(),
             ..VisibilityPlan::untraced(frame.size)
         };
-        let most = recording.budget.listed_rays(lights.rays);
+        let most = (recording.budget.batch_rays / lights.rays).max(1);
         self.hits
             .fit(recording.gpu, plan, shadows.compact_rays, most)?;
         if traces {
