@@ -46,6 +46,6 @@ fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
 }
 
 fn fog_is_mottled(seen: f32) -> bool {
-    // No `&&`, which would be a branch on a uniform alone: common/unseen.wgsl.
-    return unseen_zero(seen) + u32(min(frame.fog_density, frame.fog_noise) > 0.0) != 0u;
+    // No `&&` of uniforms, which would be a branch on them alone: common/unseen.wgsl.
+    return HAS_FOG && unseen_zero(seen) + u32(min(frame.fog_density, frame.fog_noise) > 0.0) != 0u;
 }

@@ -160,8 +160,8 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     return NearBlocker(triangle, moved != 0u);
 }
 
-// The taps of light `k` where the last frame saw the shadow that `triangle` casts, or light if that is 0; `unchanged` where
-// it is not found.
+// The taps of light `k` where the last frame saw the shadow that `triangle` casts, that of a NearBlocker, or light if it
+// is 0; `unchanged` where it is not found.
 fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
     let position = textureLoad(position_texture, pixel, 0).xyz;
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;

@@ -25,8 +25,8 @@ pub struct Kernel {
     own: u32,
 }
 
-/// Kernels of one entry point that leave parts of it out: a branch that no thread takes costs registers on GPUs, and all
-/// of its instructions on software adapters. Each part is an `override` constant of the shader, a `bool`.
+/// Kernels of one entry point that leave parts of it out: a branch that no thread takes may cost registers on GPUs, and
+/// costs all of its instructions on software adapters. Each part is an `override` constant of the shader, a `bool`.
 #[derive(Debug)]
 pub struct Variants<const PARTS: usize> {
     /// For each set of parts, the first part as the lowest bit.

@@ -401,7 +401,7 @@ impl<'a> Prepared<'a> {
         let volumes = &self.config.volumes;
         self.config.shadows.mode == ShadowMode::Map
             && (volumes.enabled && volumes.shadows)
-            && self.buffers.volumes.iter().any(Option::is_some)
+            && self.buffers.has_volumes()
     }
 
     /// Whether the picture is the mean of several frames.

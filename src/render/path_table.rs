@@ -62,7 +62,7 @@ pub(super) const PATH_PARTS: [&str; 3] = ["HAS_FOG", "HAS_VOLUMES", "HAS_LAYERS"
 
 /// Which of [`PATH_PARTS`] paths may meet.
 pub(super) fn path_parts(config: &Config, buffers: &SceneBuffers) -> [bool; PATH_PARTS.len()] {
-    let has_volumes = buffers.volumes.iter().any(Option::is_some);
+    let has_volumes = config.volumes.enabled && buffers.has_volumes();
     let has_layers = buffers.materials.have_layers();
     [config.fog.is_there(), has_volumes, has_layers]
 }

@@ -72,7 +72,7 @@ impl PathVolumes {
 
     /// What it compiles.
     pub(super) fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        if buffers.volumes.iter().any(Option::is_some) {
+        if buffers.has_volumes() {
             self.voxels.needs(needs);
         }
     }

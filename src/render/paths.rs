@@ -192,7 +192,6 @@ impl Paths {
         // A pixel sends some rays for each surface that a path meets.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
         let is_separate = self.is_separate(&frame.config);
-        let path = self.path.of(path_parts(&frame.config, geometry.buffers));
         for number in 0..added as usize {
             let params = self.params.at(number);
             if is_separate {
@@ -201,6 +200,7 @@ impl Paths {
                 self.stages
                     .record(recording, frame, scene, &params, table, &self.sample)?;
             } else {
+                let path = self.path.of(path_parts(&frame.config, geometry.buffers));
                 let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
                 recording.dispatch_pixels(LABEL, path, &shared, own, frame.size, most)?;
             }

@@ -100,6 +100,11 @@ impl SceneBuffers {
         runs.filter(|(_, surface, _)| !surface.unlit)
     }
 
+    /// Whether it has volumes that can be shown.
+    pub fn has_volumes(&self) -> bool {
+        self.volumes.iter().any(Option::is_some)
+    }
+
     /// Whether any triangles have layers, however they are drawn.
     pub fn has_layers(&self) -> bool {
         let mut blended = self.blended();

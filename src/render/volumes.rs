@@ -362,7 +362,7 @@ pub fn wants_total(input: &FrameInput<'_>) -> bool {
 
 /// Whether any volume may be seen.
 fn is_on(input: &FrameInput<'_>, buffers: &SceneBuffers) -> bool {
-    input.config.volumes.enabled && buffers.volumes.iter().any(Option::is_some)
+    input.config.volumes.enabled && buffers.has_volumes()
 }
 
 fn grids(buffers: &SceneBuffers, volume: usize) -> Option<&VolumeGrids> {
