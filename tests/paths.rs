@@ -912,3 +912,55 @@ fn sums_keep_a_day_of_samples() {
     );
     assert_eq!(largest, (1 << 39) - (1 << 15));
 }
+
+/// Kernels that have a part and those that leave it out draw the same picture of a scene without it.
+#[test]
+fn a_part_that_nothing_uses_changes_no_picture() {
+    let gpu = gpu();
+    let spare = layered(matte(Vec3::ONE), |layers| layers.clearcoat = 1.0);
+    let of = |spare: &[Material]| {
+        let colors = [Vec3::X, Vec3::Y, Vec3::ONE, Vec3::splat(0.4)];
+        let materials = [&colors.map(matte)[..], spare].concat();
+        let mut scene = scene(room([0, 1, 2, 3, 3, 3]), materials);
+        add_light(&mut scene, LightKind::Point, 3.0, Vec3::Y, Vec3::ZERO);
+        scene
+    };
+    let (plain, layers) = (of(&[]), of(&[spare]));
+    let view = look_at(Vec3::new(0.3, 0.2, 0.8), Vec3::new(-0.2, -0.1, -1.0), 10.0);
+    let picture = |scene, density: f32, mode, kernels| {
+        let mut stage = Stage::new(&gpu, scene, [24, 16]);
+        stage.darken();
+        stage.config.fog.density = density;
+        stage.config.paths.kernels = kernels;
+        let texels = match mode {
+            ImageMode::Path => traced(&mut stage, scene, view, 4),
+            ImageMode::Fast => {
+                stage.draw(&Pose::new(scene, None, 0.0), view);
+                stage.channel(Channel::Lit).texels
+            }
+        };
+        assert!(mean(&texels).min_element() > 0.01, "the picture is black");
+        texels
+    };
+    let [one, separate] = [PathKernels::One, PathKernels::Separate];
+    for (mode, kernels, what, with, density) in [
+        // Fog that no float can tell from none.
+        (ImageMode::Fast, one, "fog", &plain, 1e-30),
+        (ImageMode::Path, one, "fog", &plain, 1e-30),
+        (ImageMode::Path, separate, "layers", &layers, 0.0),
+    ] {
+        let without = picture(&plain, 0.0, mode, kernels);
+        let with = picture(with, density, mode, kernels);
+        if mode == ImageMode::Fast {
+            assert!(picture(&plain, 0.3, mode, kernels) != without, "no fog");
+        }
+        // A path may turn elsewhere where compilers round in another way.
+        let differ = |(a, b): &(&[f32; 4], &[f32; 4])| {
+            let mut pairs = a.iter().zip(*b);
+            pairs.any(|(a, b)| (a - b).abs() > 1e-4 * a.abs().max(1.0))
+        };
+        let count = without.iter().zip(&with).filter(differ).count();
+        println!("{mode:?} {what}: {count} of {} pixels", with.len());
+        assert!(count <= 3, "{mode:?}, {what}: {count} pixels differ");
+    }
+}
