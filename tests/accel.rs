@@ -16,8 +16,8 @@ use glam::Vec3;
 use proptest::{prelude::*, test_runner::TestRunner};
 
 /// Sizes at which workgroups, rounds and blocks begin and end, and one large odd number.
-const SIZES: [usize; 15] = [
-    0, 1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 2048, 2049, 4097, 10_007,
+const SIZES: [usize; 17] = [
+    0, 1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 1023, 1024, 2048, 2049, 4097, 10_007,
 ];
 
 fn read_words(gpu: &Gpu, buffer: &wgpu::Buffer, count: usize) -> Vec<u32> {
@@ -357,6 +357,24 @@ fn few_nodes_reach_beyond_a_block() {
             "{across} of {nodes}"
         );
     }
+}
+
+/// Up to twice the leaves of a block no node is left for other dispatches, where a workgroup has room for that.
+#[test]
+fn a_small_build_is_one_block() {
+    let gpu = implementations().remove(1).1;
+    let dispatches = |triangles: usize| {
+        let tree = Soup::random(triangles, 3).build(&gpu, &Lbvh::new(&gpu));
+        let across = tree.nodes_across_blocks(&gpu).unwrap().unwrap();
+        (tree.dispatches(), across > 0)
+    };
+    // The mesh is a leaf as well.
+    let (one_block, across) = dispatches(511);
+    assert!(!across);
+    assert_eq!(dispatches(512), (one_block, false));
+    assert_eq!(dispatches(1023), (one_block, false));
+    // Two dispatches more: the pyramid, and the nodes across.
+    assert_eq!(dispatches(1024), (one_block + 2, true));
 }
 
 /// A height field of two triangles a cell.

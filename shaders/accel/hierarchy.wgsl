@@ -1,6 +1,6 @@
-// hierarchy: from sorted items to leaves, and to all nodes within an aligned block of BLOCK items: the radix tree
-// over each mesh's codes, and over the meshes (common/radix_tree.wgsl), as nodes of four children
-// (common/node.wgsl). Nearly all nodes lie in a block; hierarchy_across.wgsl makes the others.
+// hierarchy: from sorted items to leaves, and to all nodes within an aligned block of ITEMS: the radix tree over each
+// mesh's codes, and over the meshes (common/radix_tree.wgsl), as nodes of four children (common/node.wgsl). Nearly all
+// nodes lie in a block; hierarchy_across.wgsl makes the others.
 //
 // in   positions, indices, triangle_info, order, code_words; leaf_rows of meshes (tlas_leaves.wgsl)
 // out  leaf_rows of triangles; nodes[i] and their area for every binary node i within a block that has more leaves
@@ -18,12 +18,18 @@
 #array write 0 1 leaf_rows: vec4u
 #array write 0 2 node_rows: vec4u
 
-const THREADS = BLOCK / 2u;
+// Threads of a block: half as many as its items. More than BLOCK / 2 only where there is one block, for which the other
+// kernels have nothing to do.
+override HIERARCHY_THREADS: u32 = BLOCK / 2u;
+override ITEMS: u32 = 2u * HIERARCHY_THREADS;
+override CODES_HERE: u32 = ITEMS + 2u;
+override WORDS_HERE: u32 = 6u * (ITEMS - 2u);
 
 // The codes of the block, with the neighbour on either side.
-var<workgroup> codes_here: array<vec2u, BLOCK + 2u>;
-// Levels 1 to 8 of the block's pyramid. With the codes this fills the 16 KiB that every device has.
-var<workgroup> boxes_here: array<f32, 6u * (BLOCK - 2u)>;
+var<workgroup> codes_here: array<vec2u, CODES_HERE>;
+// The block's pyramid, without the leaves and without its tip. With the codes this fills the 16 KiB that every device
+// has, for BLOCK items.
+var<workgroup> boxes_here: array<f32, WORDS_HERE>;
 // How many nodes reach beyond the block, and how many are made here.
 var<workgroup> across_here: atomic<u32>;
 var<workgroup> made_here: atomic<u32>;
@@ -41,7 +47,7 @@ fn leaf_box_here(leaf: u32) -> Box {
 
 // First word of a box in `boxes_here`.
 fn word_here(level: u32, index: u32) -> u32 {
-    return 6u * (BLOCK - ((2u * BLOCK) >> level) + index);
+    return 6u * (ITEMS - ((2u * ITEMS) >> level) + index);
 }
 
 fn box_here(level: u32, index: u32) -> Box {
@@ -67,14 +73,14 @@ fn pyramid_load(level: u32, index: u32) -> Box {
     return box_here(level, index - (block_first >> level));
 }
 
-@compute @workgroup_size(THREADS)
+@compute @workgroup_size(HIERARCHY_THREADS)
 fn hierarchy(
     @builtin(workgroup_id) workgroup: vec3u,
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
     let block = dispatch_workgroup(workgroup, workgroups);
-    block_first = block * BLOCK;
+    block_first = block * ITEMS;
     let pair = block_first + 2u * thread;
     var meshes = vec2u(0u);
     var around = box_empty();
@@ -98,17 +104,17 @@ fn hierarchy(
         if block_first > 0u && block_first < params.item_count {
             codes_here[0] = sorted_item(block_first - 1u).code;
         }
-    } else if thread == 1u && block_first + BLOCK < params.item_count {
-        codes_here[BLOCK + 1u] = sorted_item(block_first + BLOCK).code;
+    } else if thread == 1u && block_first + ITEMS < params.item_count {
+        codes_here[ITEMS + 1u] = sorted_item(block_first + ITEMS).code;
     }
 
     keep_here(1u, thread, around);
-    for (var level = 2u; level <= BLOCK_LEVELS; level++) {
+    for (var level = 2u; (ITEMS >> level) > 0u; level++) {
         workgroupBarrier();
-        if thread < (BLOCK >> level) {
+        if thread < (ITEMS >> level) {
             let b = box_union(box_here(level - 1u, 2u * thread), box_here(level - 1u, 2u * thread + 1u));
             // No node within the block has a child of the whole of it.
-            if level < BLOCK_LEVELS {
+            if (ITEMS >> level) > 1u {
                 keep_here(level, thread, b);
             }
             if level >= PYRAMID_FIRST_LEVEL {
@@ -130,15 +136,15 @@ fn hierarchy(
             if i32(k) < last {
                 // As far as one beyond the block: a node that reaches so far may reach further.
                 let from_here = max(first, i32(block_first) - 1);
-                let to_here = min(last, i32(block_first + BLOCK));
+                let to_here = min(last, i32(block_first + ITEMS));
                 let range = node_range(i32(k), from_here, to_here);
-                if i32(range.x) < i32(block_first) || range.y >= block_first + BLOCK {
+                if i32(range.x) < i32(block_first) || range.y >= block_first + ITEMS {
                     scratch[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
                 } else if node_is_made(range, meshes[half]) {
                     // From the other end of the list: each position is at most in one of them.
-                    let place = BLOCK - 1u - atomicAdd(&made_here, 1u);
+                    let place = ITEMS - 1u - atomicAdd(&made_here, 1u);
                     let here = range - block_first;
-                    scratch[params.list_word + block_first + place] = here.x | (here.y << 9u) | ((k - range.x) << 18u);
+                    scratch[params.list_word + block_first + place] = here.x | (here.y << 10u) | ((k - range.x) << 20u);
                 }
             }
         }
@@ -146,10 +152,10 @@ fn hierarchy(
     storageBarrier();
     workgroupBarrier();
     let made = atomicLoad(&made_here);
-    for (var i = thread; i < made; i += THREADS) {
-        let packed = scratch[params.list_word + block_first + BLOCK - 1u - i];
-        let range = block_first + vec2u(packed & (BLOCK - 1u), (packed >> 9u) & (BLOCK - 1u));
-        let k = range.x + (packed >> 18u);
+    for (var i = thread; i < made; i += HIERARCHY_THREADS) {
+        let packed = scratch[params.list_word + block_first + ITEMS - 1u - i];
+        let range = block_first + vec2u(packed & (ITEMS - 1u), (packed >> 10u) & (ITEMS - 1u));
+        let k = range.x + (packed >> 20u);
         let mesh = sorted_item(k).mesh;
         leaf_shift = mesh_span(mesh).shift;
         node_make_range(k, range, mesh);

@@ -1,5 +1,8 @@
 //! `tlas_leaves`, `hierarchy`, `pyramid`, `hierarchy_across`: from sorted items to leaves and nodes, with a thread per
 //! two leaves.
+//!
+//! A build of at most two blocks is one of twice the size where a workgroup has room for it: then no node is left for
+//! `pyramid` and `hierarchy_across`, which wait for one load after another while the rest of a GPU has nothing to do.
 
 use super::{
     layout::{
@@ -12,7 +15,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs,
-        pass::Binding::{Read, ReadArray, Uniform, Write},
+        pass::Binding::{self, Read, ReadArray, Uniform, Write},
     },
 };
 use std::sync::Arc;
@@ -20,11 +23,19 @@ use std::sync::Arc;
 /// Leaves that `hierarchy` and two dispatches of `pyramid` cover.
 pub(super) const LEAF_LIMIT: u32 = 1 << (BLOCK_LEVELS + 2 * PYRAMID_STEP);
 
+/// Items of the block that stands for two.
+const LARGE_BLOCK: u32 = 2 * BLOCK;
+
+/// Bytes of workgroup memory for such a block: the codes, the boxes and two counters of `hierarchy.wgsl`.
+const LARGE_BYTES: u32 = 8 * (LARGE_BLOCK + 2) + 24 * (LARGE_BLOCK - 2) + 8;
+
 /// The kernels.
 #[derive(Debug)]
 pub(super) struct Hierarchy {
     tlas_leaves: Kernel,
     hierarchy: Kernel,
+    /// For one block of LARGE_BLOCK items, where a workgroup has room for it.
+    large: Option<Kernel>,
     pyramid: Kernel,
     across: Kernel,
 }
@@ -35,6 +46,7 @@ pub(super) struct HierarchyStages {
     kernels: Arc<Hierarchy>,
     tlas_leaves: Bound,
     hierarchy: Bound,
+    large: Option<Bound>,
     /// From the level that blocks end with, and from the one that a dispatch ends with.
     pyramid: [Bound; 2],
     across: Bound,
@@ -46,8 +58,13 @@ impl Hierarchy {
         let kernel = |path, entry, bindings| {
             Kernel::with_constants(gpu, path, entry, &shared, bindings, &[records])
         };
+        let path = "accel/hierarchy.wgsl";
+        let large = |bindings: &[Binding]| {
+            let constants = [records, ("HIERARCHY_THREADS", f64::from(LARGE_BLOCK / 2))];
+            Kernel::with_constants(gpu, path, "hierarchy", &shared, bindings, &constants)
+        };
         let tlas_leaves = [Uniform, Write, Read];
-        let (path, pyramid) = ("accel/pyramid.wgsl", [Uniform, Write, Uniform]);
+        let (path_pyramid, pyramid) = ("accel/pyramid.wgsl", [Uniform, Write, Uniform]);
         let nodes = [Uniform, Write, Write];
         let (path_across, across) = (
             "accel/hierarchy_across.wgsl",
@@ -55,8 +72,9 @@ impl Hierarchy {
         );
         Self {
             tlas_leaves: kernel("accel/tlas_leaves.wgsl", "tlas_leaves", &tlas_leaves),
-            hierarchy: kernel("accel/hierarchy.wgsl", "hierarchy", &nodes),
-            pyramid: Kernel::new(gpu, path, "pyramid_levels", &[], &pyramid),
+            hierarchy: kernel(path, "hierarchy", &nodes),
+            large: has_room_for_large(&gpu.limits).then(|| large(&nodes)),
+            pyramid: Kernel::new(gpu, path_pyramid, "pyramid_levels", &[], &pyramid),
             across: kernel(path_across, "hierarchy_across", &across),
         }
     }
@@ -67,7 +85,10 @@ impl Hierarchy {
             &self.hierarchy,
             &self.pyramid,
             &self.across,
-        ] {
+        ]
+        .into_iter()
+        .chain(&self.large)
+        {
             kernel.needs(needs);
         }
     }
@@ -81,10 +102,12 @@ impl Hierarchy {
             let own: [&dyn Bind; 3] = [room.params, room.scratch, &base_level];
             Bound::new(gpu, &self.pyramid, &[], &own)
         };
+        let hierarchy = |kernel| room.bind(gpu, kernel, &[room.params, leaf_rows, node_rows]);
         HierarchyStages {
             kernels: self.clone(),
             tlas_leaves: room.bind(gpu, &self.tlas_leaves, &[room.params, leaf_rows, room.tlas]),
-            hierarchy: room.bind(gpu, &self.hierarchy, &[room.params, leaf_rows, node_rows]),
+            hierarchy: hierarchy(&self.hierarchy),
+            large: self.large.as_ref().map(hierarchy),
             pyramid: [BLOCK_LEVELS, BLOCK_LEVELS + PYRAMID_STEP].map(pyramid),
             across: room.bind(gpu, &self.across, &[room.params, room.triangles, node_rows]),
         }
@@ -107,8 +130,12 @@ impl HierarchyStages {
             &self.tlas_leaves,
             per_mesh,
         )?;
-        let blocks = items.div_ceil(BLOCK);
-        stages.run("hierarchy", &kernels.hierarchy, &self.hierarchy, blocks)?;
+        let blocks = block_count(&stages.gpu.limits, items);
+        let (kernel, bound) = match (&kernels.large, &self.large) {
+            (Some(kernel), Some(bound)) if blocks * BLOCK < items => (kernel, bound),
+            _ => (&kernels.hierarchy, &self.hierarchy),
+        };
+        stages.run("hierarchy", kernel, bound, blocks)?;
         if blocks < 2 {
             return Ok(());
         }
@@ -129,6 +156,21 @@ impl HierarchyStages {
             workgroups,
         )
     }
+}
+
+/// Blocks of a build of so many items.
+pub(super) fn block_count(limits: &wgpu::Limits, items: u32) -> u32 {
+    match items.div_ceil(BLOCK) {
+        2 if has_room_for_large(limits) => 1,
+        blocks => blocks,
+    }
+}
+
+fn has_room_for_large(limits: &wgpu::Limits) -> bool {
+    let threads = LARGE_BLOCK / 2;
+    limits.max_compute_workgroup_storage_size >= LARGE_BYTES
+        && limits.max_compute_invocations_per_workgroup >= threads
+        && limits.max_compute_workgroup_size_x >= threads
 }
 
 /// Says in `params` where the parts of `common/sorted.wgsl`'s words begin, up to the spans; returns the words in all.

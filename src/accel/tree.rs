@@ -2,10 +2,11 @@
 
 use super::{
     geometry::GeometryArrays,
+    hierarchy,
     implementation::NodeStages,
     layout::{
-        BLOCK, BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange,
-        Node, Objects, Span, TlasEntry, TreeInfo,
+        BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange, Node,
+        Objects, Span, TlasEntry, TreeInfo,
     },
     pairs::{Digits, SortBuffers},
     ploc::PlocStages,
@@ -360,7 +361,7 @@ impl Tree {
             return Ok(None);
         }
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.scratch)?);
-        let blocks = self.selection.item_count.div_ceil(BLOCK) as usize;
+        let blocks = hierarchy::block_count(&gpu.limits, self.selection.item_count) as usize;
         let first = params.across_word as usize;
         Ok(Some(words[first..first + blocks].iter().sum()))
     }
