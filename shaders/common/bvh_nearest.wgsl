@@ -130,16 +130,18 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
     var later_leaf = 0u;
     var later_end = 0u;
     var next = bvh_root();
-    // What is to be visited, and the square of its distance as bits.
-    var stack: array<vec2u, STACK_SIZE>;
+    // What is to be visited, and the square of its distance as bits: apart, because the time in which software adapters
+    // compile an array grows with the square of its words.
+    var stack: array<u32, STACK_SIZE>;
+    var stack_distances: array<u32, STACK_SIZE>;
     var depth = 0u;
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
         loop {
             if next == BVH_MISS && depth > 0u {
                 depth--;
-                let top = stack[depth];
-                next = select(BVH_MISS, top.x, bitcast<f32>(top.y) < best.squared);
+                let squared = bitcast<f32>(stack_distances[depth]);
+                next = select(BVH_MISS, stack[depth], squared < best.squared);
             }
             // Into the mesh that is next. A loop, because software adapters run every branch.
             while !bvh_is_node(next) && next != BVH_MISS {
@@ -197,13 +199,16 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
                 } else {
                     // The farthest lowest.
                     if later.x != BVH_MISS {
-                        stack[room - 1u] = vec2u(bvh_child(numbers, later.x), later.x & ~3u);
+                        stack[room - 1u] = bvh_child(numbers, later.x);
+                        stack_distances[room - 1u] = later.x & ~3u;
                     }
                     if later.y != BVH_MISS {
-                        stack[room - 2u] = vec2u(bvh_child(numbers, later.y), later.y & ~3u);
+                        stack[room - 2u] = bvh_child(numbers, later.y);
+                        stack_distances[room - 2u] = later.y & ~3u;
                     }
                     if later.z != BVH_MISS {
-                        stack[room - 3u] = vec2u(bvh_child(numbers, later.z), later.z & ~3u);
+                        stack[room - 3u] = bvh_child(numbers, later.z);
+                        stack_distances[room - 3u] = later.z & ~3u;
                     }
                     depth = room;
                 }

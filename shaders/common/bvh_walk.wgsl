@@ -28,11 +28,13 @@ struct BvhWalk {
     next: u32,
     visits: u32,
     // What is to be visited, nodes or meshes, and their distances as bits: the last four in registers, the last one
-    // first and BVH_MISS where there are fewer, the others on a stack. Most walks never have more.
+    // first and BVH_MISS where there are fewer, the others on a stack. Most walks never have more: so the stack does
+    // without distances, and what comes from it is visited. Stacks are filled with zeros, for which software adapters
+    // compile a store a word in a time that grows with their square.
     top: vec4u,
     top_distances: vec4u,
     depth: u32,
-    stack: array<vec2u, STACK_SIZE>,
+    stack: array<u32, STACK_SIZE>,
 }
 
 // `unseen` is any number of the query's (common/unseen.wgsl).
@@ -49,20 +51,19 @@ fn bvh_walk_begin(unseen: f32, cutoff: u32) -> BvhWalk {
 // order, all of whose distances are.
 fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, is_entered: bool) {
     while is_entered && (*walk).top.w != BVH_MISS {
-        (*walk).stack[(*walk).depth] = vec2u((*walk).top.w, (*walk).top_distances.w);
+        (*walk).stack[(*walk).depth] = (*walk).top.w;
         (*walk).depth++;
         (*walk).top.w = BVH_MISS;
     }
     (*walk).top = select((*walk).top, vec4u(number, (*walk).top.xyz), is_entered);
 }
 
-// What was left last, if it is nearer than `reach`, and BVH_MISS otherwise.
+// What was left last, unless it is known to be no nearer than `reach`: then BVH_MISS.
 fn bvh_walk_pop(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     while (*walk).top.x == BVH_MISS && (*walk).depth > 0u {
         (*walk).depth--;
-        let left = (*walk).stack[(*walk).depth];
-        (*walk).top.x = left.x;
-        (*walk).top_distances.x = left.y;
+        (*walk).top.x = (*walk).stack[(*walk).depth];
+        (*walk).top_distances.x = 0u;
     }
     let number = select(BVH_MISS, (*walk).top.x, bitcast<f32>((*walk).top_distances.x) < reach);
     (*walk).top = vec4u((*walk).top.yzw, BVH_MISS);
