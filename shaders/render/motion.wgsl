@@ -1,11 +1,12 @@
-// motion: where the point that a pixel shows was in the last frame, one thread per pixel.
+// motion: how far the point that a pixel shows has moved since the last frame, one thread per pixel.
 //
 // in   G-buffer (position, ids), the merged scene (group 2), last_positions: its vertices in the last frame
-// out  last_position: world position, with the position's w; zeros on the background
+// out  displacement: in metres along the axes of the world; zeros on the background
 // A point keeps its place in its triangle or on its line, so it has moved by the mean of what the corners have
 // moved by, weighted by its barycentric coordinates. Differences are what is weighted: where all corners move
 // alike, the coordinates of a sliver, which rounding has spoilt, do not matter.
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/motion.wgsl"
 #import "common/scene.wgsl"
 
@@ -14,7 +15,7 @@
 #texels 1 2 position_texture: rgba32float
 #texels 1 3 ids_texture: r32uint
 #array read 1 4 last_positions: u32
-@group(1) @binding(5) var last_position_out: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(5) var displacement_out: texture_storage_2d<rgba32float, write>;
 
 // How far a vertex has moved since the last frame.
 fn path(vertex: u32) -> vec3f {
@@ -52,7 +53,7 @@ fn motion(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let texel = textureLoad(position_texture, pixel, 0);
+    let texel = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let seen = textureLoad(ids_texture, pixel, 0).r;
     var moved = vec3f(0.0);
     if gbuffer_is_triangle(seen) {
@@ -60,5 +61,5 @@ fn motion(@builtin(global_invocation_id) id: vec3u) {
     } else if seen != 0u {
         moved = line_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u - params.triangle_count, texel.xyz);
     }
-    textureStore(last_position_out, pixel, vec4f(texel.xyz - moved, texel.w));
+    textureStore(displacement_out, pixel, vec4f(moved, 0.0));
 }

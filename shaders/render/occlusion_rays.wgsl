@@ -14,6 +14,7 @@
 // frame.
 #import "common/basis.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/occlusion_hit.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_ray.wgsl"
@@ -71,7 +72,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let triangle = gbuffer_triangle(seen);
-    var start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
+    var start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;

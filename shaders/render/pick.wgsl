@@ -9,6 +9,7 @@
 #import "common/alpha.wgsl"
 #import "common/bvh.wgsl"
 #import "common/gbuffer_ids.wgsl"
+#import "common/gbuffer_position.wgsl"
 #import "common/unseen.wgsl"
 
 struct PickParams {
@@ -24,6 +25,8 @@ struct PickParams {
     reach: u32,
     // The pixel of the G-buffer that the ray goes through.
     pixel: vec2u,
+    // Of the G-buffer.
+    rays: ViewRays,
 }
 
 struct PickHit {
@@ -126,11 +129,12 @@ fn find_segment(depth: f32) -> Segment {
                 continue;
             }
             let id = textureLoad(ids_texture, at, 0).r;
-            let position = textureLoad(position_texture, at, 0).xyz;
+            let texel = textureLoad(position_texture, at, 0);
             // Lines may lie in a surface, whose depth is that of another pixel.
-            if id > GBUFFER_NO_TRIANGLE && dot(position - params.eye, params.forward) <= depth * 1.01 {
+            if id > GBUFFER_NO_TRIANGLE && gbuffer_depth(texel, params.eye, params.forward) <= depth * 1.01 {
                 nearest = distance;
-                found = Segment(position, id & ~GBUFFER_NO_TRIANGLE);
+                let place = (vec2f(at) + 0.5) / vec2f(size);
+                found = Segment(gbuffer_point(texel, params.rays, place).xyz, id & ~GBUFFER_NO_TRIANGLE);
             }
         }
     }

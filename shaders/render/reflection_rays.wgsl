@@ -22,6 +22,7 @@
 #import "common/bvh.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/fog_along.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/ggx_sample.wgsl"
 #import "common/lobe_weights.wgsl"
 #import "common/lobes_at.wgsl"
@@ -222,7 +223,7 @@ fn reflection_rays(
         return;
     }
     let pixel = ray_list_pixel(textureLoad(list_texture, ray_list_texel(batch.first + entry), 0).r);
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let seen = textureLoad(ids_texture, pixel, 0).r;
     let s = gbuffer_unpack(
         position,

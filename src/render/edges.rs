@@ -24,9 +24,9 @@ pub const FRESH_FORMAT: Format = Format::R32Uint;
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
 
 /// Positions of the G-buffer, in this frame or the last.
-pub const POSITIONS: Binding = Binding::Texels(GBUFFER_FORMATS[0]);
+pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
 /// Any other image of the G-buffer.
-pub const WORDS: Binding = Binding::Texels(GBUFFER_FORMATS[1]);
+pub const WORDS: Binding = Binding::Texels(WORD_FORMAT);
 /// Taps of the last frame.
 pub const TAPS: Binding = Binding::Texels(TAPS_FORMAT);
 /// Surfaces of this frame or the last.
@@ -36,7 +36,10 @@ pub const FRESH: Binding = Binding::TexelsArray(FRESH_FORMAT);
 /// Tiles where something has changed.
 pub const TILES: Binding = Binding::Texels(TILES_FORMAT);
 
-pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, LOBE_FORMATS, PICTURE_FORMAT};
+pub use super::formats::{
+    DEPTH_FORMAT, HDR_FORMAT, LOBE_FORMATS, PICTURE_FORMAT, POSITION_FORMAT, WORD_FORMAT,
+};
+pub(super) use super::formats::{drawn_position_format, gbuffer_targets};
 
 /// The merged triangles in world space at this frame's pose: made by `deform`.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +73,7 @@ pub struct ShadowMaps<'a> {
 /// What each pixel sees: made by `gbuffer` and `points_lines`.
 #[derive(Debug)]
 pub struct GBuffer {
-    /// World position, with roughness and metalness in w.
+    /// Depth or world position (common/gbuffer_position.wgsl), and roughness and metalness.
     pub position: GpuImage,
     /// World normal.
     pub normal: GpuImage,
@@ -87,24 +90,36 @@ pub struct GBuffer {
 impl GBuffer {
     /// Empty images of `size` pixels, to be drawn into.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
-        Self::with_usage(gpu, size, Usage::RENDER_ATTACHMENT, size)
+        Self::with_usage(
+            gpu,
+            size,
+            drawn_position_format(gpu),
+            Usage::RENDER_ATTACHMENT,
+            size,
+        )
     }
 
-    fn with_usage(gpu: &Gpu, size: [u32; 2], usage: Usage, depth_size: [u32; 2]) -> Self {
-        let image = |label, index: usize| {
+    fn with_usage(
+        gpu: &Gpu,
+        size: [u32; 2],
+        position: Format,
+        usage: Usage,
+        depth_size: [u32; 2],
+    ) -> Self {
+        let image = |label, format| {
             let usage = usage | Usage::TEXTURE_BINDING;
-            GpuImage::new(gpu, label, size, GBUFFER_FORMATS[index], usage)
+            GpuImage::new(gpu, label, size, format, usage)
         };
         Self {
-            position: image("position", 0),
-            normal: image("normal", 1),
-            albedo: image("albedo", 2),
-            emissive: image("emissive", 3),
+            position: image("position", position),
+            normal: image("normal", WORD_FORMAT),
+            albedo: image("albedo", WORD_FORMAT),
+            emissive: image("emissive", WORD_FORMAT),
             ids: GpuImage::new(
                 gpu,
                 "ids",
                 size,
-                GBUFFER_FORMATS[4],
+                WORD_FORMAT,
                 usage | Usage::TEXTURE_BINDING | Usage::STORAGE_BINDING | Usage::COPY_SRC,
             ),
             depth: GpuImage::new(
@@ -122,7 +137,7 @@ impl GBuffer {
         self.position.size()
     }
 
-    /// The colour attachments, in the order of [`GBUFFER_FORMATS`].
+    /// The colour attachments, in the order of `gbuffer_targets`.
     pub fn attachments(
         &self,
         load: wgpu::LoadOp<wgpu::Color>,
@@ -154,7 +169,13 @@ impl Hits {
     pub fn new(gpu: &Gpu, size: [u32; 2], lobes_size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            gbuffer: GBuffer::with_usage(gpu, size, Usage::STORAGE_BINDING, [1, 1]),
+            gbuffer: GBuffer::with_usage(
+                gpu,
+                size,
+                POSITION_FORMAT,
+                Usage::STORAGE_BINDING,
+                [1, 1],
+            ),
             found: GpuImage::with_layers(gpu, "hits.found", size, 2, Format::Rgba32Uint, usage),
             lobes: Lobes::new(gpu, lobes_size, Usage::STORAGE_BINDING),
         }
@@ -258,8 +279,8 @@ impl Reflected {
 pub struct Motion<'a> {
     /// The cameras.
     pub params: &'a Uniform<MotionParams>,
-    /// World position in the last frame; w is that of [`GBuffer::position`].
-    pub last_position: &'a GpuImage,
+    /// How far it has moved, in world space, where the parameters say that anything has.
+    pub displacement: &'a GpuImage,
     /// The merged positions of the last frame, where anything has moved since.
     pub last_positions: Option<&'a Array>,
 }

@@ -215,7 +215,7 @@ impl History {
                 &[
                     &gbuffer.position,
                     &gbuffer.ids,
-                    motion.last_position,
+                    motion.displacement,
                     last,
                     &geometry.buffers.triangle_info,
                     output.taps,

@@ -1,6 +1,6 @@
 //! The camera of a frame: where the picture is taken from.
 
-use crate::scene::Projection;
+use crate::{gpu::layout::ViewRays, scene::Projection};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// Where the picture is taken from.
@@ -106,6 +106,25 @@ impl View {
         }
     }
 
+    /// The rays through a picture of that `size`, which looks at `jitter` in its pixels, from their middles, y down.
+    pub fn rays(&self, jitter: Vec2, size: [u32; 2]) -> ViewRays {
+        let [origin_right, origin_up] = self.eye_extents(aspect(size));
+        let [direction_right, direction_up] = self.half_extents(aspect(size));
+        // Moves the point that a pixel looks at to its centre.
+        let shift = jittered_from_clip(jitter, size).w_axis;
+        let origin = self.eye() - shift.x * origin_right - shift.y * origin_up;
+        let direction = self.forward() - shift.x * direction_right - shift.y * direction_up;
+        ViewRays {
+            origin: origin.to_array(),
+            direction: direction.to_array(),
+            origin_right: origin_right.to_array(),
+            origin_up: origin_up.to_array(),
+            direction_right: direction_right.to_array(),
+            direction_up: direction_up.to_array(),
+            ..ViewRays::default()
+        }
+    }
+
     /// Side of a pixel in metres at the eye, and what a metre of depth adds to it, in a picture of `rows`.
     pub fn pixel_side(&self, rows: u32) -> [f32; 2] {
         let rows = rows.max(1) as f32;
@@ -125,6 +144,11 @@ impl View {
             self.eye() + corner.truncate() / corner.w
         })
     }
+}
+
+/// Width over height.
+pub(super) fn aspect(size: [u32; 2]) -> f32 {
+    size[0].max(1) as f32 / size[1].max(1) as f32
 }
 
 /// From clip space to that of a picture that looks at `jitter` in its pixels, from their middles, y down.
