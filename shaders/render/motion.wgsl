@@ -9,6 +9,7 @@
 #import "common/gbuffer_seen.wgsl"
 #import "common/motion.wgsl"
 #import "common/scene.wgsl"
+#import "common/segment.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: MotionParams;
@@ -36,15 +37,9 @@ fn triangle_path(triangle: u32, position: vec3f) -> vec3f {
     return mat3x3f(path(i.x), path(i.y), path(i.z)) * weights;
 }
 
-fn line_path(line: u32, position: vec3f) -> vec3f {
-    let first = 3u * params.triangle_count + 2u * line;
-    // The other bits are flags.
-    let i = vec2u(indices(first), indices(first + 1u)) & vec2u(SEGMENT_NUMBER);
-    let start = scene_position(i.x);
-    let along = scene_position(i.y) - start;
-    let length2 = dot(along, along);
-    let part = select(0.0, saturate(dot(position - start, along) / length2), length2 > 0.0);
-    return mix(path(i.x), path(i.y), part);
+fn segment_path(segment: u32, position: vec3f) -> vec3f {
+    let place = segment_place(segment, params.triangle_count, position);
+    return mix(path(place.vertices.x), path(place.vertices.y), place.share);
 }
 
 @compute @workgroup_size(8, 8)
@@ -59,7 +54,7 @@ fn motion(@builtin(global_invocation_id) id: vec3u) {
     if gbuffer_is_triangle(seen) {
         moved = triangle_path(seen - 1u, texel.xyz);
     } else if seen != 0u {
-        moved = line_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u - params.triangle_count, texel.xyz);
+        moved = segment_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u, texel.xyz);
     }
     textureStore(displacement_out, pixel, vec4f(moved, 0.0));
 }

@@ -45,8 +45,6 @@ wgsl_constants! {
     /// Items up to which a block has 32 of them; with more items it has 8. On an H100, 1 M triangles took 0.11 ms
     /// instead of 0.19 with 32, and 10 M took 0.71 ms instead of 1.06 with 8.
     pub const ACROSS_MANY: u32 = 1 << 22;
-    /// Levels of the pyramid within such a block.
-    pub const BLOCK_LEVELS: u32 = 9;
     /// The first level of the pyramid that is kept; those below are made of leaves again.
     pub const PYRAMID_FIRST_LEVEL: u32 = 3;
     /// Levels that one dispatch of `pyramid` adds.
@@ -111,6 +109,9 @@ wgsl_constants! {
     /// Rows of four words in a [`LeafTriangle`].
     pub const TRIANGLE_ROWS: u32 = 3;
 }
+
+/// Levels of the pyramid within a block.
+pub(super) const BLOCK_LEVELS: u32 = BLOCK.ilog2();
 
 const _: () = assert!(3 * PLOC_DEPTH / 2 <= STACK_SIZE);
 

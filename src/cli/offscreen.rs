@@ -43,7 +43,7 @@ use std::{
 /// An uploaded scene, with the view and the exposure that are settled once.
 #[derive(Debug)]
 pub(super) struct Offscreen {
-    pub(super) gpu: Gpu,
+    pub(super) gpu: Arc<Gpu>,
     pub(super) config: Config,
     /// The scene with its edits, without the texels of its images.
     pub(super) scene: Scene,
@@ -145,7 +145,7 @@ pub(super) fn unseen(config: Config) -> Config {
 /// Those of [`Offscreen::new`] and of drawing.
 pub(super) fn deform(
     report: &Report,
-    gpu: Gpu,
+    gpu: impl Into<Arc<Gpu>>,
     opened: OpenedScene,
     look: &Look,
     config: Config,
@@ -179,7 +179,13 @@ impl Offscreen {
     ///
     /// [`Error::NotFound`] for a camera that the scene lacks, [`Error::Limit`] for pictures or scenes that
     /// the adapter does not hold, and those of the environment's file.
-    pub(super) fn new(gpu: Gpu, opened: OpenedScene, look: &Look, config: Config) -> Result<Self> {
+    pub(super) fn new(
+        gpu: impl Into<Arc<Gpu>>,
+        opened: OpenedScene,
+        look: &Look,
+        config: Config,
+    ) -> Result<Self> {
+        let gpu = gpu.into();
         let mut scene = opened.scene;
         scene.warnings.iter().for_each(|line| log::warn!("{line}"));
         let size = config.output.size;

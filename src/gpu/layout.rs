@@ -746,7 +746,9 @@ gpu_structs! {
         reach: u32,
         /// The pixel of the G-buffer.
         pixel: [u32; 2],
-        _pad: [u32; 2],
+        /// Of the merged scene.
+        triangle_count: u32,
+        _pad: u32,
         /// Of the G-buffer.
         rays: ViewRays,
     }

@@ -102,6 +102,7 @@ impl Pick {
             forward: view.forward().to_array(),
             reach: if has_segments { REACH } else { 0 },
             pixel: query.pixel_of(gbuffer.size()),
+            triangle_count: buffers.triangle_count,
             rays: view.rays(Vec2::ZERO, gbuffer.size()),
             ..PickParams::default()
         };

@@ -21,7 +21,10 @@ use crate::{
     },
 };
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Frames are measured until they have taken so long, and at most so many.
 const MEASURED_MS: f64 = 500.0;
@@ -219,7 +222,7 @@ impl Side {
         };
         let gpu = match gpu {
             Some((gpu, settings)) if settings == config.gpu => gpu,
-            _ => every_adapter::open(report, &config)?,
+            _ => every_adapter::open(report, &config)?.into(),
         };
         let files: Vec<PathBuf> = self.name.file.iter().cloned().collect();
         let support = texture_support(&gpu);
@@ -272,7 +275,7 @@ impl Side {
 }
 
 /// An adapter, with the settings that it was opened with.
-pub(super) type Opened = (Gpu, crate::config::Gpu);
+pub(super) type Opened = (Arc<Gpu>, crate::config::Gpu);
 
 impl Name {
     /// For messages: the file's name, and the settings.

@@ -32,7 +32,7 @@ use crate::{
         tonemap,
         trace::closest_hit,
     },
-    render::{self, Channel, FrameSample, blue_noise, lights, options},
+    render::{self, Channel, FrameSample, blue_noise, lights},
     scene::{
         Material, Pose, Progress, Scene,
         framing::Look,
@@ -41,6 +41,7 @@ use crate::{
 };
 use glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
 use half::f16;
+use std::sync::Arc;
 
 const NAME: &str = "chosen";
 const SIZE: [u32; 2] = [96, 72];
@@ -48,25 +49,31 @@ const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
 /// As far as rays reach.
 const FAR: f64 = 1e30;
 
-pub(super) fn check(checks: &mut Checks, config: &Config) {
-    checks.make(NAME, "deform", || moving(config));
-    checks.make(NAME, "gbuffer", || Stage::drawn(config, |_| {})?.gbuffer());
-    checks.make(NAME, "shadow_rays", || shadows(config));
-    checks.make(NAME, "occlusion_rays", || occlusion_rays(config, 1, false));
+/// What frames are drawn on, and the settings for it.
+pub(super) struct Device<'a> {
+    pub(super) gpu: &'a Arc<Gpu>,
+    pub(super) config: &'a Config,
+}
+
+pub(super) fn check(checks: &mut Checks, device: &Device<'_>) {
+    checks.make(NAME, "deform", || moving(device));
+    checks.make(NAME, "gbuffer", || Stage::drawn(device, |_| {})?.gbuffer());
+    checks.make(NAME, "shadow_rays", || shadows(device));
+    checks.make(NAME, "occlusion_rays", || occlusion_rays(device, 1, false));
     checks.make(NAME, "history of occlusion", || {
-        occlusion_rays(config, 3, false)
+        occlusion_rays(device, 3, false)
     });
     checks.make(NAME, "filter of occlusion", || {
-        occlusion_rays(config, 1, true)
+        occlusion_rays(device, 1, true)
     });
-    checks.make(NAME, "bounced_light", || bounced_light(config));
-    checks.make(NAME, "reflection_rays", || reflection_rays(config));
-    checks.make(NAME, "fog", || fog(config));
-    checks.make(NAME, "lighting", || light(config));
-    checks.make(NAME, "motion", || motions(config));
-    checks.make(NAME, "exposure", || exposures(config));
-    checks.make(NAME, "tonemap", || display(config));
-    checks.make(NAME, "antialias", || edges(config));
+    checks.make(NAME, "bounced_light", || bounced_light(device));
+    checks.make(NAME, "reflection_rays", || reflection_rays(device));
+    checks.make(NAME, "fog", || fog(device));
+    checks.make(NAME, "lighting", || light(device));
+    checks.make(NAME, "motion", || motions(device));
+    checks.make(NAME, "exposure", || exposures(device));
+    checks.make(NAME, "tonemap", || display(device));
+    checks.make(NAME, "antialias", || edges(device));
 }
 
 /// A frame of balls of several materials, and what twins need of it.
@@ -80,16 +87,16 @@ struct Stage {
 
 impl Stage {
     /// Draws it, with one uniform environment, a hard sun and nothing that is filtered, but for what `set` says.
-    fn drawn(config: &Config, set: impl Fn(&mut Config)) -> Result<Self> {
-        let mut stage = Self::new(&scene(), config, set)?;
+    fn drawn(device: &Device<'_>, set: impl Fn(&mut Config)) -> Result<Self> {
+        let mut stage = Self::new(&scene(), device, set)?;
         stage.draw()?;
         Ok(stage)
     }
 
-    fn new(scene: &Scene, config: &Config, set: impl Fn(&mut Config)) -> Result<Self> {
+    fn new(scene: &Scene, device: &Device<'_>, set: impl Fn(&mut Config)) -> Result<Self> {
         // Defaults, whatever the settings: the twins are made for these.
         let mut own = Config {
-            gpu: config.gpu.clone(),
+            gpu: device.config.gpu.clone(),
             ..Config::default()
         };
         own.environment.source = EnvironmentSource::Color;
@@ -103,7 +110,7 @@ impl Stage {
         own.image.exposure = ExposureMode::Stops(0.0);
         own.output.size = SIZE;
         set(&mut own);
-        let gpu = options::as_set(Gpu::new(&own.gpu)?, &own.gpu);
+        let gpu = device.gpu.clone();
         let opened = OpenedScene::new(scene.clone(), &own, Span::MOMENT);
         let mut offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), own)?;
         let moment = offscreen.moment(0.0);
@@ -127,8 +134,8 @@ impl Stage {
         let at = |(p, n): (&[f32; 4], &[f32; 4])| {
             let position = Vec3::from_slice(p);
             let along = position - eye;
-            let hit = closest_hit(&self.triangles, eye, along, 1e-3, FAR);
-            let (triangle, _) = hit.filter(|_| p[3] == 1.0)?;
+            let hit = || closest_hit(&self.triangles, eye, along, 1e-3, FAR);
+            let (triangle, _) = (p[3] == 1.0).then(hit).flatten()?;
             Some(Seen {
                 position,
                 normal: Vec3::from_slice(n),
@@ -239,9 +246,9 @@ fn scene() -> Scene {
 }
 
 /// The built-in scene's vertices in motion.
-fn moving(config: &Config) -> Result<Found> {
-    let scene = crate::scene::load(&[], &config.load, &Progress::default())?;
-    let mut stage = Stage::new(&scene, config, |_| {})?;
+fn moving(device: &Device<'_>) -> Result<Found> {
+    let scene = crate::scene::load(&[], &device.config.load, &Progress::default())?;
+    let mut stage = Stage::new(&scene, device, |_| {})?;
     let mut errors = Vec::new();
     for time in [0.0, 0.7, 2.9] {
         stage.moment = stage.offscreen.moment(time);
@@ -262,8 +269,8 @@ fn moving(config: &Config) -> Result<Found> {
 }
 
 /// The sun's shadows by rays.
-fn shadows(config: &Config) -> Result<Found> {
-    let mut stage = Stage::drawn(config, |own| own.shadows.mode = ShadowMode::Rays)?;
+fn shadows(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::drawn(device, |own| own.shadows.mode = ShadowMode::Rays)?;
     let to_sun = stage.offscreen.config.sun.to_sun().as_dvec3().normalize();
     let [shadow] = stage.channels([Channel::Shadow])?;
     let (mut compared, mut wrong) = (0, 0);
@@ -282,8 +289,8 @@ fn shadows(config: &Config) -> Result<Found> {
 }
 
 /// How far reflection rays reach.
-fn reflection_rays(config: &Config) -> Result<Found> {
-    let mut stage = Stage::drawn(config, |own| {
+fn reflection_rays(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
         own.reflections.mode = ReflectionMode::Rays;
         own.reflections.max_roughness = 1.0;
@@ -315,9 +322,9 @@ fn reflection_rays(config: &Config) -> Result<Found> {
 }
 
 /// Ambient visibility by rays, its mean over some frames, and that filtered.
-fn occlusion_rays(config: &Config, frames: u32, filter: bool) -> Result<Found> {
+fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Found> {
     const RAYS: u32 = 4;
-    let mut stage = Stage::drawn(config, |own| {
+    let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
         own.occlusion.mode = OcclusionMode::Rays;
         own.occlusion.history = frames;
@@ -373,8 +380,8 @@ fn occlusion_rays(config: &Config, frames: u32, filter: bool) -> Result<Found> {
 }
 
 /// The sun's light that bounces off what a ray of each pixel hits.
-fn bounced_light(config: &Config) -> Result<Found> {
-    let mut stage = Stage::drawn(config, |own| {
+fn bounced_light(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::drawn(device, |own| {
         own.occlusion.mode = OcclusionMode::Rays;
         own.occlusion.history = 1;
         own.occlusion.filter = false;
@@ -409,8 +416,8 @@ fn bounced_light(config: &Config) -> Result<Found> {
 }
 
 /// Fog that thins out in sunlight: what passes it, and what it scatters.
-fn fog(config: &Config) -> Result<Found> {
-    let mut stage = Stage::drawn(config, |own| {
+fn fog(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
         own.environment.intensity = 0.0;
         own.fog.density = 0.2;
@@ -447,8 +454,8 @@ fn fog(config: &Config) -> Result<Found> {
     Ok(at_most(errors, 0.01, "of the light"))
 }
 
-fn motions(config: &Config) -> Result<Found> {
-    let mut stage = Stage::new(&scene(), config, |_| {})?;
+fn motions(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::new(&scene(), device, |_| {})?;
     stage.offscreen.reads = vec![Channel::Motion];
     stage.draw()?;
     let last = stage.camera();
@@ -468,8 +475,8 @@ fn motions(config: &Config) -> Result<Found> {
 }
 
 /// The exposure that a picture's histogram asks for.
-fn exposures(config: &Config) -> Result<Found> {
-    let mut stage = Stage::drawn(config, |_| {})?;
+fn exposures(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::drawn(device, |_| {})?;
     let [lit] = stage.channels([Channel::Lit])?;
     let gpu = &stage.offscreen.gpu;
     let halves: Vec<_> = lit.iter().map(|texel| texel.map(f16::from_f32)).collect();
@@ -511,8 +518,8 @@ fn exposures(config: &Config) -> Result<Found> {
 }
 
 /// The radiance of surfaces below the sun and a uniform environment.
-fn light(config: &Config) -> Result<Found> {
-    let mut stage = Stage::drawn(config, |own| own.shadows.mode = ShadowMode::Off)?;
+fn light(device: &Device<'_>) -> Result<Found> {
+    let mut stage = Stage::drawn(device, |own| own.shadows.mode = ShadowMode::Off)?;
     let used = stage.offscreen.config.clone();
     let scene = scene();
     let lights = lights::gather(&scene, &stage.moment.pose, &used, 1.0);
@@ -572,7 +579,7 @@ fn light(config: &Config) -> Result<Found> {
 }
 
 /// From radiance to levels of eight bits, by every curve.
-fn display(config: &Config) -> Result<Found> {
+fn display(device: &Device<'_>) -> Result<Found> {
     let curves = [
         Tonemap::None,
         Tonemap::Reinhard,
@@ -582,7 +589,7 @@ fn display(config: &Config) -> Result<Found> {
     ];
     let mut errors = Vec::new();
     for (number, curve) in (0..).zip(curves) {
-        let mut stage = Stage::drawn(config, |own| own.image.tonemap = curve)?;
+        let mut stage = Stage::drawn(device, |own| own.image.tonemap = curve)?;
         let params = TonemapParams {
             curve: number,
             ..TonemapParams::default()
@@ -611,9 +618,9 @@ fn display(config: &Config) -> Result<Found> {
 }
 
 /// The filter of edges.
-fn edges(config: &Config) -> Result<Found> {
+fn edges(device: &Device<'_>) -> Result<Found> {
     let picture = |filter| -> Result<Vec<u8>> {
-        let stage = Stage::drawn(config, |own| own.image.antialias = filter)?;
+        let stage = Stage::drawn(device, |own| own.image.antialias = filter)?;
         stage.offscreen.picture()
     };
     let (before, after) = (picture(Antialias::Off)?, picture(Antialias::Smaa)?);

@@ -6,12 +6,13 @@ use crate::{
     gpu::{Arrays, Gpu, Tier, capabilities::has_room_for_textures},
     render::{SHADERS, options},
 };
+use std::sync::Arc;
 
 /// A device that is made to use one of the implementations.
 #[derive(Debug)]
 pub(super) struct Implementation {
     pub(super) name: &'static str,
-    pub(super) gpu: Gpu,
+    pub(super) gpu: Arc<Gpu>,
 }
 
 /// With wgpu's checks of indices and loops, where canopy would leave them out.
@@ -28,7 +29,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     let adapter = chosen.adapter.clone();
     let mut implementations = vec![Implementation {
         name: "chosen",
-        gpu: chosen,
+        gpu: Arc::new(chosen),
     }];
     let mut add = |name, arrays, by_subgroups: bool| -> Result<()> {
         let mut gpu = Gpu::new(&config.gpu)?;
@@ -39,7 +40,10 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
         if !by_subgroups {
             gpu.capabilities.subgroup_size = None;
         }
-        implementations.push(Implementation { name, gpu });
+        implementations.push(Implementation {
+            name,
+            gpu: Arc::new(gpu),
+        });
         Ok(())
     };
     add("workgroups", Arrays::Buffers, false)?;
@@ -55,7 +59,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     if let Some(adapter) = adapter {
         implementations.push(Implementation {
             name: "portable",
-            gpu: Gpu::open(&adapter, Tier::Portable, &SHADERS)?,
+            gpu: Arc::new(Gpu::open(&adapter, Tier::Portable, &SHADERS)?),
         });
     }
     Ok(implementations)

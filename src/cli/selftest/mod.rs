@@ -54,7 +54,7 @@ pub fn run(args: &SelftestArgs, config: &Config) -> Result<()> {
     trees::check(&mut checks, &implementations);
     rays::check(&mut checks, &implementations);
     environment::check(&mut checks, &implementations);
-    frame::check(&mut checks, config);
+    frame::check(&mut checks, &frame::Device { gpu, config });
     let (made, failed) = (checks.made.len(), checks.failed());
     let secs = stopwatch.ms() / 1e3;
     let verdict = match failed {
