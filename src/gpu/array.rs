@@ -141,6 +141,13 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
     }
 }
 
+/// The next number that is no power of two. Mesa's software driver compiles a kernel once more for textures of which other
+/// sides are powers of two: so scenes of all sizes share what it has compiled.
+fn without_powers_of_two(number: u32) -> u32 {
+    let least = number.max(3);
+    least + u32::from(least.is_power_of_two())
+}
+
 fn texture(
     gpu: &Gpu,
     label: &str,
@@ -149,6 +156,7 @@ fn texture(
 ) -> Result<(wgpu::Texture, wgpu::TextureView)> {
     let rows = len.div_ceil(Arrays::WIDTH).max(1);
     let allowed = gpu.limits.max_texture_dimension_2d;
+    let height = without_powers_of_two(rows).min(allowed.max(rows));
     if rows > allowed {
         return Err(Error::Limit {
             what: label.into(),
@@ -168,7 +176,7 @@ fn texture(
         label: Some(label),
         size: wgpu::Extent3d {
             width: Arrays::WIDTH,
-            height: rows,
+            height,
             depth_or_array_layers: 1,
         },
         mip_level_count: 1,

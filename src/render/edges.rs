@@ -23,6 +23,10 @@ pub const FRESH_FORMAT: Format = Format::R32Uint;
 /// What `shadow_shafts` finds of each tile.
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
 
+/// Size of an image that is bound and not used. No side is a power of two, as in most pictures: Mesa's software driver
+/// compiles a kernel once more for images of which other sides are.
+pub const UNUSED: [u32; 2] = [3, 3];
+
 /// Positions of the G-buffer, in this frame or the last.
 pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
 /// Any other image of the G-buffer.
@@ -338,7 +342,7 @@ impl Visibility {
         let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         let image = |label, is_used: bool| {
             let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-            let size = if is_used { plan.size } else { [1, 1] };
+            let size = if is_used { plan.size } else { UNUSED };
             // The filter takes two slots at a time.
             let layers = if is_used {
                 lights.next_multiple_of(2) * (1 + u32::from(plan.keeps_blockers))
