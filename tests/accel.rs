@@ -363,11 +363,12 @@ fn few_nodes_reach_beyond_a_block() {
 #[test]
 fn a_small_build_is_one_block() {
     let gpu = implementations().remove(1).1;
-    let dispatches = |triangles: usize| {
-        let tree = Soup::random(triangles, 3).build(&gpu, &Lbvh::new(&gpu));
-        let across = tree.nodes_across_blocks(&gpu).unwrap().unwrap();
+    let dispatches_on = |gpu: &Gpu, triangles: usize| {
+        let tree = Soup::random(triangles, 3).build(gpu, &Lbvh::new(gpu));
+        let across = tree.nodes_across_blocks(gpu).unwrap().unwrap();
         (tree.dispatches(), across > 0)
     };
+    let dispatches = |triangles| dispatches_on(&gpu, triangles);
     // The mesh is a leaf as well.
     let (one_block, across) = dispatches(511);
     assert!(!across);
@@ -375,6 +376,11 @@ fn a_small_build_is_one_block() {
     assert_eq!(dispatches(1023), (one_block, false));
     // Two dispatches more: the pyramid, and the nodes across.
     assert_eq!(dispatches(1024), (one_block + 2, true));
+    // Workgroups of 16 KiB have no room.
+    assert_eq!(
+        dispatches_on(&common::portable_gpu(), 512),
+        (one_block + 2, true)
+    );
 }
 
 /// A height field of two triangles a cell.

@@ -724,7 +724,9 @@ fn occlusion_is_the_same_at_portable_limits_and_in_bands() {
     assert!(all == run(&gpu, Some(1)), "a row of tiles at a time");
     // There positions are made of depth: a ray in a thousand may meet something else.
     for ((picture, words), (other, other_words)) in all.iter().zip(run(&portable_gpu(), None)) {
-        assert_eq!(words.len(), other_words.len());
+        let differing = words.iter().zip(&other_words).filter(|(a, b)| a != b);
+        let differing = differing.count();
+        assert!(100 * differing < words.len(), "portable: {differing} words");
         let (mean, _) = difference(picture, &other);
         assert!(mean < 0.02, "portable: {mean}");
     }

@@ -413,7 +413,7 @@ fn blended_mirrors_show_what_solid_ones_do() {
     let solid = room_before_a_mirror();
     let mirror = solid.materials[0].clone();
     let view = look_at(Vec3::new(0.2, 0.1, 1.8), Vec3::ZERO, 50.0);
-    for (gpu, bounces) in [(gpu(), 1), (gpu(), 2), (portable_gpu(), 1)] {
+    for (gpu, bounces) in [(gpu(), 1), (gpu(), 2), (portable_gpu(), 2)] {
         // From the second bounce on, a ball shows the room as well.
         let mut solid = solid.clone();
         if bounces > 1 {

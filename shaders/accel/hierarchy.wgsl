@@ -4,7 +4,7 @@
 //
 // in   positions, indices, triangle_info, order, code_words; leaf_rows of meshes (tlas_leaves.wgsl)
 // out  leaf_rows of triangles; nodes[i] and their area for every binary node i within a block that has more leaves
-//      than the cutoff; the area −1 for all others; the pyramid's levels PYRAMID_FIRST_LEVEL … 9; the nodes that
+//      than the cutoff; the area −1 for all others; the pyramid's levels from PYRAMID_FIRST_LEVEL on; the nodes that
 //      reach beyond their block, in no order
 // A workgroup per block, whose threads have two neighbouring items each, and so two binary nodes. They meet in
 // workgroup memory, and in the block's own leaf_rows behind a storage barrier. Most binary nodes have too few leaves to

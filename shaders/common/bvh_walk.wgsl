@@ -29,8 +29,8 @@ struct BvhWalk {
     visits: u32,
     // What is to be visited, nodes or meshes, and their distances as bits: the last four in registers, the last one
     // first and BVH_MISS where there are fewer, the others on a stack. Most walks never have more: so the stack does
-    // without distances, and what comes from it is visited. Stacks are filled with zeros, for which software adapters
-    // compile a store a word in a time that grows with their square.
+    // without distances, and what comes from it is visited. WGSL fills it with zeros, and the time in which software
+    // adapters compile that grows with the square of its words.
     top: vec4u,
     top_distances: vec4u,
     depth: u32,

@@ -27,7 +27,7 @@
 #texels 3 3 ids_texture: r32uint
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
 @group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
-// One texel where no hits are told.
+// Not used where no hits are told.
 @group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
 
 fn tell(pixel: vec2u, hit: vec2u) {

@@ -8,7 +8,7 @@
 //      hits_out: the hit and its ray (common/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added, and
 //      what fog scatters on the way
-//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where
+//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); not used where
 //      nobody asks
 // One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them,
 // chosen by what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl),

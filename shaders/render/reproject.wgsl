@@ -1,6 +1,6 @@
 // reproject: finds each pixel's surface in the last frame, for all signals that are averaged over frames.
 //
-// in   G-buffer (position, ids), the merged scene (group 2), where surfaces were in the last frame, the
+// in   G-buffer (position, ids), the merged scene (group 2), how far surfaces have moved, the
 //      surfaces that the last frame saw
 // out  taps_out: the four pixels of the last frame around it, and which of them show it: either plane holds
 //      the other's point to within a pixel's width, the normals agree, and the mesh is the same

@@ -1,7 +1,7 @@
 // temporal: averages the frames of a moving picture, each of which looks at other points of its pixels. shown: writes
 // the mean.
 //
-// in   picture: the frame, tone-mapped and sRGB-encoded; position and last_position of what its pixels show;
+// in   picture: the frame, tone-mapped and sRGB-encoded; position and displacement of what its pixels show;
 //      last_mean, last_samples and last_box: the mean of the frames before, how many samples that has, and the colours
 //      that it was allowed
 // out  mean_out, linear; samples_out; box_out; shown encodes and dithers the mean. All have the size that is shown,

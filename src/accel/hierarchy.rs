@@ -29,6 +29,9 @@ const LARGE_BLOCK: u32 = 2 * BLOCK;
 /// Bytes of workgroup memory for such a block: the codes, the boxes and two counters of `hierarchy.wgsl`.
 const LARGE_BYTES: u32 = 8 * (LARGE_BLOCK + 2) + 24 * (LARGE_BLOCK - 2) + 8;
 
+// `hierarchy.wgsl` packs three positions in a block into a word.
+const _: () = assert!(BLOCK.is_power_of_two() && LARGE_BLOCK <= 1 << 10);
+
 /// The kernels.
 #[derive(Debug)]
 pub(super) struct Hierarchy {

@@ -38,7 +38,7 @@ wgsl_constants! {
     pub const SORT_SERIAL_BLOCKS: u32 = 4;
     /// Words of a record of `morton`.
     pub const CODE_WORDS: u32 = 4;
-    /// Items of a workgroup of `hierarchy`.
+    /// Items of a workgroup of `hierarchy`, where there are several.
     pub const BLOCK: u32 = 512;
     /// Threads of a workgroup of `hierarchy_across`.
     pub const ACROSS_THREADS: u32 = 64;

@@ -141,8 +141,8 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
     }
 }
 
-/// The next number that is no power of two. Mesa's software driver compiles a kernel once more for textures of which other
-/// sides are powers of two: so scenes of all sizes share what it has compiled.
+/// The number, or the next one that is no power of two. Mesa's software driver compiles a kernel once more for textures
+/// of which other sides are powers of two: so scenes of all sizes share what it has compiled.
 fn without_powers_of_two(number: u32) -> u32 {
     let least = number.max(3);
     least + u32::from(least.is_power_of_two())
@@ -156,7 +156,6 @@ fn texture(
 ) -> Result<(wgpu::Texture, wgpu::TextureView)> {
     let rows = len.div_ceil(Arrays::WIDTH).max(1);
     let allowed = gpu.limits.max_texture_dimension_2d;
-    let height = without_powers_of_two(rows).min(allowed.max(rows));
     if rows > allowed {
         return Err(Error::Limit {
             what: label.into(),
@@ -165,6 +164,7 @@ fn texture(
             by: format!("texture limit of {}", gpu.info.name),
         });
     }
+    let height = without_powers_of_two(rows).min(allowed);
     let (format, usage) = match storage_format(words) {
         Some(format) => (format, wgpu::TextureUsages::STORAGE_BINDING),
         None => (

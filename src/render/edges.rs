@@ -27,7 +27,7 @@ pub const TILES_FORMAT: Format = Format::Rg32Uint;
 /// compiles a kernel once more for images of which other sides are.
 pub const UNUSED: [u32; 2] = [3, 3];
 
-/// Positions of the G-buffer, in this frame or the last.
+/// Positions of the G-buffer, or displacements.
 pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
 /// Any other image of the G-buffer.
 pub const WORDS: Binding = Binding::Texels(WORD_FORMAT);
@@ -278,7 +278,7 @@ impl Reflected {
     }
 }
 
-/// Where what each pixel shows was in the last frame: made by `motion`.
+/// How far what each pixel shows has moved since the last frame: made by `motion`.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion<'a> {
     /// The cameras.
@@ -295,7 +295,7 @@ pub struct Visibility {
     /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow
     /// rays are traced.
     pub words: wgpu::Buffer,
-    /// What the filter reads, a layer a slot; one texel without it. Behind those a layer a slot for the triangles
+    /// What the filter reads, a layer a slot; not used without it. Behind those a layer a slot for the triangles
     /// that block the light, plus 1, once anything moves.
     pub blocked: GpuImage,
     plan: VisibilityPlan,

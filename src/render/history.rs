@@ -23,8 +23,7 @@ use wgpu::TextureUsages as Usage;
 /// darken.
 const MOVING: u32 = 8;
 
-/// The pass, with what it keeps from frame to frame. Without sampled signals there is one texel of each
-/// image.
+/// The pass, with what it keeps from frame to frame. Without sampled signals its images are not used.
 #[derive(Debug)]
 pub struct History {
     kernel: Kernel,

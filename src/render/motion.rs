@@ -92,9 +92,9 @@ impl MotionPass {
         (self.is_known, self.has_output) = (false, false);
     }
 
-    /// Finds how far each pixel's point has moved, where the frame asks for its motion. `last_positions` are the vertices
-    /// of the last frame where they differ from this one's. Without a last frame of the same scene nothing has
-    /// moved.
+    /// Finds how far each pixel's point has moved, where the frame asks for its motion. `last_positions` are the
+    /// vertices of the last frame where they differ from this one's. Without a last frame of the same scene nothing
+    /// has moved.
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
@@ -162,7 +162,7 @@ impl MotionPass {
 
     /// The motion of the last frame, whose G-buffer is given, without its vertices.
     pub fn output<'a>(&'a self, gbuffer: &'a GBuffer) -> Motion<'a> {
-        // Where nothing has moved, any image of floats will do.
+        // Where nothing has moved, any image that the binding takes will do.
         let displacement = match self.has_output {
             true => &self.output,
             false => &gbuffer.position,

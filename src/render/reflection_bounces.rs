@@ -79,9 +79,9 @@ pub struct Traced<'a> {
     pub lobes: &'a Lobes,
     /// What each pixel reflects.
     pub reflected: &'a Reflected,
-    /// Means over frames, which become zeros where nothing is sent; one texel where there are none.
+    /// Means over frames, which become zeros where nothing is sent; not used where there are none.
     pub mean: &'a GpuImage,
-    /// The first rays, for neighbours; one texel where nobody reads them.
+    /// The first rays, for neighbours; not used where nobody reads them.
     pub sent: &'a GpuImage,
     /// The air that rays pass.
     pub air: Air<'a>,

@@ -24,7 +24,7 @@ const TILE: u32 = 8;
 /// Label of the pass.
 const LABEL: &str = "shadow_shafts";
 
-/// The pass. Its image has one texel until it is asked for.
+/// The pass. Its image is not used until it is asked for.
 #[derive(Debug)]
 pub struct ShadowShafts {
     kernel: Kernel,

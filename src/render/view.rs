@@ -178,3 +178,49 @@ impl PickQuery {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Quat;
+
+    /// A point along a ray is seen where the frame looks in the pixel, at that depth.
+    #[test]
+    fn rays_go_through_what_a_frame_looks_at() {
+        let size = [40, 30];
+        let projections = [
+            Projection::Perspective { fov_y: 0.7 },
+            Projection::Orthographic { half_height: 3.0 },
+        ];
+        for projection in projections {
+            let view = View {
+                world_from_view: Mat4::from_rotation_translation(
+                    Quat::from_rotation_y(0.6) * Quat::from_rotation_x(-0.3),
+                    Vec3::new(3.0, 2.0, 5.0),
+                ),
+                projection,
+                near: 0.1,
+                far: 100.0,
+            };
+            for jitter in [Vec2::ZERO, Vec2::new(0.3, -0.4)] {
+                let rays = view.rays(jitter, size);
+                let clip = jittered_from_clip(jitter, size) * view.clip_from_offset(aspect(size));
+                for ndc in [Vec2::ZERO, Vec2::new(-0.9, 0.6), Vec2::new(0.4, -1.0)] {
+                    let along = |middle: [f32; 3], right: [f32; 3], up: [f32; 3]| {
+                        Vec3::from(middle) + ndc.x * Vec3::from(right) + ndc.y * Vec3::from(up)
+                    };
+                    let origin = along(rays.origin, rays.origin_right, rays.origin_up);
+                    let direction = along(rays.direction, rays.direction_right, rays.direction_up);
+                    let point = origin + 7.0 * direction;
+                    assert!(((point - view.eye()).dot(view.forward()) - 7.0).abs() < 1e-5);
+                    let seen = clip * (point - view.eye()).extend(1.0);
+                    let seen = seen.truncate().truncate() / seen.w;
+                    assert!(
+                        seen.distance(ndc) < 1e-5,
+                        "{projection:?}: {seen} for {ndc}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -82,7 +82,7 @@ fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Found {
 /// Inputs of every kind, of sizes around those of workgroups and blocks.
 fn inputs() -> Vec<(String, Input)> {
     let mut inputs = Vec::new();
-    for size in [0, 1, 2, 33, 256, 511, 512, 2049, 20_001] {
+    for size in [0, 1, 2, 33, 256, 511, 512, 1023, 1024, 2049, 20_001] {
         let input = generate(TriangleKind::Soup, size, 1, 7);
         inputs.push((format!("soup of {size}"), input));
     }
