@@ -2,7 +2,7 @@
 //! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
 use super::{
-    edges::{FRESH_FORMAT, TAPS_FORMAT, UNUSED, fitted},
+    edges::{FRESH_FORMAT, TAPS_FORMAT, fitted},
     history::Reprojection,
 };
 use crate::{
@@ -27,9 +27,9 @@ impl ShadowEdges {
     pub fn new(gpu: &Gpu) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            found: pair(gpu, UNUSED, 1),
-            none: image(gpu, UNUSED, 1),
-            no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", UNUSED, TAPS_FORMAT, usage),
+            found: pair(gpu, [1, 1], 1),
+            none: image(gpu, [1, 1], 1),
+            no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", [1, 1], TAPS_FORMAT, usage),
         }
     }
 
@@ -42,7 +42,7 @@ impl ShadowEdges {
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], slots: Option<u32>) -> Result<()> {
         let (size, layers) = match slots {
             Some(slots) => (size, slots.div_ceil(2).max(1)),
-            None => (UNUSED, 1),
+            None => ([1, 1], 1),
         };
         let [found, _] = &self.found;
         if (found.size(), found.layers()) != (size, layers) {
