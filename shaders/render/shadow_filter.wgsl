@@ -263,8 +263,7 @@ fn shadow_accumulate(
         let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
         let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
         textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
-        // Software adapters may write past the end of an image.
-        if params.layer / 2u < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
+        if all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
             let sharpens = soft & vec2<bool>(params.sharpens != 0u);
             let edges = (most > least) & (frames - added < vec2f(EDGE_FRAMES)) & sharpens;

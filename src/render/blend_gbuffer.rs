@@ -2,7 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, Geometry, fitted, gbuffer_targets},
+    edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -30,7 +30,7 @@ impl BlendGBuffer {
             layouts.surface_pipeline(SurfacePipeline {
                 path: "render/blend_gbuffer.wgsl",
                 entry: LABEL,
-                targets: gbuffer_targets(gpu),
+                targets: GBUFFER_FORMATS.map(Into::into).into(),
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 indexed: false,

@@ -2,9 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{
-        FRESH_FORMAT, GBuffer, Geometry, OcclusionFound, POSITIONS, Trees, UNUSED, WORDS, fitted,
-    },
+    edges::{FRESH_FORMAT, GBuffer, Geometry, OcclusionFound, POSITIONS, Trees, WORDS, fitted},
     frame::Frame,
     recording::Recording,
 };
@@ -55,7 +53,7 @@ impl OcclusionRays {
             kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
             params: Uniform::new(gpu, "occlusion.params"),
             output: image(gpu, [1, 1]),
-            hits: hits(gpu, UNUSED),
+            hits: hits(gpu, [1, 1]),
         }
     }
 
@@ -79,7 +77,7 @@ impl OcclusionRays {
         let hits_size = if frame.bounces_light {
             frame.size
         } else {
-            UNUSED
+            [1, 1]
         };
         if self.hits.size() != hits_size {
             self.hits = fitted(gpu, hits_size, || hits(gpu, hits_size))?;

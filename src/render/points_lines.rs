@@ -2,7 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, Geometry, gbuffer_targets},
+    edges::{GBUFFER_FORMATS, GBuffer, Geometry},
     frame::Frame,
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, pass},
+    gpu::{Needs, pass},
 };
 
 /// The pass.
@@ -21,12 +21,12 @@ pub struct PointsLines {
 
 impl PointsLines {
     /// Ready to be compiled.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+    pub fn new(layouts: &Layouts) -> Self {
         let pipelines = SegmentPipelines::new(|topology| {
             layouts.surface_pipeline(SurfacePipeline {
                 path: "render/points_lines.wgsl",
                 entry: "points_lines",
-                targets: gbuffer_targets(gpu),
+                targets: GBUFFER_FORMATS.map(Into::into).into(),
                 cull_mode: None,
                 topology,
                 indexed: false,

@@ -127,7 +127,7 @@ impl ShadowMotion {
                 &self.pairs.at(pair),
                 &gbuffer.position,
                 &gbuffer.ids,
-                motion.displacement,
+                motion.last_position,
                 last_positions,
                 &visibility.blocked,
                 history.surfaces,

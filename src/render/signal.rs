@@ -2,7 +2,7 @@
 //! meaning its shaders know.
 
 use super::{
-    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS, UNUSED, fitted},
+    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS, fitted},
     frame::Frame,
     history::Reprojection,
     recording::Recording,
@@ -111,9 +111,9 @@ pub struct SignalFilter {
 }
 
 impl Signal {
-    /// Not used yet.
+    /// Of one texel.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        Self::of_size(gpu, UNUSED)
+        Self::of_size(gpu, [1, 1])
     }
 
     fn of_size(gpu: &Gpu, size: [u32; 2]) -> Result<Self> {

@@ -143,7 +143,7 @@ impl Temporal {
                 motion.params,
                 picture,
                 &gbuffer.position,
-                motion.displacement,
+                motion.last_position,
                 &last.color,
                 &self.sampler,
                 &last.samples,
