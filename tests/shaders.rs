@@ -13,12 +13,12 @@ use naga::{
 use std::collections::BTreeSet;
 
 /// Shaders with entry points: all but those in `common/` and the parts of the laboratory.
-fn entry_shaders() -> impl Iterator<Item = &'static str> {
+pub(crate) fn entry_shaders() -> impl Iterator<Item = &'static str> {
     let paths = SHADERS.files().map(|(path, _)| path);
     paths.filter(|path| !path.starts_with("common/") && !kernels::is_part(path))
 }
 
-fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
+pub(crate) fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
     let composed = shader::compose(&SHADERS, path, arrays).unwrap_or_else(|e| panic!("{e}"));
     let module = parsed(&composed);
     (composed, module)

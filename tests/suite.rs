@@ -57,6 +57,7 @@ mod terminator;
 mod texture_view;
 mod textures;
 mod tree_view;
+mod uniform_branches;
 mod volume_files;
 mod volumes;
 mod walk;

@@ -71,7 +71,7 @@ fn shadow_rays(
         return;
     }
     let entry = textureLoad(list_texture, ray_list_texel(ray), 0).r;
-    let slot = batch.first_slot + ((entry >> 24u) & 0x7fu);
+    let slot = ((entry >> 24u) & 0x7fu) + batch.first_slot;
     let offset = entry & 0xffffffu;
     let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
     let seen = textureLoad(ids_texture, pixel, 0).r;
