@@ -15,7 +15,7 @@ use common::{
 use glam::{Affine2, DVec3, Vec3};
 use std::f64::consts::PI;
 
-const SIZE: [u32; 2] = [48, 32];
+const SIZE: [u32; 2] = [48, 36];
 const FAR: f64 = 1e30;
 
 /// A stage with one ray of occlusion a pixel, no history, no filter and no light but that of the scene's lights.

@@ -18,7 +18,7 @@ use common::{
 };
 use glam::{Mat4, Quat, Vec3, Vec4};
 
-const SIZE: [u32; 2] = [64, 48];
+const SIZE: [u32; 2] = [60, 45];
 
 /// A ground of material 0, a card with a hole of material 1 above it, one of material 2 with layers, and two
 /// lights that share their values.

@@ -14,7 +14,7 @@ use common::{
 };
 use glam::{Affine2, Vec3, Vec4};
 
-const SIZE: [u32; 2] = [48, 32];
+const SIZE: [u32; 2] = [48, 36];
 const TEXELS: u32 = 8;
 const SHOWN: [Channel; 6] = [
     Channel::Normal,

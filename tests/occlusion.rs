@@ -16,6 +16,7 @@ use canopy::{
     scene::{AlphaMode, Pose, Scene, Transform},
 };
 use common::{
+    golden::difference,
     gpu, portable_gpu, random_triangles,
     scenes::{Stage, add_cutout, eye, look_at, matte, primitive, quad, scene, sphere},
 };
@@ -23,7 +24,7 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 
 type Frame = signal::Frame<Occlusion>;
 
-const SIZE: [u32; 2] = [64, 48];
+const SIZE: [u32; 2] = [60, 45];
 const FAR: f64 = 1e30;
 
 /// A stage with ambient occlusion rays, without history, filter and bounced light.
@@ -721,7 +722,14 @@ fn occlusion_is_the_same_at_portable_limits_and_in_bands() {
     let gpu = gpu();
     let all = run(&gpu, None);
     assert!(all == run(&gpu, Some(1)), "a row of tiles at a time");
-    assert!(all == run(&portable_gpu(), None), "portable");
+    // There positions are made of depth: a ray in a thousand may meet something else.
+    for ((picture, words), (other, other_words)) in all.iter().zip(run(&portable_gpu(), None)) {
+        let differing = words.iter().zip(&other_words).filter(|(a, b)| a != b);
+        let differing = differing.count();
+        assert!(100 * differing < words.len(), "portable: {differing} words");
+        let (mean, _) = difference(picture, &other);
+        assert!(mean < 0.02, "portable: {mean}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use common::{
 };
 use glam::{DVec2, DVec3, Vec3};
 
-const SIZE: [u32; 2] = [96, 64];
+const SIZE: [u32; 2] = [96, 66];
 /// sRGB-encoded, in the order of the kinds.
 const COLORS: [[f64; 3]; 6] = [
     [0.9, 0.9, 0.9],

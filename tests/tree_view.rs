@@ -24,7 +24,7 @@ use common::{
 };
 use glam::{DVec3, Vec2, Vec3};
 
-const SIZE: [u32; 2] = [48, 32];
+const SIZE: [u32; 2] = [48, 36];
 
 fn view() -> View {
     look_at(Vec3::new(0.0, 0.5, 6.0), Vec3::ZERO, 100.0)

@@ -4,7 +4,7 @@
 
 // Radiance along a ray from the eye; black where the environment is not seen.
 fn background_radiance(ray: vec3f) -> vec3f {
-    let angle = max(2.0 * length(frame.view_up) / f32(frame.size.y), 1.0e-6);
+    let angle = max(2.0 * length(frame.rays.direction_up) / f32(frame.size.y), 1.0e-6);
     let disc = sky_sun_disc(ray, frame.to_sun, frame.sun_radius, angle, frame.sun_horizon)
         * frame.sun_disc
         * frame.environment_scale;

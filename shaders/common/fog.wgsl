@@ -12,15 +12,12 @@ struct FogParams {
     // Depth in metres at which the froxels end.
     far: f32,
     medium: FogMedium,
-    // From the middle of the picture to its right and its upper edge, in a parallel projection; else zeros.
-    eye_right: vec3f,
-    // Frames before that count at most; 0 where the history begins.
-    remembered: u32,
-    eye_up: vec3f,
-    // Whether rays find how much of the sky is seen.
-    sky_rays: u32,
     // Froxels along the picture's rows and columns, and in depth.
     size: vec3u,
+    // Frames before that count at most; 0 where the history begins.
+    remembered: u32,
+    // Whether rays find how much of the sky is seen.
+    sky_rays: u32,
 }
 
 // Depth at a share of the froxels' range: slices grow with the distance, from e⁻⁴ of the last one at the eye.
@@ -32,28 +29,8 @@ fn fog_share_of(far: f32, depth: f32) -> f32 {
     return log(1.0 + FOG_SPAN * max(depth, 0.0) / far) / FOG_GROWTH;
 }
 
-// A ray of the picture: `direction` advances the depth by a metre.
-struct FogRay {
-    origin: vec3f,
-    direction: vec3f,
-}
-
-// `at` goes from 0 to 1 along rows and columns.
-fn fog_ray(params: FogParams, at: vec2f) -> FogRay {
-    let ndc = at * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-    return FogRay(
-        frame.eye + ndc.x * params.eye_right + ndc.y * params.eye_up,
-        frame.view_middle + ndc.x * frame.view_right + ndc.y * frame.view_up,
-    );
-}
-
 // Where the images of froxels have a place of the picture.
 fn fog_texel(params: FogParams, at: vec2f) -> vec2f {
     let columns = vec2f(params.size.xy);
     return (at * (columns - 1.0) + 0.5) / columns;
-}
-
-// The place in the picture of a pixel's middle.
-fn fog_place(pixel: vec2u) -> vec2f {
-    return (vec2f(pixel) + 0.5) / vec2f(frame.size);
 }

@@ -31,9 +31,9 @@ fn fog_air(pixel: vec2u, position: vec3f) -> Air {
     if !fog_is_there(f32(pixel.x)) {
         return fog_air_none();
     }
-    let at = fog_place(pixel);
+    let at = frame_place(pixel);
     let depth = max(dot(position - frame.eye, frame.forward), 0.0);
-    let origin = position - depth * fog_ray(fog, at).direction;
+    let origin = position - depth * view_ray(frame.rays, at).direction;
     return fog_air_of(at, depth, fog_optical_depth(origin, position));
 }
 
@@ -42,8 +42,8 @@ fn fog_air_beyond(pixel: vec2u) -> Air {
     if !fog_is_there(f32(pixel.x)) {
         return fog_air_none();
     }
-    let at = fog_place(pixel);
-    let ray = fog_ray(fog, at);
+    let at = frame_place(pixel);
+    let ray = view_ray(frame.rays, at);
     return fog_air_of(at, fog.far, fog_optical_depth_beyond(ray.origin, normalize(ray.direction)));
 }
 

@@ -38,8 +38,8 @@ fn fog_place_of(params: FogParams, froxel: vec3u, within: vec2f) -> vec2f {
     return saturate((vec2f(froxel.xy) + within - 0.5) / spaces);
 }
 
-fn fog_middle_ray(params: FogParams, froxel: vec3u) -> FogRay {
-    return fog_ray(params, fog_place_of(params, froxel, vec2f(0.5)));
+fn fog_middle_ray(params: FogParams, froxel: vec3u) -> ViewRay {
+    return view_ray(frame.rays, fog_place_of(params, froxel, vec2f(0.5)));
 }
 
 fn fog_slice_depth(params: FogParams, slice: f32) -> f32 {

@@ -1,4 +1,5 @@
 // Uniforms of a frame, for every pass (group 0).
+#import "common/view_ray.wgsl"
 
 struct Frame {
     clip_from_offset: mat4x4f,
@@ -6,12 +7,7 @@ struct Frame {
     light_count: u32,
     forward: vec3f,
     leaf_cutoff: u32,
-    view_middle: vec3f,
-    shadow_mode: u32,
-    view_right: vec3f,
-    pcf_width: u32,
-    view_up: vec3f,
-    blended_cast: u32,
+    rays: ViewRays,
     background: vec3f,
     background_blur: f32,
     to_sun: vec3f,
@@ -64,14 +60,23 @@ struct Frame {
     volume_shadows: u32,
     // Shadow rays to a light at edges of its shadow that have little history.
     edge_light_rays: u32,
+    shadow_mode: u32,
+    pcf_width: u32,
+    blended_cast: u32,
+    // Whether the surfaces are hits of reflection rays.
+    at_hits: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 
+// The place of a pixel's middle, from 0 to 1 along rows and columns.
+fn frame_place(pixel: vec2u) -> vec2f {
+    return (vec2f(pixel) + 0.5) / vec2f(frame.size);
+}
+
 // Unit vector of the view ray through a pixel.
 fn frame_ray(pixel: vec2u) -> vec3f {
-    let ndc = (vec2f(pixel) + 0.5) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-    return normalize(frame.view_middle + ndc.x * frame.view_right + ndc.y * frame.view_up);
+    return normalize(view_ray(frame.rays, frame_place(pixel)).direction);
 }
 
 // Unit vector from a surface to the eye.

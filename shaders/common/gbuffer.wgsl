@@ -1,6 +1,9 @@
-// The G-buffer's encoding: 32 bytes a pixel, which every adapter can write in one pass.
+// The G-buffer's encoding: 24 bytes a pixel on GPUs, and 32 on software adapters, which every adapter can write in one
+// pass.
 //
-// position  rgba32float  world position; w is 0 on the background, else its bits are
+// position  rg32float, or rgba32float
+//                        where the surface is (common/gbuffer_position.wgsl), and w; w is 0 on the background, else
+//                        its bits are
 //                        31 unlit, 30 the ground or 29 a surface (one of them, so that every value is a
 //                        normal float),
 //                        28 layered, 27–15 roughness (square root), 14–7 metallic, 6–0 occlusion

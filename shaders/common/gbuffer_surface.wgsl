@@ -1,10 +1,11 @@
 // What a fragment of the G-buffer stores, whoever numbers the triangles.
+#import "common/gbuffer_drawn.wgsl"
 #import "common/material.wgsl"
 #import "common/material_sample.wgsl"
 
 fn opaque_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
     let base_color = material_base_color(in.uv, in.color);
-    return gbuffer_pack(material_surface(in, base_color, front), triangle);
+    return gbuffer_drawn(gbuffer_pack(material_surface(in, base_color, front), triangle));
 }
 
 // Discards what the alpha of the base colour cuts out.
@@ -14,5 +15,5 @@ fn masked_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
     if base_color.a < material.alpha_cutoff {
         discard;
     }
-    return gbuffer_pack(surface, triangle);
+    return gbuffer_drawn(gbuffer_pack(surface, triangle));
 }

@@ -10,6 +10,13 @@ struct MotionParams {
     triangle_count: u32,
     // Where this frame looks at in its pixels, less where the last one did in its, in pixels, y down.
     jitter: vec2f,
+    // Whether anything has moved since the last frame: else displacement_texture holds something else.
+    moves: u32,
+}
+
+// How far the point that a pixel shows has moved since the last frame, of a texel of displacement_texture.
+fn motion_displacement(params: MotionParams, texel: vec4f) -> vec3f {
+    return select(vec3f(0.0), texel.xyz, params.moves != 0u);
 }
 
 // Position in the picture, in pixels from its upper left corner. `clip` is in clip space.

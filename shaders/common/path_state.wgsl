@@ -72,17 +72,10 @@ fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
 // The ray through a point of a pixel.
 fn path_view_ray(pixel: vec2u) -> Ray {
     let u = path_point(pixel, 0u, PATH_EYE);
-    let ndc = (vec2f(pixel) + u) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-    let along = normalize(frame.view_middle + ndc.x * frame.view_right + ndc.y * frame.view_up);
-    // In a parallel projection, rays start beside each other instead.
-    let m = frame.clip_from_offset;
-    let right = vec3f(m[0].x, m[1].x, m[2].x);
-    let up = vec3f(m[0].y, m[1].y, m[2].y);
-    let beside = ndc.x * right / max(dot(right, right), 1.0e-30) + ndc.y * up / max(dot(up, up), 1.0e-30);
-    let is_parallel = frame.orthographic != 0u;
-    let direction = select(along, frame.forward, is_parallel);
+    let ray = view_ray(frame.rays, (vec2f(pixel) + u) / vec2f(frame.size));
+    let direction = normalize(ray.direction);
     let start = params.near / max(dot(direction, frame.forward), 1.0e-6) * direction;
-    return Ray(frame.eye + select(vec3f(0.0), beside, is_parallel) + start, 0.0, direction, 1.0e30);
+    return Ray(ray.origin + start, 0.0, direction, 1.0e30);
 }
 
 // A path at the eye.

@@ -4,7 +4,7 @@
 // Rates", Ray Tracing Gems, chapter 13). So that a pixel stays within its budget, one slot gets more. None to one whose
 // neighbours have long found the same, if nothing has changed between the surface and the light.
 // `taps_texture`, `edges_texture` and `tiles_texture`, which the importer binds: taps of the pixel's surface; what
-// shadow_accumulate found in the last frame, a layer for two slots; what shadow_shafts found. One texel without them.
+// shadow_accumulate found in the last frame, a layer for two slots; what shadow_shafts found. One that is not used without them.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/shadow_edges_word.wgsl"

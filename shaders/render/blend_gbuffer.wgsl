@@ -13,5 +13,5 @@ fn blend_gbuffer(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTex
     if base_color.a < max(material.alpha_cutoff, 1.0 / 512.0) {
         discard;
     }
-    return gbuffer_pack(surface, in.triangle);
+    return gbuffer_drawn(gbuffer_pack(surface, in.triangle));
 }

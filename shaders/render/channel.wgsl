@@ -8,6 +8,7 @@
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
 // `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
 #import "common/chosen_lights.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/unseen.wgsl"
 #import "common/fog_air.wgsl"
 #import "common/frame.wgsl"
@@ -34,7 +35,7 @@
 @group(1) @binding(11) var channel_out: texture_storage_2d<rgba32float, write>;
 @group(1) @binding(12) var display_texture: texture_2d<f32>;
 @group(1) @binding(13) var<uniform> motion: MotionParams;
-@group(1) @binding(14) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(14) var displacement_texture: texture_2d<f32>;
 @group(1) @binding(15) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(16) var deviation_texture: texture_2d<f32>;
 // A bit a triangle.
@@ -123,7 +124,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let channel = unseen_zero(f32(pixel.x)) + params.channel;
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     // The ground is there for what falls on it: to other channels it is the background.
     let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
         || channel == CHANNEL_BOUNCED || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED;
@@ -161,7 +162,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             case CHANNEL_AMBIENT: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
             case CHANNEL_BOUNCED: { value = ambient_visibility_at(pixel, s.normal).bounced; }
             case CHANNEL_MOTION: {
-                let last = textureLoad(last_position_texture, pixel, 0).xyz;
+                let last = s.position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
                 let moved = motion_of_point(motion, s.position, last);
                 value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
             }

@@ -12,6 +12,7 @@
 //      sharp. The same values where no circle around is larger than half a pixel.
 // Threads of different workgroups meet only in atomicMax.
 #import "common/frame.wgsl"
+#import "common/gbuffer_position.wgsl"
 #import "common/half_float.wgsl"
 
 struct DepthOfFieldParams {
@@ -43,9 +44,9 @@ fn tiles_in_row() -> u32 {
 
 // Metres along the view; the background is far away.
 fn depth_at(pixel: vec2u) -> f32 {
-    let position = textureLoad(position_texture, pixel, 0);
-    let depth = dot(position.xyz - frame.eye, frame.forward);
-    return select(depth, DEPTH_OF_FIELD_FAR, position.w == 0.0);
+    let seen = textureLoad(position_texture, pixel, 0);
+    let depth = gbuffer_depth(seen, frame.eye, frame.forward);
+    return select(depth, DEPTH_OF_FIELD_FAR, gbuffer_w(seen) == 0.0);
 }
 
 @compute @workgroup_size(8, 8)

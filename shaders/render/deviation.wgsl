@@ -7,6 +7,7 @@
 #import "common/bvh_nearest.wgsl"
 #import "common/bvh_pseudonormal.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_position.wgsl"
 
 struct DeviationParams {
     // The frame's origin, from that of the tree.
@@ -14,6 +15,8 @@ struct DeviationParams {
     leaf_cutoff: u32,
     size: vec2u,
     range: f32,
+    // Of the picture.
+    rays: ViewRays,
 }
 
 @group(0) @binding(0) var<uniform> first_row: u32;
@@ -30,7 +33,8 @@ fn deviation(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= params.size) {
         return;
     }
-    let seen = textureLoad(position_texture, pixel, 0);
+    let at = (vec2f(pixel) + 0.5) / vec2f(params.size);
+    let seen = gbuffer_point(textureLoad(position_texture, pixel, 0), params.rays, at);
     var distance = 0.0;
     if seen.w != 0.0 && !gbuffer_is_ground(seen.w) {
         let point = seen.xyz + params.offset;

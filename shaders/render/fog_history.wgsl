@@ -44,7 +44,7 @@ fn sources(froxel: vec3u) -> Sources {
         var source = vec3f(0.0);
         for (var i = 0u; i < points; i++) {
             let side = select(vec2f(0.0), vec2f(f32(i & 1u), f32(i >> 1u)) * 2.0 - 1.0, is_cone);
-            let ray = fog_ray(fog, place + side * offset);
+            let ray = view_ray(frame.rays, place + side * offset);
             let depth = fog_slice_depth(fog, f32(froxel.z) + 0.5 + 0.25 * side.x * side.y);
             let at = ray.origin + depth * ray.direction;
             let point = FogPoint(at, middle.direction, middle.half_width);

@@ -10,6 +10,7 @@
 // are those of the shared sequence. A point behind what its pixel shows counts for nothing, so that no light comes
 // through walls. Shares are kept, and not light, so that light that moves or is seen from elsewhere is that of its frame.
 #import "common/fog_sources.wgsl"
+#import "common/gbuffer_position.wgsl"
 #import "common/light_area.wgsl"
 #import "common/light_choice.wgsl"
 #import "common/shadow_map.wgsl"
@@ -141,11 +142,11 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
     let along = sampling_point(pixel, frame.sample_index, SAMPLE_FOG_DEPTH).x;
     // The middle of a pixel, where it is known what is seen.
     let at_pixel = min(vec2u(fog_place_of(fog, froxel, across) * vec2f(frame.size)), frame.size - 1u);
-    let ray = fog_ray(fog, fog_place(at_pixel));
+    let ray = view_ray(frame.rays, frame_place(at_pixel));
     let depth = fog_slice_depth(fog, f32(froxel.z) + along);
     let seen = textureLoad(position_texture, at_pixel, 0);
-    let seen_depth = (1.0 - 1.0e-5) * dot(seen.xyz - frame.eye, frame.forward);
-    let is_hidden = select(0u, 1u, seen.w != 0.0 && depth >= seen_depth);
+    let seen_depth = (1.0 - 1.0e-5) * gbuffer_depth(seen, frame.eye, frame.forward);
+    let is_hidden = select(0u, 1u, gbuffer_w(seen) != 0.0 && depth >= seen_depth);
     let point = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
 
     let last = fog_last(fog, point.position);

@@ -6,6 +6,7 @@
 //      alpha of 0 where there is no grid
 // out  the same as `gbuffer`, where nothing nearer is seen; GROUND in the position's w, the colour of the grid's
 //      lines as albedo, and instead of emission how much of the shadows is seen and how much of a pixel lines cover
+#import "common/gbuffer_drawn.wgsl"
 #import "common/material.wgsl"
 #import "common/material_sample.wgsl"
 
@@ -40,5 +41,5 @@ fn ground(in: Fragment) -> GBufferTexel {
     var texel = gbuffer_pack(surface, in.triangle);
     texel.position.w = bitcast<f32>(bitcast<u32>(texel.position.w) ^ (GBUFFER_SURFACE | GBUFFER_GROUND));
     texel.emissive = pack2x16unorm(vec2f(seen, covered));
-    return texel;
+    return gbuffer_drawn(texel);
 }

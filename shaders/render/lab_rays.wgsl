@@ -6,6 +6,7 @@
 // sees to the first light that reaches that; upwards where none does.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/light.wgsl"
 #import "common/ray.wgsl"
 #import "common/unseen.wgsl"
@@ -58,7 +59,7 @@ fn primary(pixel: vec2u) -> Ray {
 }
 
 fn shadow(pixel: vec2u) -> Ray {
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let id = textureLoad(ids_texture, pixel, 0).r;
     let triangle = gbuffer_triangle(id);
     let is_triangle = position.w != 0.0 && !gbuffer_is_ground(position.w) && gbuffer_is_triangle(id);

@@ -7,6 +7,7 @@
 // weight if its rays would be the same.
 #import "common/chosen_lights.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/light_choice.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_start.wgsl"
@@ -32,7 +33,7 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     var s = gbuffer_unpack(
         position,
         textureLoad(normal_texture, pixel, 0).r,

@@ -9,6 +9,7 @@
 #import "common/background.wgsl"
 #import "common/brdf.wgsl"
 #import "common/fog_air.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
 #import "common/reflected_at.wgsl"
@@ -95,7 +96,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     if position.w == 0.0 {
         let behind = backdrop(pixel);
         let air = fog_air_beyond(pixel);

@@ -1,20 +1,22 @@
-// motion: where the point that a pixel shows was in the last frame, one thread per pixel.
+// motion: how far the point that a pixel shows has moved since the last frame, one thread per pixel.
 //
 // in   G-buffer (position, ids), the merged scene (group 2), last_positions: its vertices in the last frame
-// out  last_position: world position, with the position's w; zeros on the background
+// out  displacement: in metres along the axes of the world; zeros on the background
 // A point keeps its place in its triangle or on its line, so it has moved by the mean of what the corners have
 // moved by, weighted by its barycentric coordinates. Differences are what is weighted: where all corners move
 // alike, the coordinates of a sliver, which rounding has spoilt, do not matter.
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/motion.wgsl"
 #import "common/scene.wgsl"
+#import "common/segment.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: MotionParams;
 #texels 1 2 position_texture: rgba32float
 #texels 1 3 ids_texture: r32uint
 #array read 1 4 last_positions: u32
-@group(1) @binding(5) var last_position_out: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(5) var displacement_out: texture_storage_2d<rgba32float, write>;
 
 // How far a vertex has moved since the last frame.
 fn path(vertex: u32) -> vec3f {
@@ -35,15 +37,9 @@ fn triangle_path(triangle: u32, position: vec3f) -> vec3f {
     return mat3x3f(path(i.x), path(i.y), path(i.z)) * weights;
 }
 
-fn line_path(line: u32, position: vec3f) -> vec3f {
-    let first = 3u * params.triangle_count + 2u * line;
-    // The other bits are flags.
-    let i = vec2u(indices(first), indices(first + 1u)) & vec2u(SEGMENT_NUMBER);
-    let start = scene_position(i.x);
-    let along = scene_position(i.y) - start;
-    let length2 = dot(along, along);
-    let part = select(0.0, saturate(dot(position - start, along) / length2), length2 > 0.0);
-    return mix(path(i.x), path(i.y), part);
+fn segment_path(segment: u32, position: vec3f) -> vec3f {
+    let place = segment_place(segment, params.triangle_count, position);
+    return mix(path(place.vertices.x), path(place.vertices.y), place.share);
 }
 
 @compute @workgroup_size(8, 8)
@@ -52,13 +48,13 @@ fn motion(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let texel = textureLoad(position_texture, pixel, 0);
+    let texel = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let seen = textureLoad(ids_texture, pixel, 0).r;
     var moved = vec3f(0.0);
     if gbuffer_is_triangle(seen) {
         moved = triangle_path(seen - 1u, texel.xyz);
     } else if seen != 0u {
-        moved = line_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u - params.triangle_count, texel.xyz);
+        moved = segment_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u, texel.xyz);
     }
-    textureStore(last_position_out, pixel, vec4f(texel.xyz - moved, texel.w));
+    textureStore(displacement_out, pixel, vec4f(moved, 0.0));
 }

@@ -14,6 +14,7 @@
 // frame.
 #import "common/basis.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/occlusion_hit.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_ray.wgsl"
@@ -26,7 +27,7 @@
 #texels 3 3 ids_texture: r32uint
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
 @group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
-// One texel where no hits are told.
+// Not used where no hits are told.
 @group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
 
 fn tell(pixel: vec2u, hit: vec2u) {
@@ -71,7 +72,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let triangle = gbuffer_triangle(seen);
-    var start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
+    var start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;

@@ -9,6 +9,7 @@
 // overlay_show: lays that over the picture
 // Hidden meshes have no lines.
 #import "common/cover.wgsl"
+#import "common/gbuffer_position.wgsl"
 #import "common/scene.wgsl"
 
 struct OverlayParams {
@@ -167,9 +168,9 @@ fn overlay_line(in: Line) -> @location(0) vec4f {
     for (var y = -1; y <= 1; y++) {
         for (var x = -1; x <= 1; x++) {
             let texel = clamp(middle + vec2i(x, y), vec2i(0), last);
-            let position = textureLoad(position_texture, texel, 0);
-            let depth = dot(position.xyz - params.eye, params.forward);
-            surface = max(surface, select(depth, 1.0e30, position.w == 0.0));
+            let seen_there = textureLoad(position_texture, texel, 0);
+            let depth = gbuffer_depth(seen_there, params.eye, params.forward);
+            surface = max(surface, select(depth, 1.0e30, gbuffer_w(seen_there) == 0.0));
         }
     }
     let pixel = params.pixel_side.x + params.pixel_side.y * surface;

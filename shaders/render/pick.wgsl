@@ -9,6 +9,8 @@
 #import "common/alpha.wgsl"
 #import "common/bvh.wgsl"
 #import "common/gbuffer_ids.wgsl"
+#import "common/gbuffer_position.wgsl"
+#import "common/segment.wgsl"
 #import "common/unseen.wgsl"
 
 struct PickParams {
@@ -24,6 +26,10 @@ struct PickParams {
     reach: u32,
     // The pixel of the G-buffer that the ray goes through.
     pixel: vec2u,
+    // Of the merged scene.
+    triangle_count: u32,
+    // Of the G-buffer.
+    rays: ViewRays,
 }
 
 struct PickHit {
@@ -126,13 +132,20 @@ fn find_segment(depth: f32) -> Segment {
                 continue;
             }
             let id = textureLoad(ids_texture, at, 0).r;
-            let position = textureLoad(position_texture, at, 0).xyz;
+            let texel = textureLoad(position_texture, at, 0);
             // Lines may lie in a surface, whose depth is that of another pixel.
-            if id > GBUFFER_NO_TRIANGLE && dot(position - params.eye, params.forward) <= depth * 1.01 {
+            if id > GBUFFER_NO_TRIANGLE && gbuffer_depth(texel, params.eye, params.forward) <= depth * 1.01 {
                 nearest = distance;
-                found = Segment(position, id & ~GBUFFER_NO_TRIANGLE);
+                let seen_at = (vec2f(at) + 0.5) / vec2f(size);
+                found = Segment(gbuffer_point(texel, params.rays, seen_at).xyz, id & ~GBUFFER_NO_TRIANGLE);
             }
         }
+    }
+    if found.segment != 0u {
+        // A pixel's middle lies beside it.
+        let place = segment_place(found.segment - 1u, params.triangle_count, found.position);
+        let ends = place.vertices;
+        found.position = mix(scene_position(ends.x), scene_position(ends.y), place.share);
     }
     return found;
 }

@@ -2,6 +2,7 @@
 //
 // in   the merged scene (group 2), one material (group 3), the images that `gbuffer` has drawn
 // out  the same as `gbuffer`; ids have the bit GBUFFER_NO_TRIANGLE
+#import "common/gbuffer_drawn.wgsl"
 #import "common/points_lines.wgsl"
 
 @fragment
@@ -13,5 +14,5 @@ fn points_lines(in: Fragment) -> GBufferTexel {
     }
     var texel = gbuffer_pack(surface, in.triangle & SEGMENT_NUMBER);
     texel.ids |= GBUFFER_NO_TRIANGLE;
-    return texel;
+    return gbuffer_drawn(texel);
 }

@@ -7,6 +7,7 @@
 // the last frame has sent for the pixel to all lights: where lights are not chosen, they visit what the channel `cost`
 // counts. The host puts ray_step_… in place of common/bvh_steps.wgsl.
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/ray_steps.wgsl"
 
@@ -20,7 +21,7 @@ fn trace_shadow_rays(pixel: vec2u) {
     if !gbuffer_is_triangle(seen) {
         return;
     }
-    let start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
+    let start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     for (var i = 0u; i < frame.light_count; i++) {
         let light = lights[i];

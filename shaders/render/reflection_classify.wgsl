@@ -11,6 +11,7 @@
 // A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
 // `reflection_arguments` is a dispatch of its own, of one thread.
 #import "common/dispatch.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/lobes_at.wgsl"
 #import "common/reflection.wgsl"
 #import "common/reflection_params.wgsl"
@@ -36,7 +37,7 @@ var<workgroup> row_masks: array<u32, 64>;
 var<workgroup> tile_first: array<u32, 8>;
 
 fn sends(pixel: vec2u) -> bool {
-    let s = gbuffer_unpack(textureLoad(position_texture, pixel, 0), 0u, 0u, 0u);
+    let s = gbuffer_unpack(gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel), 0u, 0u, 0u);
     return sends_ray(pixel, textureLoad(ids_texture, pixel, 0).r, s);
 }
 
@@ -67,7 +68,7 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
             textureStore(hit_ids_out, pixel, vec4u(0u));
             if is_first {
                 reflected_words[pixel.y * frame.size.x + pixel.x] = vec2u(0u);
-                // One texel where nothing is averaged. Software adapters may write past the end of a texture.
+                // Not used where nothing is averaged. Software adapters may write past the end of a texture.
                 if all(pixel < textureDimensions(mean_out)) {
                     textureStore(mean_out, pixel, vec4u(0u));
                 }

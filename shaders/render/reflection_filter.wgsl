@@ -19,6 +19,7 @@
 #import "common/brdf.wgsl"
 #import "common/compressed.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/lobes_at.wgsl"
 #import "common/motion.wgsl"
 #import "common/reflected.wgsl"
@@ -71,7 +72,7 @@ struct Mirroring {
 
 fn mirroring_at(pixel: vec2u) -> Mirroring {
     let s = gbuffer_unpack(
-        textureLoad(position_texture, pixel, 0),
+        gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel),
         textureLoad(normal_texture, pixel, 0).r,
         0u,
         0u,

@@ -8,7 +8,7 @@
 //      hits_out: the hit and its ray (common/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added, and
 //      what fog scatters on the way
-//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where
+//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); not used where
 //      nobody asks
 // One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them,
 // chosen by what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl),
@@ -22,6 +22,7 @@
 #import "common/bvh.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/fog_along.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/ggx_sample.wgsl"
 #import "common/lobe_weights.wgsl"
 #import "common/lobes_at.wgsl"
@@ -222,7 +223,7 @@ fn reflection_rays(
         return;
     }
     let pixel = ray_list_pixel(textureLoad(list_texture, ray_list_texel(batch.first + entry), 0).r);
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let seen = textureLoad(ids_texture, pixel, 0).r;
     let s = gbuffer_unpack(
         position,

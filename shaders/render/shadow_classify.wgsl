@@ -16,6 +16,7 @@
 #import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/shadow_edges.wgsl"
 #import "common/shadow_start.wgsl"
@@ -81,7 +82,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
             }
             continue;
         }
-        let position = textureLoad(position_texture, pixel, 0).xyz;
+        let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
         let start = shadow_ray_start(seen, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         let edges = shadow_edges(pixel);

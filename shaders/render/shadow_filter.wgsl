@@ -30,6 +30,7 @@
 #import "common/shadow_words.wgsl"
 #import "common/signal_smooth.wgsl"
 #import "common/signal_taps.wgsl"
+#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
@@ -263,7 +264,9 @@ fn shadow_accumulate(
         let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
         let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
         textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
-        if all(pixel < textureDimensions(edges_out)) {
+        // Software adapters may write past the end of an image.
+        let edge_layer = unseen_zero(f32(pixel.x)) + params.layer / 2u;
+        if edge_layer < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
             let sharpens = soft & vec2<bool>(params.sharpens != 0u);
             let edges = (most > least) & (frames - added < vec2f(EDGE_FRAMES)) & sharpens;
@@ -273,7 +276,7 @@ fn shadow_accumulate(
             let agreed = min(before + 1u, vec2u(SETTLED_MOST));
             let settled = select(vec2u(0u), agreed, (is_lit | is_blocked) & soft);
             let bits = shadow_edges_pack(edges, settled, is_blocked);
-            textureStore(edges_out, pixel, params.layer / 2u, vec4u(bits, 0u, 0u, 0u));
+            textureStore(edges_out, pixel, edge_layer, vec4u(bits, 0u, 0u, 0u));
         }
     }
 }

@@ -13,6 +13,7 @@
 // One thread per pixel.
 #import "common/apron.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/light.wgsl"
 #import "common/motion.wgsl"
 #import "common/scene.wgsl"
@@ -26,7 +27,7 @@
 @group(1) @binding(2) var<uniform> first_light: u32;
 #texels 1 3 position_texture: rgba32float
 #texels 1 4 ids_texture: r32uint
-#texels 1 5 last_position_texture: rgba32float
+#texels 1 5 displacement_texture: rgba32float
 #array read 1 6 last_positions: u32
 #texels 1 7 blocked_texture: r32uint array
 #texels 1 8 surfaces: rgba32uint
@@ -163,8 +164,8 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
 // The taps of light `k` where the last frame saw the shadow that `triangle` casts, that of a NearBlocker, or light if it
 // is 0; `unchanged` where it is not found.
 fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
-    let position = textureLoad(position_texture, pixel, 0).xyz;
-    let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
+    let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
     let light = lights[first_light + k];
     // Without a blocker, light that stands still.
     var caster = Caster(position, position);

@@ -16,6 +16,7 @@
 #import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/shadow_edges.wgsl"
@@ -75,7 +76,7 @@ fn shadow_rays(
     let offset = entry & 0xffffffu;
     let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
     let seen = textureLoad(ids_texture, pixel, 0).r;
-    let start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
+    let start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     let light = lights[light_of(slot, pixel).light];
     let rays = rays_to_light(light, entry >= 0x80000000u);
     let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
@@ -106,7 +107,7 @@ fn shadow_rays_by_pixel(
         var start = ShadowStart();
         var normal = vec3f(0.0);
         if surface {
-            start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
+            start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
         let edges = shadow_edges(pixel);

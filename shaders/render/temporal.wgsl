@@ -1,7 +1,7 @@
 // temporal: averages the frames of a moving picture, each of which looks at other points of its pixels. shown: writes
 // the mean.
 //
-// in   picture: the frame, tone-mapped and sRGB-encoded; position and last_position of what its pixels show;
+// in   picture: the frame, tone-mapped and sRGB-encoded; position and displacement of what its pixels show;
 //      last_mean, last_samples and last_box: the mean of the frames before, how many samples that has, and the colours
 //      that it was allowed
 // out  mean_out, linear; samples_out; box_out; shown encodes and dithers the mean. All have the size that is shown,
@@ -17,6 +17,7 @@
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 #import "common/dither.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/motion.wgsl"
 
 struct TemporalParams {
@@ -33,7 +34,7 @@ struct TemporalParams {
 @group(1) @binding(2) var<uniform> motion: MotionParams;
 @group(1) @binding(3) var picture_texture: texture_2d<f32>;
 @group(1) @binding(4) var position_texture: texture_2d<f32>;
-@group(1) @binding(5) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(5) var displacement_texture: texture_2d<f32>;
 @group(1) @binding(6) var last_mean_texture: texture_2d<f32>;
 @group(1) @binding(7) var last_mean_sampler: sampler;
 @group(1) @binding(8) var last_samples_texture: texture_2d<f32>;
@@ -144,14 +145,14 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
         let compared = vec4f(ycocg(color.rgb), color.a);
         box.least = min(box.least, compared);
         box.most = max(box.most, compared);
-        let position = textureLoad(position_texture, tap, 0);
-        let depth = select(2.0e38, dot(position.xyz - frame.eye, frame.forward), position.w != 0.0);
+        let seen = textureLoad(position_texture, tap, 0);
+        let depth = select(2.0e38, gbuffer_depth(seen, frame.eye, frame.forward), gbuffer_w(seen) != 0.0);
         let is_nearer = depth < nearest_depth && all(abs(wide) <= vec2f(1.0));
         nearest = select(nearest, tap, is_nearer);
         nearest_depth = select(nearest_depth, depth, is_nearer);
     }
-    let position = textureLoad(position_texture, nearest, 0);
-    let last_position = textureLoad(last_position_texture, nearest, 0).xyz;
+    let position = gbuffer_seen(textureLoad(position_texture, nearest, 0), nearest);
+    let last_position = position.xyz - motion_displacement(motion, textureLoad(displacement_texture, nearest, 0));
     let is_surface = position.w != 0.0;
     let surface_motion = motion_of_point(motion, position.xyz, last_position);
     let moved = select(motion_of_direction(motion, frame_ray(nearest)), surface_motion, is_surface);

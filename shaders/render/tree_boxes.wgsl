@@ -17,6 +17,7 @@
 #import "common/box.wgsl"
 #import "common/cover.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/gbuffer_position.wgsl"
 #import "common/magma.wgsl"
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
@@ -297,11 +298,11 @@ fn tree_boxes_line(in: Line) -> @location(0) vec4f {
     let coverage = saturate(params.half_width + 0.5 - abs(in.beside));
     let seen = vec2f(textureDimensions(position_texture));
     let texel = min(vec2u(in.clip.xy / params.size * seen), vec2u(seen) - 1u);
-    let position = textureLoad(position_texture, texel, 0);
-    let surface = dot(position.xyz - params.eye, params.forward);
+    let seen_there = textureLoad(position_texture, texel, 0);
+    let surface = gbuffer_depth(seen_there, params.eye, params.forward);
     // The surface beside a line may be a pixel nearer.
     let pixel = params.pixel_side.x + params.pixel_side.y * surface;
-    let is_behind = position.w != 0.0 && in.depth > surface + 2.0 * pixel + 1.0e-4 * abs(surface);
+    let is_behind = gbuffer_w(seen_there) != 0.0 && in.depth > surface + 2.0 * pixel + 1.0e-4 * abs(surface);
     let opacity = coverage * select(1.0, params.hidden, is_behind);
     return vec4f(in.color * opacity, opacity);
 }

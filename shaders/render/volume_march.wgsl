@@ -16,6 +16,7 @@
 // is seen of the volume.
 #import "common/environment.wgsl"
 #import "common/fog_air.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/half_float.wgsl"
 #import "common/henyey_greenstein.wgsl"
 #import "common/light.wgsl"
@@ -36,23 +37,10 @@
 @group(1) @binding(11) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(12) var fog_sampler: sampler;
 
-// The eye's ray through the middle of a pixel. In a parallel projection rays start beside each other.
-struct EyeRay {
-    origin: vec3f,
-    direction: vec3f,
-}
-
-fn eye_ray(pixel: vec2u) -> EyeRay {
-    let ndc = (vec2f(pixel) + 0.5) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-    let m = frame.clip_from_offset;
-    let right = vec3f(m[0].x, m[1].x, m[2].x);
-    let up = vec3f(m[0].y, m[1].y, m[2].y);
-    let beside = ndc.x * right / max(dot(right, right), 1.0e-30) + ndc.y * up / max(dot(up, up), 1.0e-30);
-    let is_parallel = frame.orthographic != 0u;
-    return EyeRay(
-        frame.eye + select(vec3f(0.0), beside, is_parallel),
-        select(frame_ray(pixel), frame.forward, is_parallel),
-    );
+// The eye's ray through the middle of a pixel; its direction is a unit vector.
+fn eye_ray(pixel: vec2u) -> ViewRay {
+    let ray = view_ray(frame.rays, frame_place(pixel));
+    return ViewRay(ray.origin, normalize(ray.direction));
 }
 
 // Four channels of the light grid.
@@ -83,7 +71,7 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
 }
 
 // Radiance of the surface at whose value the texels are `isovalue`, between two distances of a ray.
-fn surface(ray: VolumeRay, eye: EyeRay, span: vec2f) -> vec3f {
+fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
     let high = volume_surface(ray, span);
     let at = ray.origin + high * ray.direction;
     let to_eye = -eye.direction;
@@ -115,7 +103,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let seen = textureLoad(position_texture, pixel, 0);
+    let seen = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let eye = eye_ray(pixel);
     let far = select(dot(seen.xyz - eye.origin, eye.direction), 1.0e30, seen.w == 0.0);
     let ray = volume_ray(eye.origin, eye.direction, far);

@@ -6,6 +6,7 @@
 // Rays that miss the volume's box cost no more than that test.
 #import "common/chosen_lights.wgsl"
 #import "common/frame.wgsl"
+#import "common/gbuffer_seen.wgsl"
 #import "common/light.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
@@ -25,7 +26,7 @@ fn volume_shadow(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let position = textureLoad(position_texture, pixel, 0);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     if position.w == 0.0 {
         return;
     }

@@ -141,6 +141,13 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
     }
 }
 
+/// The number, or the next one that is no power of two. Mesa's software driver compiles a kernel once more for textures
+/// of which other sides are powers of two: so scenes of all sizes share what it has compiled.
+fn without_powers_of_two(number: u32) -> u32 {
+    let least = number.max(3);
+    least + u32::from(least.is_power_of_two())
+}
+
 fn texture(
     gpu: &Gpu,
     label: &str,
@@ -157,6 +164,7 @@ fn texture(
             by: format!("texture limit of {}", gpu.info.name),
         });
     }
+    let height = without_powers_of_two(rows).min(allowed);
     let (format, usage) = match storage_format(words) {
         Some(format) => (format, wgpu::TextureUsages::STORAGE_BINDING),
         None => (
@@ -168,7 +176,7 @@ fn texture(
         label: Some(label),
         size: wgpu::Extent3d {
             width: Arrays::WIDTH,
-            height: rows,
+            height,
             depth_or_array_layers: 1,
         },
         mip_level_count: 1,

@@ -200,19 +200,8 @@ gpu_structs! {
         /// Unit vector along the view.
         forward: [f32; 3],
         leaf_cutoff: u32,
-        /// What the middle of the picture looks along, where pixels are sampled off their middles a little
-        /// beside it.
-        view_middle: [f32; 3],
-        /// `SHADOWS_MAP`, `SHADOWS_RAYS`, or 0 without shadows.
-        shadow_mode: u32,
-        /// From there to the picture's right edge; zero in a parallel projection.
-        view_right: [f32; 3],
-        /// Taps along an edge of the shadow-map filter.
-        pcf_width: u32,
-        /// From there to its upper edge.
-        view_up: [f32; 3],
-        /// Whether alpha-blended surfaces cast shadows.
-        blended_cast: u32,
+        /// Through the points that the frame looks at in its pixels.
+        rays: ViewRays,
         /// Radiance behind the scene where no environment is seen.
         background: [f32; 3],
         /// Roughness of the mirror that the environment behind the scene is blurred like.
@@ -275,7 +264,32 @@ gpu_structs! {
         volume_shadows: u32,
         /// Shadow rays to a light at edges of its shadow that have little history.
         edge_light_rays: u32,
+        /// `SHADOWS_MAP`, `SHADOWS_RAYS`, or 0 without shadows.
+        shadow_mode: u32,
+        /// Taps along an edge of the shadow-map filter.
+        pcf_width: u32,
+        /// Whether alpha-blended surfaces cast shadows.
+        blended_cast: u32,
+        /// Whether the surfaces are hits of reflection rays.
+        at_hits: u32,
         _pad: [u32; 3],
+    }
+    /// The ray through the picture's middle, and what half a picture adds to it: to the direction in a perspective, to
+    /// the origin in a parallel projection.
+    ViewRays {
+        origin: [f32; 3],
+        _origin: u32,
+        /// Advances the depth by a metre.
+        direction: [f32; 3],
+        _direction: u32,
+        origin_right: [f32; 3],
+        _origin_right: u32,
+        origin_up: [f32; 3],
+        _origin_up: u32,
+        direction_right: [f32; 3],
+        _direction_right: u32,
+        direction_up: [f32; 3],
+        _direction_up: u32,
     }
     /// A light in world space.
     Light {
@@ -406,7 +420,9 @@ gpu_structs! {
         triangle_count: u32,
         /// What the frame looks at in its pixels, less what the last one looked at in its, in pixels.
         jitter: [f32; 2],
-        _pad: [u32; 2],
+        /// Whether the image of displacements holds any.
+        moves: u32,
+        _pad: u32,
     }
     /// What a frame is added to the mean of those before by.
     TemporalParams {
@@ -551,17 +567,13 @@ gpu_structs! {
         /// Depth in metres at which the froxels end.
         far: f32,
         medium: FogMedium,
-        /// From the middle of the picture to its right edge, in a parallel projection.
-        eye_right: [f32; 3],
-        /// Frames before that count at most; 0 where the history begins.
-        remembered: u32,
-        /// From the middle of the picture to its upper edge, in a parallel projection.
-        eye_up: [f32; 3],
-        /// Whether rays find how much of the sky is seen.
-        sky_rays: u32,
         /// Froxels along rows and columns, and in depth.
         size: [u32; 3],
-        _pad: u32,
+        /// Frames before that count at most; 0 where the history begins.
+        remembered: u32,
+        /// Whether rays find how much of the sky is seen.
+        sky_rays: u32,
+        _pad: [u32; 3],
     }
     /// What `deviation` needs.
     DeviationParams {
@@ -572,6 +584,8 @@ gpu_structs! {
         /// Distance in metres that counts as 1.
         range: f32,
         _pad: u32,
+        /// Of the picture.
+        rays: ViewRays,
     }
     /// Where something has moved between surfaces and lights.
     ShaftParams {
@@ -732,7 +746,11 @@ gpu_structs! {
         reach: u32,
         /// The pixel of the G-buffer.
         pixel: [u32; 2],
-        _pad: [u32; 2],
+        /// Of the merged scene.
+        triangle_count: u32,
+        _pad: u32,
+        /// Of the G-buffer.
+        rays: ViewRays,
     }
     /// What that ray hits first.
     PickHit {

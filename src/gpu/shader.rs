@@ -62,6 +62,9 @@ pub struct Replaced {
     pub name: Arc<str>,
 }
 
+/// What shaders name where they differ by how arrays are read.
+const ARRAYS_ARE_TEXTURES: &str = "ARRAYS_ARE_TEXTURES";
+
 /// Text, file, line.
 type Line = (String, Arc<str>, usize);
 
@@ -179,12 +182,17 @@ impl<'a> Composer<'a> {
         let is_apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         let words = self.body.iter().flat_map(|(text, ..)| text.split(is_apart));
         let words: HashSet<&str> = words.collect();
-        let constants = self
+        let mut constants = self
             .library
             .constants()
             .filter(|constant| words.contains(constant.name))
             .map(|constant| (constant.wgsl(), "constants".into(), 1))
             .collect::<Vec<Line>>();
+        if words.contains(ARRAYS_ARE_TEXTURES) {
+            let are_textures = self.arrays == Arrays::Textures;
+            let text = format!("const {ARRAYS_ARE_TEXTURES}: bool = {are_textures};");
+            constants.push((text, "constants".into(), 1));
+        }
         let lines = || self.directives.iter().chain(&constants).chain(&self.body);
         Composed {
             text: lines().map(|(text, ..)| format!("{text}\n")).collect(),

@@ -58,8 +58,8 @@ impl Memory {
 const LABELS: [&[&str]; KINDS.len() - 1] = [
     &[
         "deform.",
+        "displacement",
         "geometry_copy",
-        "last_position",
         "merged.",
         "scene.",
     ],

@@ -5,8 +5,7 @@ use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::{Run, SegmentRun},
     edges::{
-        Air, GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees,
-        VolumeLayers,
+        Air, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees, VolumeLayers, WORD_FORMAT,
     },
     frame::Frame,
     materials::Surface,
@@ -57,7 +56,7 @@ impl Blend {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         // Materials with layers leave room for one more sampled texture.
-        let own = [Binding::Load(GBUFFER_FORMATS[4]), Binding::Read];
+        let own = [Binding::Load(WORD_FORMAT), Binding::Read];
         let ahead = [&Air::BINDINGS[..], &VolumeLayers::BINDINGS].concat();
         let bindings = [&Tree::BINDINGS[..], &own, &ahead].concat();
         let bindings: Vec<_> = bindings
@@ -134,7 +133,7 @@ impl Blend {
                 gpu,
                 "blend.nothing",
                 [1, 1],
-                GBUFFER_FORMATS[4],
+                WORD_FORMAT,
                 Usage::STORAGE_BINDING,
             ),
             layout,

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
+    edges::{GBuffer, Geometry, fitted, gbuffer_targets},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -30,7 +30,7 @@ impl BlendGBuffer {
             layouts.surface_pipeline(SurfacePipeline {
                 path: "render/blend_gbuffer.wgsl",
                 entry: LABEL,
-                targets: GBUFFER_FORMATS.map(Into::into).into(),
+                targets: gbuffer_targets(gpu),
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 indexed: false,

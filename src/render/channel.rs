@@ -155,7 +155,7 @@ impl ChannelPass {
                 &self.output,
                 &radiance.display,
                 source.motion.params,
-                source.motion.last_position,
+                source.motion.displacement,
                 &source.reflected.words,
                 source.deviation,
                 source.through,

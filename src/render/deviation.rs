@@ -91,6 +91,7 @@ impl Deviation {
                 leaf_cutoff: LEAF_CUTOFF,
                 size: frame.size,
                 range: frame.config.deviation.range(compared.size),
+                rays: frame.rays(),
                 ..DeviationParams::default()
             },
         );

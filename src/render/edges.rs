@@ -23,10 +23,14 @@ pub const FRESH_FORMAT: Format = Format::R32Uint;
 /// What `shadow_shafts` finds of each tile.
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
 
-/// Positions of the G-buffer, in this frame or the last.
-pub const POSITIONS: Binding = Binding::Texels(GBUFFER_FORMATS[0]);
+/// Size of an image that is bound and not used. No side is a power of two, as in most pictures: Mesa's software driver
+/// compiles a kernel once more for images of which other sides are.
+pub const UNUSED: [u32; 2] = [3, 3];
+
+/// Positions of the G-buffer, or displacements.
+pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
 /// Any other image of the G-buffer.
-pub const WORDS: Binding = Binding::Texels(GBUFFER_FORMATS[1]);
+pub const WORDS: Binding = Binding::Texels(WORD_FORMAT);
 /// Taps of the last frame.
 pub const TAPS: Binding = Binding::Texels(TAPS_FORMAT);
 /// Surfaces of this frame or the last.
@@ -36,7 +40,10 @@ pub const FRESH: Binding = Binding::TexelsArray(FRESH_FORMAT);
 /// Tiles where something has changed.
 pub const TILES: Binding = Binding::Texels(TILES_FORMAT);
 
-pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, LOBE_FORMATS, PICTURE_FORMAT};
+pub use super::formats::{
+    DEPTH_FORMAT, HDR_FORMAT, LOBE_FORMATS, PICTURE_FORMAT, POSITION_FORMAT, WORD_FORMAT,
+};
+pub(super) use super::formats::{drawn_position_format, gbuffer_targets};
 
 /// The merged triangles in world space at this frame's pose: made by `deform`.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +77,7 @@ pub struct ShadowMaps<'a> {
 /// What each pixel sees: made by `gbuffer` and `points_lines`.
 #[derive(Debug)]
 pub struct GBuffer {
-    /// World position, with roughness and metalness in w.
+    /// Depth or world position (common/gbuffer_position.wgsl), and roughness and metalness.
     pub position: GpuImage,
     /// World normal.
     pub normal: GpuImage,
@@ -87,24 +94,36 @@ pub struct GBuffer {
 impl GBuffer {
     /// Empty images of `size` pixels, to be drawn into.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
-        Self::with_usage(gpu, size, Usage::RENDER_ATTACHMENT, size)
+        Self::with_usage(
+            gpu,
+            size,
+            drawn_position_format(gpu),
+            Usage::RENDER_ATTACHMENT,
+            size,
+        )
     }
 
-    fn with_usage(gpu: &Gpu, size: [u32; 2], usage: Usage, depth_size: [u32; 2]) -> Self {
-        let image = |label, index: usize| {
+    fn with_usage(
+        gpu: &Gpu,
+        size: [u32; 2],
+        position: Format,
+        usage: Usage,
+        depth_size: [u32; 2],
+    ) -> Self {
+        let image = |label, format| {
             let usage = usage | Usage::TEXTURE_BINDING;
-            GpuImage::new(gpu, label, size, GBUFFER_FORMATS[index], usage)
+            GpuImage::new(gpu, label, size, format, usage)
         };
         Self {
-            position: image("position", 0),
-            normal: image("normal", 1),
-            albedo: image("albedo", 2),
-            emissive: image("emissive", 3),
+            position: image("position", position),
+            normal: image("normal", WORD_FORMAT),
+            albedo: image("albedo", WORD_FORMAT),
+            emissive: image("emissive", WORD_FORMAT),
             ids: GpuImage::new(
                 gpu,
                 "ids",
                 size,
-                GBUFFER_FORMATS[4],
+                WORD_FORMAT,
                 usage | Usage::TEXTURE_BINDING | Usage::STORAGE_BINDING | Usage::COPY_SRC,
             ),
             depth: GpuImage::new(
@@ -122,7 +141,7 @@ impl GBuffer {
         self.position.size()
     }
 
-    /// The colour attachments, in the order of [`GBUFFER_FORMATS`].
+    /// The colour attachments, in the order of `gbuffer_targets`.
     pub fn attachments(
         &self,
         load: wgpu::LoadOp<wgpu::Color>,
@@ -154,7 +173,13 @@ impl Hits {
     pub fn new(gpu: &Gpu, size: [u32; 2], lobes_size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            gbuffer: GBuffer::with_usage(gpu, size, Usage::STORAGE_BINDING, [1, 1]),
+            gbuffer: GBuffer::with_usage(
+                gpu,
+                size,
+                POSITION_FORMAT,
+                Usage::STORAGE_BINDING,
+                [1, 1],
+            ),
             found: GpuImage::with_layers(gpu, "hits.found", size, 2, Format::Rgba32Uint, usage),
             lobes: Lobes::new(gpu, lobes_size, Usage::STORAGE_BINDING),
         }
@@ -253,13 +278,13 @@ impl Reflected {
     }
 }
 
-/// Where what each pixel shows was in the last frame: made by `motion`.
+/// How far what each pixel shows has moved since the last frame: made by `motion`.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion<'a> {
     /// The cameras.
     pub params: &'a Uniform<MotionParams>,
-    /// World position in the last frame; w is that of [`GBuffer::position`].
-    pub last_position: &'a GpuImage,
+    /// How far it has moved, in world space, where the parameters say that anything has.
+    pub displacement: &'a GpuImage,
     /// The merged positions of the last frame, where anything has moved since.
     pub last_positions: Option<&'a Array>,
 }
@@ -270,7 +295,7 @@ pub struct Visibility {
     /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow
     /// rays are traced.
     pub words: wgpu::Buffer,
-    /// What the filter reads, a layer a slot; one texel without it. Behind those a layer a slot for the triangles
+    /// What the filter reads, a layer a slot; not used without it. Behind those a layer a slot for the triangles
     /// that block the light, plus 1, once anything moves.
     pub blocked: GpuImage,
     plan: VisibilityPlan,
@@ -317,7 +342,7 @@ impl Visibility {
         let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         let image = |label, is_used: bool| {
             let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-            let size = if is_used { plan.size } else { [1, 1] };
+            let size = if is_used { plan.size } else { UNUSED };
             // The filter takes two slots at a time.
             let layers = if is_used {
                 lights.next_multiple_of(2) * (1 + u32::from(plan.keeps_blockers))

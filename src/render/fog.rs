@@ -228,7 +228,6 @@ fn params(
 ) -> FogParams {
     let fog = &frame.config.fog;
     let before = last.unwrap_or(now);
-    let [eye_right, eye_up] = frame.view.eye_extents(frame.aspect());
     FogParams {
         last_clip_from_offset: before.clip_from_offset.to_cols_array_2d(),
         last_eye: before.eye.to_array(),
@@ -236,11 +235,9 @@ fn params(
         last_forward: before.forward.to_array(),
         far: now.far,
         medium: frame.fog_medium(),
-        eye_right: eye_right.to_array(),
-        remembered: (fog.history - 1).min(frames),
-        eye_up: eye_up.to_array(),
-        sky_rays: u32::from(frame.samples_occlusion),
         size,
+        remembered: (fog.history - 1).min(frames),
+        sky_rays: u32::from(frame.samples_occlusion),
         ..FogParams::default()
     }
 }

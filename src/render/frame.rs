@@ -8,14 +8,17 @@ use super::{
     environment::Environment,
     lights::{self, LightPlan},
     scene_buffers::SceneBuffers,
-    view::{View, jittered_from_clip},
+    view::{View, aspect, jittered_from_clip},
 };
 use crate::{
     Error, Result,
     config::{self, Antialias, Config, ShadowMode},
     gpu::{
         Bind, Gpu, UniformArray, bind_group,
-        layout::{FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
+        layout::{
+            FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView,
+            ViewRays,
+        },
         library::wgsl_constants,
     },
     scene::{
@@ -368,6 +371,11 @@ impl<'a> Prepared<'a> {
         jittered_from_clip(self.jitter, self.size) * self.view.clip_from_offset(self.aspect())
     }
 
+    /// The rays through the points that the frame looks at in its pixels.
+    pub fn rays(&self) -> ViewRays {
+        self.view.rays(self.jitter, self.size)
+    }
+
     /// How fog scatters light.
     pub fn fog_medium(&self) -> FogMedium {
         let fog = &self.config.fog;
@@ -474,10 +482,6 @@ pub(super) fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
     REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
 }
 
-fn aspect(size: [u32; 2]) -> f32 {
-    size[0].max(1) as f32 / size[1].max(1) as f32
-}
-
 /// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
 pub(crate) fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let allowed = gpu.limits.max_texture_dimension_2d;
@@ -543,10 +547,6 @@ impl FrameUniforms {
     ) -> Result<Frame<'a>> {
         let input = &prepared;
         let (config, lights) = (&*input.config, &input.lights);
-        // Moves the point that a pixel looks at to its centre.
-        let shift = jittered_from_clip(input.jitter, input.size).w_axis;
-        let [view_right, view_up] = input.view.half_extents(input.aspect());
-        let view_middle = input.view.forward() - shift.x * view_right - shift.y * view_up;
         let placement = environment.place(config, lights::has_sun(input.scene, config));
         let frame = GpuFrame {
             clip_from_offset: input.clip_from_offset().to_cols_array_2d(),
@@ -554,11 +554,9 @@ impl FrameUniforms {
             light_count: lights.len() as u32,
             forward: input.view.forward().to_array(),
             leaf_cutoff: config.tree.leaf_cutoff.max(1),
-            view_middle: view_middle.to_array(),
+            rays: input.rays(),
             shadow_mode: config.shadows.mode as u32,
-            view_right: view_right.to_array(),
             pcf_width: config.shadows.map_pcf_width.max(1),
-            view_up: view_up.to_array(),
             blended_cast: u32::from(config.shadows.blended_cast),
             background: if input.is_transparent() {
                 [0.0; 3]
@@ -617,6 +615,7 @@ impl FrameUniforms {
         let starts = std::iter::once(ReflectionStart::Solid).chain(blended);
         let at_bounces = starts.flat_map(|start| (1..=bounces).map(move |bounce| (start, bounce)));
         let at_hits = at_bounces.map(|(start, bounce)| GpuFrame {
+            at_hits: 1,
             counts_cost: 0,
             volume_shadows: 0,
             first_dimension: (bounce + start as u32 * bounces) * SAMPLE_BOUNCE,

@@ -3,7 +3,7 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::slices,
-    edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
+    edges::{GBuffer, Geometry, fitted, gbuffer_targets},
     frame::Frame,
     frustum::Frustum,
     materials::Surface,
@@ -47,7 +47,7 @@ impl GBufferPass {
             layouts.surface_pipeline(SurfacePipeline {
                 path,
                 entry,
-                targets: GBUFFER_FORMATS.map(Into::into).into(),
+                targets: gbuffer_targets(gpu),
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 indexed,

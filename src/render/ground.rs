@@ -2,7 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBUFFER_FORMATS, GBuffer, Geometry},
+    edges::{GBuffer, Geometry, gbuffer_targets},
     frame::{Frame, FrameInput},
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -33,11 +33,11 @@ pub struct GroundPass {
 
 impl GroundPass {
     /// Ready to be compiled.
-    pub fn new(layouts: &Layouts) -> Self {
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipeline = layouts.surface_pipeline(SurfacePipeline {
             path: "render/ground.wgsl",
             entry: "ground",
-            targets: GBUFFER_FORMATS.map(Into::into).into(),
+            targets: gbuffer_targets(gpu),
             // It is not seen from below.
             cull_mode: Some(wgpu::Face::Back),
             topology: wgpu::PrimitiveTopology::TriangleList,

@@ -3,7 +3,8 @@
 use super::{
     bindings::Layouts,
     edges::{
-        GBuffer, Geometry, Motion, POSITIONS, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, WORDS, fitted,
+        GBuffer, Geometry, Motion, POSITIONS, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED,
+        WORDS, fitted,
     },
     frame::{Frame, Prepared},
     recording::Recording,
@@ -22,8 +23,7 @@ use wgpu::TextureUsages as Usage;
 /// darken.
 const MOVING: u32 = 8;
 
-/// The pass, with what it keeps from frame to frame. Without sampled signals there is one texel of each
-/// image.
+/// The pass, with what it keeps from frame to frame. Without sampled signals its images are not used.
 #[derive(Debug)]
 pub struct History {
     kernel: Kernel,
@@ -146,7 +146,7 @@ impl History {
         Self {
             kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
             remembered: Uniform::new(gpu, "reproject.remembered"),
-            images: Images::new(gpu, [1, 1]),
+            images: Images::new(gpu, UNUSED),
             made_for: None,
             frames: 0,
             is_whole: false,
@@ -180,7 +180,7 @@ impl History {
         let gpu = recording.gpu;
         let was_whole = std::mem::take(&mut self.was_whole);
         let key = Key::of(frame);
-        let size = key.as_ref().map_or([1, 1], |key| key.size);
+        let size = key.as_ref().map_or(UNUSED, |key| key.size);
         if self.images.taps.size() != size {
             self.images = fitted(gpu, size, || Images::new(gpu, size))?;
             self.made_for = None;
@@ -215,7 +215,7 @@ impl History {
                 &[
                     &gbuffer.position,
                     &gbuffer.ids,
-                    motion.last_position,
+                    motion.displacement,
                     last,
                     &geometry.buffers.triangle_info,
                     output.taps,

@@ -3,8 +3,8 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     edges::{
-        Air, AmbientVisibility, GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance,
-        Reflected, Visibility,
+        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility,
+        WORD_FORMAT,
     },
     frame::Frame,
     materials::Surface,
@@ -32,7 +32,7 @@ impl LayersPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         // Materials with layers leave room for one more sampled texture.
-        let ids = Binding::Load(GBUFFER_FORMATS[4]);
+        let ids = Binding::Load(WORD_FORMAT);
         let bindings = [ids, Binding::Read, Binding::Read, Binding::Read];
         let bindings = bindings.into_iter().chain(Air::BINDINGS);
         let bindings: Vec<_> = bindings

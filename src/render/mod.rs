@@ -153,7 +153,7 @@ use crate::{
     config::{self, CameraMode, Config},
     gpu::{
         Gpu, Needs, image,
-        layout::TreeBox,
+        layout::{TreeBox, ViewRays},
         profiler::{Profiler, TimedFrame},
     },
     lab::RayList,
@@ -269,6 +269,8 @@ pub struct Renderer {
 struct LastFrame {
     /// Group 0.
     group: wgpu::BindGroup,
+    /// Through what it looked at in its pixels.
+    rays: ViewRays,
     /// Which frame of its picture it was.
     sample: FrameSample,
     /// Whether it was not made of paths.
@@ -291,8 +293,8 @@ impl Renderer {
             deform: Deform::new(gpu),
             trees: uploader.trees.clone(),
             gbuffer: GBufferPass::new(gpu, layouts),
-            points_lines: PointsLines::new(layouts),
-            ground: GroundPass::new(layouts),
+            points_lines: PointsLines::new(gpu, layouts),
+            ground: GroundPass::new(gpu, layouts),
             motion: MotionPass::new(gpu, layouts),
             history: History::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
@@ -719,6 +721,7 @@ impl Renderer {
         self.occlusion_rays.push_back(width * height * rays);
         self.last = Some(LastFrame {
             group: frame.group.clone(),
+            rays: frame.rays(),
             sample,
             is_fast,
         });
@@ -1063,11 +1066,11 @@ impl Renderer {
         scene: &UploadedScene,
         query: &PickQuery,
     ) -> Result<Option<u64>> {
-        if !self.has_geometry(scene) {
+        let Some(last) = self.last.as_ref().filter(|_| self.has_geometry(scene)) else {
             return Ok(None);
-        }
-        let gbuffer = self.gbuffer.output();
-        let recorded = self.pick.record(gpu, encoder, scene, gbuffer, query);
+        };
+        let seen = (self.gbuffer.output(), last.rays);
+        let recorded = self.pick.record(gpu, encoder, scene, seen, query);
         recorded.inspect_err(|_| self.pick.withdraw())
     }
 

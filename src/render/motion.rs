@@ -1,4 +1,4 @@
-//! `motion`: where the point that a pixel shows was in the last frame.
+//! `motion`: how far the point that a pixel shows has moved since the last frame.
 
 use super::{
     bindings::Layouts,
@@ -31,7 +31,7 @@ pub struct MotionPass {
     previous: Option<Camera>,
     /// Whether the last frame's motion is known.
     is_known: bool,
-    /// Whether the image holds it; otherwise nothing moved, and the G-buffer's positions do.
+    /// Whether the image holds it; otherwise nothing moved.
     has_output: bool,
 }
 
@@ -92,9 +92,9 @@ impl MotionPass {
         (self.is_known, self.has_output) = (false, false);
     }
 
-    /// Finds where each pixel's point was, where the frame asks for its motion. `last_positions` are the vertices
-    /// of the last frame where they differ from this one's. Without a last frame of the same scene nothing has
-    /// moved.
+    /// Finds how far each pixel's point has moved, where the frame asks for its motion. `last_positions` are the
+    /// vertices of the last frame where they differ from this one's. Without a last frame of the same scene nothing
+    /// has moved.
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
@@ -116,16 +116,18 @@ impl MotionPass {
             jitter: last_jitter,
             ..
         } = last.unwrap_or(now);
+        let last_positions = last_positions.filter(|_| last.is_some());
         let params = MotionParams {
             clip_from_offset: now.clip_from_offset.to_cols_array_2d(),
             last_clip_from_offset: last_clip.to_cols_array_2d(),
             last_eye: last_eye.to_array(),
             triangle_count: geometry.buffers.triangle_count,
             jitter: (now.jitter - last_jitter).to_array(),
+            moves: u32::from(last_positions.is_some()),
             ..MotionParams::default()
         };
         self.params.write(gpu, &params);
-        let Some(last_positions) = last_positions.filter(|_| last.is_some()) else {
+        let Some(last_positions) = last_positions else {
             return Ok(self.output(gbuffer));
         };
         if self.output.size() != frame.size {
@@ -160,13 +162,14 @@ impl MotionPass {
 
     /// The motion of the last frame, whose G-buffer is given, without its vertices.
     pub fn output<'a>(&'a self, gbuffer: &'a GBuffer) -> Motion<'a> {
-        let last_position = match self.has_output {
+        // Where nothing has moved, any image that the binding takes will do.
+        let displacement = match self.has_output {
             true => &self.output,
             false => &gbuffer.position,
         };
         Motion {
             params: &self.params,
-            last_position,
+            displacement,
             last_positions: None,
         }
     }
@@ -179,5 +182,5 @@ impl MotionPass {
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-    GpuImage::new(gpu, "last_position", size, FORMAT, usage)
+    GpuImage::new(gpu, "displacement", size, FORMAT, usage)
 }

@@ -2,7 +2,9 @@
 
 use super::{
     bindings::Layouts,
-    edges::{FRESH_FORMAT, GBuffer, Geometry, OcclusionFound, POSITIONS, Trees, WORDS, fitted},
+    edges::{
+        FRESH_FORMAT, GBuffer, Geometry, OcclusionFound, POSITIONS, Trees, UNUSED, WORDS, fitted,
+    },
     frame::Frame,
     recording::Recording,
 };
@@ -53,7 +55,7 @@ impl OcclusionRays {
             kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
             params: Uniform::new(gpu, "occlusion.params"),
             output: image(gpu, [1, 1]),
-            hits: hits(gpu, [1, 1]),
+            hits: hits(gpu, UNUSED),
         }
     }
 
@@ -77,7 +79,7 @@ impl OcclusionRays {
         let hits_size = if frame.bounces_light {
             frame.size
         } else {
-            [1, 1]
+            UNUSED
         };
         if self.hits.size() != hits_size {
             self.hits = fitted(gpu, hits_size, || hits(gpu, hits_size))?;

@@ -6,7 +6,7 @@ use crate::{
     accel::layout::BVH_MISS,
     gpu::{
         Gpu, Kernel, Needs, Recorder, Workgroups,
-        layout::{PickHit, PickParams},
+        layout::{PickHit, PickParams, ViewRays},
         pass::Binding::{Float, Uint, Uniform, Write},
         readback::Counters,
     },
@@ -74,8 +74,8 @@ impl Pick {
         self.kernel.needs(needs);
     }
 
-    /// Asks for what `query` sees in the geometry of the last frame. Returns the number of the answer, or
-    /// `None` where too many are under way.
+    /// Asks for what `query` sees in the geometry of the last frame, which `gbuffer` saw along `rays`. Returns the
+    /// number of the answer, or `None` where too many are under way.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Pick {
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         scene: &UploadedScene,
-        gbuffer: &GBuffer,
+        (gbuffer, rays): (&GBuffer, ViewRays),
         query: &PickQuery,
     ) -> Result<Option<u64>> {
         let buffers = &scene.buffers;
@@ -102,6 +102,8 @@ impl Pick {
             forward: view.forward().to_array(),
             reach: if has_segments { REACH } else { 0 },
             pixel: query.pixel_of(gbuffer.size()),
+            triangle_count: buffers.triangle_count,
+            rays,
             ..PickParams::default()
         };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

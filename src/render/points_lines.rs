@@ -2,7 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBUFFER_FORMATS, GBuffer, Geometry},
+    edges::{GBuffer, Geometry, gbuffer_targets},
     frame::Frame,
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Needs, pass},
+    gpu::{Gpu, Needs, pass},
 };
 
 /// The pass.
@@ -21,12 +21,12 @@ pub struct PointsLines {
 
 impl PointsLines {
     /// Ready to be compiled.
-    pub fn new(layouts: &Layouts) -> Self {
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipelines = SegmentPipelines::new(|topology| {
             layouts.surface_pipeline(SurfacePipeline {
                 path: "render/points_lines.wgsl",
                 entry: "points_lines",
-                targets: GBUFFER_FORMATS.map(Into::into).into(),
+                targets: gbuffer_targets(gpu),
                 cull_mode: None,
                 topology,
                 indexed: false,

@@ -5,7 +5,7 @@ use super::{
     bindings::Layouts,
     edges::{
         Air, GBuffer, Geometry, Hits, Lobes, Reflected, ReflectionSource, ReflectionStart, Trees,
-        fitted,
+        UNUSED, fitted,
     },
     frame::Frame,
     recording::Recording,
@@ -79,9 +79,9 @@ pub struct Traced<'a> {
     pub lobes: &'a Lobes,
     /// What each pixel reflects.
     pub reflected: &'a Reflected,
-    /// Means over frames, which become zeros where nothing is sent; one texel where there are none.
+    /// Means over frames, which become zeros where nothing is sent; not used where there are none.
     pub mean: &'a GpuImage,
-    /// The first rays, for neighbours; one texel where nobody reads them.
+    /// The first rays, for neighbours; not used where nobody reads them.
     pub sent: &'a GpuImage,
     /// The air that rays pass.
     pub air: Air<'a>,
@@ -102,7 +102,7 @@ impl Bounces {
             light: ReflectionLight::new(gpu, layouts),
             lobes: ReflectionLobes::new(gpu, layouts),
             layers: ReflectionLayers::new(gpu, layouts),
-            hits: [(); 2].map(|()| Hits::new(gpu, [1, 1], [1, 1])),
+            hits: [(); 2].map(|()| Hits::new(gpu, UNUSED, UNUSED)),
             list: ReflectionList::new(gpu, NOTHING)?,
             sent: Counters::new(gpu, "reflections.sent"),
             hit: Counters::new(gpu, "reflections.hit"),
@@ -138,9 +138,9 @@ impl Bounces {
         let settings = &frame.config.reflections;
         // From the second bounce on, hits are needed that the next ones start from.
         let further = size.filter(|_| settings.bounces > 1);
-        let lobes = further.filter(|_| buffers.has_layers()).unwrap_or([1, 1]);
+        let lobes = further.filter(|_| buffers.has_layers()).unwrap_or(UNUSED);
         for (hits, size) in self.hits.iter_mut().zip([size, further]) {
-            let size = size.unwrap_or([1, 1]);
+            let size = size.unwrap_or(UNUSED);
             if (hits.size(), hits.lobes.size()) != (size, lobes) {
                 *hits = fitted(gpu, size, || Hits::new(gpu, size, lobes))?;
             }

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Lobes, Motion, Reflected, fitted},
+    edges::{GBuffer, Lobes, Motion, Reflected, UNUSED, fitted},
     frame::Frame,
     history::{LightChanges, Reprojection},
     recording::Recording,
@@ -96,7 +96,7 @@ impl ReflectionFilter {
             accumulate: kernel("reflection_accumulate", &taken),
             smooth: kernel("reflection_smooth", &[out]),
             last_round: kernel(LABEL, &[Write]),
-            images: Images::new(gpu, [1, 1], [1, 1]),
+            images: Images::new(gpu, UNUSED, UNUSED),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
             last: None,
             changes: LightChanges::default(),
@@ -125,7 +125,7 @@ impl ReflectionFilter {
         filters: bool,
         index: u32,
     ) -> Result<[&GpuImage; 2]> {
-        let sent_size = if filters { size } else { [1, 1] };
+        let sent_size = if filters { size } else { UNUSED };
         if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
             self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
         }

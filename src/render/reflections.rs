@@ -3,7 +3,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Air, GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, fitted},
+    edges::{Air, GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, UNUSED, fitted},
     frame::{Frame, FrameInput, fits_reflections},
     history::Reprojection,
     lobes::LobesPass,
@@ -52,7 +52,7 @@ impl Reflections {
             filter: ReflectionFilter::new(gpu, layouts)?,
             output: Reflected::new(gpu, None)?,
             blended: Reflected::new(gpu, None)?,
-            unused: GpuImage::new(gpu, "reflection.unused", [1, 1], MEAN_FORMAT, usage),
+            unused: GpuImage::new(gpu, "reflection.unused", UNUSED, MEAN_FORMAT, usage),
         })
     }
 
@@ -105,16 +105,15 @@ impl Reflections {
                     log::warn!("{width} × {height} pixels are too many for reflections by rays");
                 });
             }
-            self.filter.fit(gpu, [1, 1], false, 0)?;
+            self.filter.fit(gpu, UNUSED, false, 0)?;
             self.lobes.forget(gpu, ReflectionStart::Solid)?;
             shadows.forget_hits(gpu)?;
             return Ok(&self.output);
         }
-        // Where nothing is averaged there is one texel of the means.
         let averaged = if settings.averages() {
             frame.size
         } else {
-            [1, 1]
+            UNUSED
         };
         let [mean, sent] = self
             .filter

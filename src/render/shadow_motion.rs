@@ -127,7 +127,7 @@ impl ShadowMotion {
                 &self.pairs.at(pair),
                 &gbuffer.position,
                 &gbuffer.ids,
-                motion.last_position,
+                motion.displacement,
                 last_positions,
                 &visibility.blocked,
                 history.surfaces,

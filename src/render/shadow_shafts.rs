@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{SURFACES, TILES_FORMAT, fitted},
+    edges::{SURFACES, TILES_FORMAT, UNUSED, fitted},
     frame::{Frame, Prepared},
     history::Reprojection,
     recording::Recording,
@@ -24,7 +24,7 @@ const TILE: u32 = 8;
 /// Label of the pass.
 const LABEL: &str = "shadow_shafts";
 
-/// The pass. Its image has one texel until it is asked for.
+/// The pass. Its image is not used until it is asked for.
 #[derive(Debug)]
 pub struct ShadowShafts {
     kernel: Kernel,
@@ -51,14 +51,17 @@ impl ShadowShafts {
         let all = GpuImage::new(
             gpu,
             "shadow_shafts.all",
-            [1, 1],
+            UNUSED,
             TILES_FORMAT,
             Usage::TEXTURE_BINDING | Usage::COPY_DST,
         );
         gpu.queue.write_texture(
             all.texture.as_image_copy(),
-            &[0xff; 8],
-            wgpu::TexelCopyBufferLayout::default(),
+            &[0xff; 8 * (UNUSED[0] * UNUSED[1]) as usize],
+            wgpu::TexelCopyBufferLayout {
+                bytes_per_row: Some(8 * UNUSED[0]),
+                ..Default::default()
+            },
             all.texture.size(),
         );
         Self {
@@ -70,7 +73,7 @@ impl ShadowShafts {
                 &[uniform, uniform, SURFACES, Store(TILES_FORMAT)],
             ),
             params: Uniform::new(gpu, "shadow_shafts.params"),
-            tiles: image(gpu, [1, 1]),
+            tiles: image(gpu, UNUSED),
             all,
             last: None,
         }
@@ -98,7 +101,7 @@ impl ShadowShafts {
         let gpu = recording.gpu;
         let size = match settles {
             true => frame.size.map(|side| side.div_ceil(TILE)),
-            false => [1, 1],
+            false => UNUSED,
         };
         if self.tiles.size() != size {
             self.tiles = fitted(gpu, size, || image(gpu, size))?;

@@ -2,7 +2,7 @@
 //! meaning its shaders know.
 
 use super::{
-    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS, fitted},
+    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS, UNUSED, fitted},
     frame::Frame,
     history::Reprojection,
     recording::Recording,
@@ -111,9 +111,9 @@ pub struct SignalFilter {
 }
 
 impl Signal {
-    /// Of one texel.
+    /// Not used yet.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        Self::of_size(gpu, [1, 1])
+        Self::of_size(gpu, UNUSED)
     }
 
     fn of_size(gpu: &Gpu, size: [u32; 2]) -> Result<Self> {

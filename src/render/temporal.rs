@@ -143,7 +143,7 @@ impl Temporal {
                 motion.params,
                 picture,
                 &gbuffer.position,
-                motion.last_position,
+                motion.displacement,
                 &last.color,
                 &self.sampler,
                 &last.samples,

@@ -1,6 +1,6 @@
 //! The camera of a frame: where the picture is taken from.
 
-use crate::scene::Projection;
+use crate::{gpu::layout::ViewRays, scene::Projection};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// Where the picture is taken from.
@@ -106,6 +106,25 @@ impl View {
         }
     }
 
+    /// The rays through a picture of that `size`, which looks at `jitter` in its pixels, from their middles, y down.
+    pub fn rays(&self, jitter: Vec2, size: [u32; 2]) -> ViewRays {
+        let [origin_right, origin_up] = self.eye_extents(aspect(size));
+        let [direction_right, direction_up] = self.half_extents(aspect(size));
+        // Moves the point that a pixel looks at to its centre.
+        let shift = jittered_from_clip(jitter, size).w_axis;
+        let origin = self.eye() - shift.x * origin_right - shift.y * origin_up;
+        let direction = self.forward() - shift.x * direction_right - shift.y * direction_up;
+        ViewRays {
+            origin: origin.to_array(),
+            direction: direction.to_array(),
+            origin_right: origin_right.to_array(),
+            origin_up: origin_up.to_array(),
+            direction_right: direction_right.to_array(),
+            direction_up: direction_up.to_array(),
+            ..ViewRays::default()
+        }
+    }
+
     /// Side of a pixel in metres at the eye, and what a metre of depth adds to it, in a picture of `rows`.
     pub fn pixel_side(&self, rows: u32) -> [f32; 2] {
         let rows = rows.max(1) as f32;
@@ -125,6 +144,11 @@ impl View {
             self.eye() + corner.truncate() / corner.w
         })
     }
+}
+
+/// Width over height.
+pub(super) fn aspect(size: [u32; 2]) -> f32 {
+    size[0].max(1) as f32 / size[1].max(1) as f32
 }
 
 /// From clip space to that of a picture that looks at `jitter` in its pixels, from their middles, y down.
@@ -152,5 +176,51 @@ impl PickQuery {
             let share = self.pixel[axis] / self.size[axis].max(1) as f32;
             ((share * gbuffer[axis] as f32) as u32).min(gbuffer[axis].saturating_sub(1))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Quat;
+
+    /// A point along a ray is seen where the frame looks in the pixel, at that depth.
+    #[test]
+    fn rays_go_through_what_a_frame_looks_at() {
+        let size = [40, 30];
+        let projections = [
+            Projection::Perspective { fov_y: 0.7 },
+            Projection::Orthographic { half_height: 3.0 },
+        ];
+        for projection in projections {
+            let view = View {
+                world_from_view: Mat4::from_rotation_translation(
+                    Quat::from_rotation_y(0.6) * Quat::from_rotation_x(-0.3),
+                    Vec3::new(3.0, 2.0, 5.0),
+                ),
+                projection,
+                near: 0.1,
+                far: 100.0,
+            };
+            for jitter in [Vec2::ZERO, Vec2::new(0.3, -0.4)] {
+                let rays = view.rays(jitter, size);
+                let clip = jittered_from_clip(jitter, size) * view.clip_from_offset(aspect(size));
+                for ndc in [Vec2::ZERO, Vec2::new(-0.9, 0.6), Vec2::new(0.4, -1.0)] {
+                    let along = |middle: [f32; 3], right: [f32; 3], up: [f32; 3]| {
+                        Vec3::from(middle) + ndc.x * Vec3::from(right) + ndc.y * Vec3::from(up)
+                    };
+                    let origin = along(rays.origin, rays.origin_right, rays.origin_up);
+                    let direction = along(rays.direction, rays.direction_right, rays.direction_up);
+                    let point = origin + 7.0 * direction;
+                    assert!(((point - view.eye()).dot(view.forward()) - 7.0).abs() < 1e-5);
+                    let seen = clip * (point - view.eye()).extend(1.0);
+                    let seen = seen.truncate().truncate() / seen.w;
+                    assert!(
+                        seen.distance(ndc) < 1e-5,
+                        "{projection:?}: {seen} for {ndc}"
+                    );
+                }
+            }
+        }
     }
 }
