@@ -141,11 +141,13 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
     }
 }
 
-/// The number, or the next one that is no power of two. Mesa's software driver compiles a kernel once more for textures
-/// of which other sides are powers of two: so scenes of all sizes share what it has compiled.
-fn without_powers_of_two(number: u32) -> u32 {
+/// The number, or the next one that is no power of two, up to the longest side of the adapter's textures. Mesa's software
+/// driver compiles a kernel once more for textures of which other sides are powers of two: so scenes and pictures of all
+/// sizes share what it has compiled.
+pub(crate) fn without_powers_of_two(gpu: &Gpu, number: u32) -> u32 {
     let least = number.max(3);
-    least + u32::from(least.is_power_of_two())
+    let allowed = gpu.limits.max_texture_dimension_2d;
+    (least + u32::from(least.is_power_of_two())).min(allowed.max(number))
 }
 
 fn texture(
@@ -164,7 +166,7 @@ fn texture(
             by: format!("texture limit of {}", gpu.info.name),
         });
     }
-    let height = without_powers_of_two(rows).min(allowed);
+    let height = without_powers_of_two(gpu, rows);
     let (format, usage) = match storage_format(words) {
         Some(format) => (format, wgpu::TextureUsages::STORAGE_BINDING),
         None => (

@@ -3,7 +3,7 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::Run,
-    edges::{GBuffer, Geometry, LOBE_FORMATS, Lobes, ReflectionStart, fitted},
+    edges::{GBuffer, Geometry, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -50,7 +50,7 @@ impl LobesPass {
             single_sided: pipeline(Some(wgpu::Face::Back)),
             double_sided: pipeline(None),
             layout,
-            outputs: [(); 2].map(|()| Lobes::new(gpu, [1, 1], Usage::RENDER_ATTACHMENT)),
+            outputs: [(); 2].map(|()| Lobes::new(gpu, UNUSED, Usage::RENDER_ATTACHMENT)),
         }
     }
 
@@ -72,7 +72,7 @@ impl LobesPass {
 
     /// Forgets those of a start.
     pub fn forget(&mut self, gpu: &Gpu, start: ReflectionStart) -> Result<()> {
-        self.fit(gpu, start, [1, 1])
+        self.fit(gpu, start, UNUSED)
     }
 
     fn fit(&mut self, gpu: &Gpu, start: ReflectionStart, size: [u32; 2]) -> Result<()> {

@@ -7,6 +7,7 @@ use super::{
     edges::{Geometry, Trees},
     frame::Frame,
     path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts},
+    ray_list::entries,
     recording::Recording,
 };
 use crate::{
@@ -14,12 +15,12 @@ use crate::{
     accel::layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, Uniform, UniformArray, Variants, Workgroups,
-        layout::{HitRange, PathStage, RAY_BLOCK, RAY_LIST_WIDTH, REFLECTION_BINS},
+        layout::{HitRange, PathStage, RAY_BLOCK, REFLECTION_BINS},
         pass::Binding::{self, Read, Store, Uint, Uniform as OfUniform, Write},
     },
 };
 use std::num::NonZeroU64;
-use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
 /// Most paths that are followed together: 52 MiB of their rows.
 const MOST_PATHS: u32 = 1 << 18;
@@ -312,18 +313,10 @@ impl PathStages {
 
 impl PathList {
     fn new(gpu: &Gpu, capacity: u32) -> Self {
-        let rows = capacity.div_ceil(RAY_LIST_WIDTH);
-        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         let bytes = u64::from(REFLECTION_BINS + 1) * size_of::<HitRange>() as u64;
         let both = Buffer::STORAGE | Buffer::UNIFORM | Buffer::INDIRECT;
         Self {
-            entries: GpuImage::new(
-                gpu,
-                "path.list",
-                [RAY_LIST_WIDTH, rows],
-                Format::R32Uint,
-                usage,
-            ),
+            entries: entries(gpu, "path.list", capacity),
             ranges: gpu.buffer("path.ranges", bytes, both),
         }
     }

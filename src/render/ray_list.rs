@@ -4,6 +4,7 @@
 
 use crate::gpu::{
     Gpu, GpuImage,
+    array::without_powers_of_two,
     layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch},
 };
 use std::num::NonZeroU64;
@@ -37,20 +38,21 @@ pub struct Batch {
     params: RayBatch,
 }
 
+/// An image for as many entries of a list, row by row.
+pub(super) fn entries(gpu: &Gpu, label: &'static str, count: u32) -> GpuImage {
+    let rows = without_powers_of_two(gpu, count.div_ceil(RAY_LIST_WIDTH));
+    let usage = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
+    let format = wgpu::TextureFormat::R32Uint;
+    GpuImage::new(gpu, label, [RAY_LIST_WIDTH, rows], format, usage)
+}
+
 impl RayList {
     /// A list for pictures of `size` pixels with `slots` lights each, of up to `most` entries at once;
     /// without lights it has no batch.
     pub fn new(gpu: &Gpu, size: [u32; 2], slots: u32, most: u32) -> Self {
         let batches = batches(size, slots, most);
         let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.slot_count;
-        let rows = batches
-            .iter()
-            .map(rays)
-            .max()
-            .unwrap_or(0)
-            .div_ceil(RAY_LIST_WIDTH);
-        let usage = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
-        let format = wgpu::TextureFormat::R32Uint;
+        let longest = batches.iter().map(rays).max().unwrap_or(0);
         let bytes = STRIDE * batches.len() as u64;
         let params = gpu.buffer(
             "ray_list.params",
@@ -62,7 +64,7 @@ impl RayList {
                 .write_buffer(&params, batch.offset, bytemuck::bytes_of(&batch.params));
         }
         Self {
-            entries: GpuImage::new(gpu, "ray_list", [RAY_LIST_WIDTH, rows], format, usage),
+            entries: entries(gpu, "ray_list", longest),
             arguments: gpu.buffer(
                 "ray_list.arguments",
                 bytes,

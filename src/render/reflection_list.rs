@@ -1,21 +1,18 @@
 //! The list of reflection rays of a bounce, and of their hits: `reflection_classify` fills it, `reflection_rays` traces
 //! it in batches, and `reflection_sort` sorts the hits.
 
-use super::edges::ReflectionStart;
+use super::{edges::ReflectionStart, ray_list::entries};
 use crate::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS},
     config::{HitOrder, RayListing},
     gpu::{
         Gpu, GpuImage, UniformArray,
-        layout::{
-            HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES,
-            SAMPLE_REFLECTIONS,
-        },
+        layout::{HitRange, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES, SAMPLE_REFLECTIONS},
     },
 };
 use std::num::NonZeroU64;
-use wgpu::{BufferUsages, TextureUsages};
+use wgpu::BufferUsages;
 
 /// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
 const STRIDE: u64 = 256;
@@ -84,7 +81,6 @@ impl ReflectionList {
         let blocks = rays.div_ceil(u64::from(SORT_BLOCK * SORT_ROUNDS)).max(1);
         let storage = BufferUsages::STORAGE;
         let indirect = storage | BufferUsages::INDIRECT;
-        let rows = rays.div_ceil(u64::from(RAY_LIST_WIDTH)) as u32;
         let starts = [ReflectionStart::Solid, ReflectionStart::Blended];
         let bounces = starts.map(|start| (0..made_for.bounces).map(move |bounce| (start, bounce)));
         let params: Vec<_> = bounces
@@ -106,13 +102,7 @@ impl ReflectionList {
             })
             .collect();
         Ok(Self {
-            entries: GpuImage::new(
-                gpu,
-                "reflection_list",
-                [RAY_LIST_WIDTH, rows],
-                wgpu::TextureFormat::R32Uint,
-                TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING,
-            ),
+            entries: entries(gpu, "reflection_list", rays as u32),
             arguments: gpu.buffer(
                 "reflection_list.arguments",
                 STRIDE * (2 + batches),

@@ -2,16 +2,16 @@
 //! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
 use super::{
-    edges::{FRESH_FORMAT, TAPS_FORMAT, fitted},
+    edges::{FRESH_FORMAT, TAPS_FORMAT, UNUSED, UNUSED_LAYERS, fitted},
     history::Reprojection,
 };
 use crate::{
     Result,
-    gpu::{Bind, Gpu, GpuImage},
+    gpu::{Arrays, Bind, Gpu, GpuImage},
 };
 use wgpu::TextureUsages as Usage;
 
-/// What the last frame found; one texel of each image without it.
+/// What the last frame found; images that are not used without it.
 #[derive(Debug)]
 pub struct ShadowEdges {
     /// A layer for two slots (common/shadow_edges_word.wgsl), of the last frame and of this one by the parity of
@@ -27,9 +27,9 @@ impl ShadowEdges {
     pub fn new(gpu: &Gpu) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            found: pair(gpu, [1, 1], 1),
-            none: image(gpu, [1, 1], 1),
-            no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", [1, 1], TAPS_FORMAT, usage),
+            found: pair(gpu, UNUSED, UNUSED_LAYERS),
+            none: image(gpu, UNUSED, UNUSED_LAYERS),
+            no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", UNUSED, TAPS_FORMAT, usage),
         }
     }
 
@@ -41,8 +41,8 @@ impl ShadowEdges {
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], slots: Option<u32>) -> Result<()> {
         let (size, layers) = match slots {
-            Some(slots) => (size, slots.div_ceil(2).max(1)),
-            None => ([1, 1], 1),
+            Some(slots) => (size, slots.div_ceil(2).max(least_layers(gpu))),
+            None => (UNUSED, UNUSED_LAYERS),
         };
         let [found, _] = &self.found;
         if (found.size(), found.layers()) != (size, layers) {
@@ -72,6 +72,14 @@ impl ShadowEdges {
             true => [odd, even],
             false => [even, odd],
         }
+    }
+}
+
+/// As many as images that are not used have, on software adapters; layers that nobody writes hold no edges.
+fn least_layers(gpu: &Gpu) -> u32 {
+    match gpu.capabilities.arrays {
+        Arrays::Textures => UNUSED_LAYERS,
+        Arrays::Buffers => 1,
     }
 }
 
