@@ -6,7 +6,10 @@ use canopy::gpu::Arrays;
 use naga::{
     AddressSpace, Block, Expression, Function, Handle, LocalVariable, Module, Span, Statement,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 /// Uniforms that a value is made of, operand by operand, up to the first that is neither uniform nor constant: those
 /// that Mesa notes down.
@@ -44,6 +47,8 @@ struct Call<'a> {
     arguments: Vec<Noted>,
     /// What a variable's value is made of, where it has one value, or one of two by a condition.
     variables: BTreeMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
+    /// Variables whose values are being looked at.
+    open: RefCell<BTreeSet<Handle<LocalVariable>>>,
     /// What called functions return.
     results: BTreeMap<Handle<Expression>, Noted>,
 }
@@ -55,6 +60,7 @@ impl<'a> Call<'a> {
             function,
             arguments,
             variables: BTreeMap::new(),
+            open: RefCell::default(),
             results: BTreeMap::new(),
         };
         let mut stores: BTreeMap<_, u32> = BTreeMap::new();
@@ -148,10 +154,18 @@ impl<'a> Call<'a> {
                         false => Noted::default(),
                     }
                 }
-                Expression::LocalVariable(variable) => self
-                    .variables
-                    .get(variable)
-                    .map_or_else(Noted::default, |operands| all(operands)),
+                Expression::LocalVariable(variable) => {
+                    let Some(operands) = self.variables.get(variable) else {
+                        return Noted::default();
+                    };
+                    // A value may be made of the last one.
+                    if !self.open.borrow_mut().insert(*variable) {
+                        return Noted::default();
+                    }
+                    let noted = all(operands);
+                    self.open.borrow_mut().remove(variable);
+                    noted
+                }
                 _ => Noted::default(),
             },
             Expression::CallResult(_) => self.results.get(&value).cloned().unwrap_or_default(),
@@ -410,6 +424,7 @@ fn such_branches_are_found() {
         "var at = thread; if params.x > 2u { at = 7u; } store(at);",
         "for (var i = 0u; i < params[thread & 3u]; i++) { store(i); }",
         "store(params.x);",
+        "var at: u32; at = at + thread; if at > 2u { store(at); }",
     ] {
         assert_eq!(shader(fine), BTreeSet::new(), "{fine}");
     }
