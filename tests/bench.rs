@@ -119,7 +119,7 @@ fn build_makes_sound_trees_over_every_kind() {
 
 #[test]
 fn trace_reports_rates_visits_and_the_baseline() {
-    let report = report("trace scene.obj --size 24x16");
+    let report = report("trace scene.obj --size 24x18");
     // Rays, queries and leaf cutoffs.
     assert_eq!(runs(&report).len(), 3 * 2 * 6);
     for rays in ["primary", "shadow", "ambient_occlusion"] {
@@ -142,7 +142,7 @@ fn trace_reports_rates_visits_and_the_baseline() {
         }
     }
     let primary = &runs(&report)[0];
-    assert_eq!(primary["ray_count"], 24 * 16);
+    assert_eq!(primary["ray_count"], 24 * 18);
     assert!(number(&primary["hit_share"]) > 0.1);
 }
 
@@ -154,7 +154,7 @@ fn report_hits(report: &Value, of: &Value) -> Value {
 
 #[test]
 fn trace_runs_on_every_kind() {
-    let report = report("trace --triangles 200 --meshes 3 --size 16x16 --leaf-cutoff 4");
+    let report = report("trace --triangles 200 --meshes 3 --size 18x18 --leaf-cutoff 4");
     for kind in KINDS {
         let of = |run: &&Value| run["name"] == kind && run["rays"] == "primary";
         let runs: Vec<_> = runs(&report).iter().filter(of).collect();
@@ -195,7 +195,7 @@ fn query_compares_orders_and_ways() {
 
 #[test]
 fn frame_reports_every_pass() {
-    let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 32x24");
+    let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 34x24");
     let expected = ["scene.obj", "meshes"].map(|name| [name; 3]);
     assert_eq!(names(&report), expected.as_flattened());
     for (run, policy) in runs(&report)
@@ -217,7 +217,7 @@ fn frame_reports_every_pass() {
 
 #[test]
 fn paths_are_followed_by_every_choice_of_kernels() {
-    let report = report("pathtrace scene.obj --size 24x16 --set paths.bounces=3");
+    let report = report("pathtrace scene.obj --size 24x18 --set paths.bounces=3");
     let variants: Vec<_> = runs(&report)
         .iter()
         .map(|run| [&run["kernels"], &run["sorted"]].map(|what| what.as_str().unwrap()))
@@ -241,7 +241,7 @@ fn paths_are_followed_by_every_choice_of_kernels() {
 #[test]
 fn reflect_compares_every_step_with_leaving_it_out() {
     // Everything sends rays, however rough.
-    let report = report("reflect scene.obj --size 24x16 --set reflections.max_roughness=1");
+    let report = report("reflect scene.obj --size 24x18 --set reflections.max_roughness=1");
     let steps: Vec<_> = runs(&report)
         .iter()
         .map(|run| [&run["list"], &run["sort"]].map(|step| step.as_str().unwrap()))
@@ -264,7 +264,7 @@ fn reflect_compares_every_step_with_leaving_it_out() {
         listed[0] < listed[1] && listed[1] <= listed[2],
         "{listed:?}"
     );
-    assert_eq!(listed[2], 24.0 * 16.0);
+    assert_eq!(listed[2], 24.0 * 18.0);
     assert_eq!(listed[3..], [listed[0]; 3]);
     // Where nothing is compacted, each ray is listed as a hit.
     let hits = counts("hits");
@@ -422,10 +422,10 @@ fn impossible_options_are_wrong_usage() {
         "irradiance --faces 0",
         "irradiance --pairs 1K",
         "irradiance --triangles 1K",
-        "irradiance --size 8x8",
+        "irradiance --size 10x10",
         "irradiance scene.obj",
         "compile scene.obj",
-        "compile --size 8x8",
+        "compile --size 10x10",
         "compile --shaders nothing",
         "sort --shaders sort",
     ] {
@@ -451,7 +451,7 @@ fn paths_are_played_and_reported() {
     ]}"#;
     std::fs::write(file("keys.json"), keys).unwrap();
     let line = format!(
-        "path scene.obj --path {} --fps 10 --size 64x36 --warm-up 1 --json -o {}",
+        "path scene.obj --path {} --fps 10 --size 66x36 --warm-up 1 --json -o {}",
         file("keys.json"),
         file("report.html")
     );
@@ -485,7 +485,7 @@ fn paths_are_played_and_reported() {
     // What the page says is what the JSON says.
     assert!(page.contains(&format!("<td>{most:.3}</td>")), "{most}");
 
-    let turn = bench("path scene.obj --size 32x18 --frames 3 --warm-up 0");
+    let turn = bench("path scene.obj --size 34x18 --frames 3 --warm-up 0");
     let text = String::from_utf8_lossy(&turn.stdout);
     assert!(
         turn.status.success() && text.contains("slowest frames"),

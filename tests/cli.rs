@@ -247,7 +247,7 @@ fn a_scene_of_points_and_lines_is_counted_and_framed() {
     assert_eq!(info["bounds"]["max"], serde_json::json!([9.0, 2.0, 1.0]));
     assert_eq!(info["warnings"].as_array().map(Vec::len), Some(1), "{info}");
     folder.succeeds(
-        "render thin.obj -o a.png --size 32x32 --aov depth=a.exr --stats s.json \
+        "render thin.obj -o a.png --size 34x34 --aov depth=a.exr --stats s.json \
          --set environment.background=color",
     );
     let picture = picture(&folder.path("a.png")).into_rgb8();
@@ -282,7 +282,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
         );
         for shadows in ["rays", "map"] {
             folder.succeeds(&format!(
-                "render {file} -o a.png --size 8x8 --shadows {shadows} --aov depth=a.exr \
+                "render {file} -o a.png --size 10x10 --shadows {shadows} --aov depth=a.exr \
                  --set environment.background=color"
             ));
             let picture = picture(&folder.path("a.png")).into_rgb8();
@@ -291,7 +291,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
         }
         folder.succeeds(&format!("export {file} -o b.obj"));
         folder.succeeds("info b.obj");
-        folder.succeeds(&format!("bench frame {file} --size 8x8 --json"));
+        folder.succeeds(&format!("bench frame {file} --size 10x10 --json"));
     }
 }
 
@@ -461,17 +461,17 @@ fn scenes_come_from_standard_input_and_pictures_go_to_standard_output() {
             "{info}"
         );
     }
-    let tiny = "--size 16x16 --shadows off --occlusion off --set environment.source=color";
+    let tiny = "--size 18x18 --shadows off --occlusion off --set environment.source=color";
     let output = run(&format!("render - -o - -q {tiny}"), OBJ.as_bytes());
     assert!(output.stderr.is_empty(), "{:?}", output.stderr);
     let picture = image::load_from_memory_with_format(&output.stdout, image::ImageFormat::Png);
-    assert_eq!(picture.unwrap().into_rgba8().dimensions(), (16, 16));
+    assert_eq!(picture.unwrap().into_rgba8().dimensions(), (18, 18));
     let output = run(
         &format!("render - -o - --format jpg {tiny}"),
         OBJ.as_bytes(),
     );
     let picture = image::load_from_memory_with_format(&output.stdout, image::ImageFormat::Jpeg);
-    assert_eq!(picture.unwrap().into_rgb8().dimensions(), (16, 16));
+    assert_eq!(picture.unwrap().into_rgb8().dimensions(), (18, 18));
     for (line, input, part) in [
         (
             "info -",
@@ -495,7 +495,7 @@ fn scenes_come_from_standard_input_and_pictures_go_to_standard_output() {
 #[test]
 fn transparent_pictures_keep_their_colours_at_edges() {
     let folder = Folder::new();
-    let line = "--size 32x24 --shadows off --occlusion off --transparent --sun 0,-1,0 --eye 0,4,0.01 \
+    let line = "--size 34x24 --shadows off --occlusion off --transparent --sun 0,-1,0 --eye 0,4,0.01 \
                 --target 0,0,0 --fov 40";
     for (name, samples) in [("smaa.png", 1), ("mean.png", 8)] {
         folder.succeeds(&format!(
@@ -537,7 +537,7 @@ fn transparent_pictures_keep_their_colours_at_edges() {
 #[test]
 fn background_and_exposure_are_those_of_the_command_line() {
     let folder = Folder::new();
-    let tiny = "--size 16x16 --shadows off --occlusion off --sun 0,-1,0";
+    let tiny = "--size 18x18 --shadows off --occlusion off --sun 0,-1,0";
     let draw = |more: &str| {
         folder.succeeds(&format!("render scene.obj -o a.png {tiny} {more}"));
         let picture = picture(&folder.path("a.png")).into_rgba8();
@@ -560,7 +560,7 @@ fn background_and_exposure_are_those_of_the_command_line() {
 fn boxes_and_costs_of_trees_are_drawn() {
     let folder = Folder::new();
     let draw = |name: &str, options: &str| {
-        let view = "--size 64x48 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3";
+        let view = "--size 66x48 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3";
         folder.succeeds(&format!("render scene.obj -o {name} {view} {options}"));
         picture(&folder.path(name)).into_rgba32f()
     };
@@ -602,7 +602,7 @@ fn boxes_and_costs_of_trees_are_drawn() {
 fn auto_occlusion_is_the_same_on_every_adapter() {
     let folder = Folder::new();
     let draw = |name: &str, more: &str| {
-        let line = "--size 16x16 --shadows off --set environment.source=color";
+        let line = "--size 18x18 --shadows off --set environment.source=color";
         folder.succeeds(&format!("render scene.obj -o {name}.png {line} {more}"));
         std::fs::read(folder.path(&format!("{name}.png"))).unwrap()
     };
@@ -616,7 +616,7 @@ fn auto_occlusion_is_the_same_on_every_adapter() {
 #[test]
 fn a_shadow_channel_without_lights_is_an_error() {
     let folder = Folder::new();
-    let line = "render scene.obj -o a.png --size 16x16 --aov shadow=s.exr --set sun.enabled=off \
+    let line = "render scene.obj -o a.png --size 18x18 --aov shadow=s.exr --set sun.enabled=off \
                 --set environment.source=color";
     folder.fails(line, &["shadow", "--sun"]);
     assert_eq!(folder.names(), ["scene.obj"]);
@@ -660,7 +660,7 @@ fn a_shadow_channel_outlives_its_light() {
     }]);
     std::fs::write(folder.path("a.gltf"), scene.to_string()).unwrap();
     folder.succeeds(
-        "render a.gltf -o a{frame}.png --aov shadow=s{frame}.png --size 16x16 --frames 2 --fps 2 \
+        "render a.gltf -o a{frame}.png --aov shadow=s{frame}.png --size 18x18 --frames 2 --fps 2 \
          --occlusion off --set sun.enabled=off --set environment.source=color --clip 0 --stats a.json",
     );
     let stats = std::fs::read_to_string(folder.path("a.json")).unwrap();
@@ -673,7 +673,7 @@ fn a_shadow_channel_outlives_its_light() {
 fn stats_cover_every_frame_of_a_sequence() {
     let folder = Folder::new();
     folder.succeeds(
-        "render scene.obj -o f{frame}.png --size 16x16 --frames 3 --fps 2 --samples 2 --stats s.json",
+        "render scene.obj -o f{frame}.png --size 18x18 --frames 3 --fps 2 --samples 2 --stats s.json",
     );
     let stats = std::fs::read(folder.path("s.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
@@ -699,14 +699,14 @@ fn stats_cover_every_frame_of_a_sequence() {
 #[test]
 fn the_last_line_says_what_was_written() {
     let folder = Folder::new();
-    let line = "render scene.obj -o a.png --size 16x16 --shadows off --occlusion off";
+    let line = "render scene.obj -o a.png --size 18x18 --shadows off --occlusion off";
     let stderr = |more: &str| {
         let output = folder.canopy(&format!("{line} {more}"));
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
     let last = stderr("");
-    assert!(last.starts_with("wrote a.png (16 × 16 pixels, "), "{last}");
+    assert!(last.starts_with("wrote a.png (18 × 18 pixels, "), "{last}");
     assert_eq!(last.lines().count(), 1, "{last}");
     assert_eq!(stderr("-q"), "");
     let stages = stderr("-v");
@@ -796,12 +796,12 @@ fn a_window_without_a_display_says_what_to_do() {
 #[test]
 fn render_writes_pictures_floats_and_figures() {
     let folder = Folder::new();
-    let line = "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 \
+    let line = "render scene.obj -o lit.png --size 66x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 \
                 --fov 40 --ground grid --stats s.json";
     let aovs = "--aov position=p.exr,normal=n.png --aov depth=d.exr --aov shadow=s.exr,mesh=m.exr,cost=c.png";
     folder.succeeds(&format!("{line} {aovs}"));
     let lit = picture(&folder.path("lit.png")).into_rgba8();
-    assert_eq!(lit.dimensions(), (64, 48));
+    assert_eq!(lit.dimensions(), (66, 48));
     let luma = |x, y| {
         lit.get_pixel(x, y).0[..3]
             .iter()
@@ -810,23 +810,23 @@ fn render_writes_pictures_floats_and_figures() {
     };
     assert_ne!(
         luma(0, 0),
-        luma(32, 24),
+        luma(33, 24),
         "the scene differs from the background"
     );
 
     let float = |name: &str| picture(&folder.path(name)).into_rgba32f();
     let position = float("p.exr");
-    let at = position.get_pixel(32, 24).0;
+    let at = position.get_pixel(33, 24).0;
     assert!((at[1] - 0.5).abs() < 1e-4 && at[3] == 1.0, "{at:?}");
     assert!(position.get_pixel(0, 0).0[0].is_nan());
-    assert!((float("d.exr").get_pixel(32, 24).0[0] - 3.5).abs() < 1e-2);
-    assert_eq!(float("m.exr").get_pixel(32, 24).0[0], 1.0);
+    assert!((float("d.exr").get_pixel(33, 24).0[0] - 3.5).abs() < 1e-2);
+    assert_eq!(float("m.exr").get_pixel(33, 24).0[0], 1.0);
     // Straight above the upper triangle: it is lit, and nothing else lies in its shadow's sight but the lower
     // quad's rim.
-    assert_eq!(float("s.exr").get_pixel(32, 24).0[0], 1.0);
+    assert_eq!(float("s.exr").get_pixel(33, 24).0[0], 1.0);
     let up = picture(&folder.path("n.png"))
         .into_rgba8()
-        .get_pixel(32, 24)
+        .get_pixel(33, 24)
         .0;
     assert!((127..=128).contains(&up[0]) && up[1] >= 254, "{up:?}");
 
@@ -846,7 +846,7 @@ fn render_writes_pictures_floats_and_figures() {
 #[test]
 fn pictures_are_made_again_from_what_they_tell() {
     let folder = Folder::new();
-    let line = "render scene.obj --size 48x32 --samples 2 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3 --set image.tonemap=aces";
+    let line = "render scene.obj --size 48x34 --samples 2 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3 --set image.tonemap=aces";
     for name in ["a.png", "a.jpg", "a.exr"] {
         folder.succeeds(&format!("{line} -o {name}"));
         let again = format!("again-{name}");
@@ -863,12 +863,12 @@ fn pictures_are_made_again_from_what_they_tell() {
     // A picture with a bare name knows folders below it.
     std::fs::create_dir(folder.path("scenes")).unwrap();
     std::fs::copy(folder.path("scene.obj"), folder.path("scenes/other.obj")).unwrap();
-    folder.succeeds("render scenes/other.obj -o below.png --size 24x16");
+    folder.succeeds("render scenes/other.obj -o below.png --size 24x18");
     folder.succeeds("render --from below.png -o again-below.png");
     let [first, second] = ["below.png", "again-below.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
     // Options come on top, and a look below them.
-    folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x16");
+    folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x18");
     let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
     for told in [
         "\"shadows.mode\":\"off\"",
@@ -894,7 +894,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         edits.replace("0.9", "-0.9") + "}",
     )
     .unwrap();
-    let line = "render scene.obj --size 24x16 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3";
+    let line = "render scene.obj --size 24x18 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3";
     folder.succeeds(&format!("{line} -o unedited.png"));
     let mut before = picture(&folder.path("unedited.png"));
     for name in ["edits", "hidden"] {
@@ -908,7 +908,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         assert_ne!(now, before);
         before = now;
     }
-    folder.succeeds("render scene.obj -o plain.png --size 8x8 --set output.metadata=false");
+    folder.succeeds("render scene.obj -o plain.png --size 10x10 --set output.metadata=false");
     std::fs::create_dir(folder.path("sent")).unwrap();
     std::fs::copy(folder.path("a.png"), folder.path("sent/a.png")).unwrap();
     for (line, words) in [
@@ -950,7 +950,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     for name in ["old.hdr", "new.hdr"] {
         std::fs::write(folder.path(name), hdr(|_| [128, 64, 32, 129])).unwrap();
     }
-    folder.succeeds("render scene.obj --env old.hdr --size 8x8 -o lit.png");
+    folder.succeeds("render scene.obj --env old.hdr --size 10x10 -o lit.png");
     std::fs::remove_file(folder.path("old.hdr")).unwrap();
     folder.fails(
         "render --from lit.png -o c.png",
@@ -978,7 +978,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     let render = |name: &str, more: &str| {
         folder.succeeds(&format!(
             "render scene.obj -o {name}.png --aov normal={name}-normal.exr,mesh={name}-mesh.png \
-             --size 48x32 --occlusion off --stats {name}.json {more}"
+             --size 48x34 --occlusion off --stats {name}.json {more}"
         ));
         let bytes = |end: &str| std::fs::read(folder.path(&format!("{name}{end}"))).unwrap();
         [bytes(".png"), bytes("-normal.exr"), bytes("-mesh.png")]
@@ -1008,7 +1008,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
     assert_eq!(stats["samples"], 16);
 
-    folder.succeeds("render scene.obj -o many-{frame}.exr --frames 2 --samples 3 --size 48x32");
+    folder.succeeds("render scene.obj -o many-{frame}.exr --frames 2 --samples 3 --size 48x34");
     let texels = picture(&folder.path("many-1.exr")).into_rgba32f();
     let partly = texels
         .pixels()
@@ -1022,7 +1022,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
 fn stats_name_what_was_done_to_the_trees() {
     let folder = Folder::new();
     for (policy, work) in [("frame", "rebuild"), ("changed", "none"), ("refit", "none")] {
-        let line = "render scene.obj -o {frame}.png --frames 2 --size 16x16 --stats s.json";
+        let line = "render scene.obj -o {frame}.png --frames 2 --size 18x18 --stats s.json";
         folder.succeeds(&format!("{line} --set tree.rebuild={policy}"));
         let stats = std::fs::read(folder.path("s.json")).unwrap();
         let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
@@ -1037,7 +1037,7 @@ fn shadows_fall_in_every_mode_but_off() {
     let lit = |mode: &str| {
         // From beside the upper triangle and below it, the quad and the shadow on it are seen.
         let line = format!(
-            "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,0.4,3 --target 0,0,0 \
+            "render scene.obj -o lit.png --size 66x48 --sun 0,-1,0 --eye 0,0.4,3 --target 0,0,0 \
              --fov 40 --shadows {mode}"
         );
         folder.succeeds(&format!("{line} --aov shadow={mode}.exr"));
@@ -1054,7 +1054,7 @@ fn shadows_fall_in_every_mode_but_off() {
 fn sequences_are_numbered() {
     let folder = Folder::new();
     folder.succeeds(
-        "render scene.obj -o f{frame:3}.png --size 16x16 --frames 2 --aov depth=d{frame}.exr",
+        "render scene.obj -o f{frame:3}.png --size 18x18 --frames 2 --aov depth=d{frame}.exr",
     );
     assert_eq!(
         folder.names(),
@@ -1145,7 +1145,7 @@ fn blended_clips_are_drawn_as_their_mean() {
     still.write(&folder.path(""), "still.glb");
     let render = |file: &str, clip: &str| {
         let view =
-            "--size 64x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
+            "--size 66x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
         folder.succeeds(&format!("render {file} -o a.png {view} {clip}"));
         let floats = image::open(folder.path("p.exr")).unwrap().into_rgba32f();
         floats.pixels().map(|pixel| pixel.0).collect::<Vec<_>>()
@@ -1205,7 +1205,7 @@ fn cameras_go_along_paths_and_around() {
         {"time": 4, "eye": [4, 2, 0], "target": [0, 0.25, 0], "fov": 40}
     ]}"#;
     std::fs::write(folder.path("path.json"), path).unwrap();
-    let more = "--size 32x24 --occlusion off --shadows off -q --set output.metadata=false";
+    let more = "--size 34x24 --occlusion off --shadows off -q --set output.metadata=false";
     let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
     folder.succeeds(&format!(
         "render scene.obj -o p{{frame}}.png --path path.json --fps 2 {more}"
@@ -1268,7 +1268,7 @@ fn videos_are_encoded_by_ffmpeg() {
     let usual = std::env::var("PATH").unwrap();
     let run = |output: &str, path: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-        let more = "--frames 3 --fps 12.5 --size 32x24 --occlusion off --shadows off";
+        let more = "--frames 3 --fps 12.5 --size 34x24 --occlusion off --shadows off";
         let line = format!("render scene.obj -o {output} --turntable 1 {more}");
         command.args(line.split_whitespace()).env("PATH", path);
         folder.run(command)
@@ -1298,7 +1298,7 @@ fn videos_are_encoded_by_ffmpeg() {
             .map(|at| arguments[at + 1])
     };
     for (key, value) in [
-        ("-video_size", "32x24"),
+        ("-video_size", "34x24"),
         ("-framerate", "12.5"),
         ("-pixel_format", "rgba"),
         ("-i", "pipe:0"),
@@ -1330,7 +1330,7 @@ fn videos_are_encoded_by_ffmpeg() {
     // A program that reads no more ends the work, as a cancelled export does.
     fake("for last; do :; done; cat > \"${last#file:}\"");
     let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-    let line = "render scene.obj -o bad.mp4 --frames 200 --size 32x24 --shadows off --progress -q";
+    let line = "render scene.obj -o bad.mp4 --frames 200 --size 34x24 --shadows off --progress -q";
     command
         .args(line.split_whitespace())
         .current_dir(folder.0.path())
@@ -1348,7 +1348,7 @@ fn videos_are_encoded_by_ffmpeg() {
     // Nor is one left where ffmpeg has all pictures, and takes its time.
     fake("for last; do :; done; cat > \"${last#file:}\"; exec sleep 60");
     let mut child = Command::new(env!("CARGO_BIN_EXE_canopy"))
-        .args("render scene.obj -o bad.mp4 --size 32x24 --shadows off --progress -q".split(' '))
+        .args("render scene.obj -o bad.mp4 --size 34x24 --shadows off --progress -q".split(' '))
         .current_dir(folder.0.path())
         .env("PATH", &with_fake)
         .env("XDG_RUNTIME_DIR", folder.0.path())
@@ -1551,7 +1551,7 @@ fn pairs_follow_a_clip() {
         let pairs = rows(&folder.succeeds(&line));
         assert_eq!(pairs.len(), count, "{time}");
         let line = format!(
-            "render plates.glb -o a.png --aov intersections=i.exr --aov intersections=i.png --size 64x64 \
+            "render plates.glb -o a.png --aov intersections=i.exr --aov intersections=i.png --size 66x66 \
              --clip fall --time {time} --shadows off --occlusion off -q"
         );
         folder.succeeds(&line);
@@ -1767,7 +1767,7 @@ fn the_channel_deviation_reads_the_offset_of_a_copy() {
     };
     for (name, sign) in [("smaller", -1.0), ("larger", 1.0)] {
         folder.succeeds(&format!(
-            "render {name}.obj -o a.png -q --size 64x64 --deviation cube.obj --shadows off --occlusion off \
+            "render {name}.obj -o a.png -q --size 66x66 --deviation cube.obj --shadows off --occlusion off \
              --aov deviation=d.exr --aov deviation=d.png --aov position=p.exr --set deviation.tolerance=0.05"
         ));
         let [deviation, position] =
@@ -2000,7 +2000,7 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
         (" --set scene.variant=red", 0),
     ] {
         folder.succeeds(&format!(
-            "render a.gltf -o a.png --size 16x16 --camera 0{line}"
+            "render a.gltf -o a.png --size 18x18 --camera 0{line}"
         ));
         assert_eq!(most("a.png"), Some(channel), "{line}");
     }
@@ -2030,7 +2030,7 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
     assert!(obj.contains("f 1//1 2//2 3//3"), "{obj}");
     // From far away the triangle is a speck in the middle.
     folder.succeeds(
-        "render a.gltf -o a{frame}.png --size 16x16 --camera 0 --frames 2 --fps 1.25 --variant red",
+        "render a.gltf -o a{frame}.png --size 18x18 --camera 0 --frames 2 --fps 1.25 --variant red",
     );
     let corner = |name: &str| {
         *image::open(folder.path(name))
@@ -2109,7 +2109,7 @@ fn bake_env_writes_harmonics_and_cubes() {
         assert!(folder.path("even").join(name).is_file(), "{name}");
     }
     // A baked cube is an environment again.
-    folder.succeeds("render scene.obj -o lit.png --size 32x24 --env even.ktx2");
+    folder.succeeds("render scene.obj -o lit.png --size 34x24 --env even.ktx2");
 }
 
 #[test]
@@ -2119,7 +2119,7 @@ fn broken_environments_are_one_line() {
     std::fs::write(folder.path("cut.hdr"), &whole[..whole.len() - 9]).unwrap();
     std::fs::write(folder.path("words.hdr"), "this is no picture").unwrap();
     for line in [
-        "render scene.obj -o out.png --size 32x24 --env",
+        "render scene.obj -o out.png --size 34x24 --env",
         "bake-env -o out.json",
     ] {
         folder.fails(&format!("{line} cut.hdr"), &["cut.hdr"]);
@@ -2157,7 +2157,7 @@ fn folders_and_upward_axes_are_for_every_command() {
     assert!(info.contains("y, set by scene.up"), "{info}");
     assert!(info.contains("(0, 0, 0) to (1, 0, 3), at rest"), "{info}");
     let [up, lying] = ["z", "-z"].map(|axis| {
-        let line = format!("render model -o a.png --size 48x32 --shadows off --up {axis}");
+        let line = format!("render model -o a.png --size 48x34 --shadows off --up {axis}");
         folder.succeeds(&line);
         picture(&folder.path("a.png"))
     });

@@ -112,7 +112,7 @@ fn flip_of_anything_else_is_told_apart() {
 }
 
 /// Nothing but the sun's light.
-const PLAIN: &str = "--size 64x48 --occlusion off --reflections off --sun 0,-1,0.2 --eye 1.5,2,2";
+const PLAIN: &str = "--size 66x48 --occlusion off --reflections off --sun 0,-1,0.2 --eye 1.5,2,2";
 
 impl Folder {
     /// Runs a line of words without blanks, with its exit code, standard output and standard error.
@@ -395,19 +395,19 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
     for (picture, metric) in [("scene.png", "flip"), ("scene.exr", "rmse")] {
         let (code, _, stderr) = folder.outcome(&format!("render scene.obj {PLAIN} -o {picture}"));
         assert_eq!(code, 0, "{stderr}");
-        let look = PLAIN.replace("--size 64x48", "");
+        let look = PLAIN.replace("--size 66x48", "");
         let saved = folder.compares(&format!("{picture} scene.obj {look} --tolerance 0"));
         assert_eq!(
             [&saved["metric"], &saved["mean"]],
             [&json!(metric), &json!(0.0)]
         );
-        assert_eq!(saved["size"], json!([64, 48]));
+        assert_eq!(saved["size"], json!([66, 48]));
         let other = folder.compares(&format!("scene.obj {picture} {look} --shadows off"));
         assert!(other["mean"].as_f64().unwrap() > 0.001, "{other}");
     }
     folder.refuses(
         2,
-        "scene.obj scene.png --size 64x48",
+        "scene.obj scene.png --size 66x48",
         &["--size", "scene.png"],
     );
 }
@@ -457,8 +457,8 @@ fn what_cannot_be_compared_is_one_line() {
     folder.refuses(2, "a.png a.png --map-only", &["--map-only"]);
     folder.refuses(2, "a.png a.png --metric rmse --ppd 67", &["--ppd"]);
     folder.refuses(2, "- -", &["standard input"]);
-    let sizes = "scene.obj --size 64x48 --with output.size=[32,32]";
-    folder.refuses(1, sizes, &["64×48", "32×32"]);
+    let sizes = "scene.obj --size 66x48 --with output.size=[32,32]";
+    folder.refuses(1, sizes, &["66×48", "32×32"]);
     for line in [
         "",
         "a.png",

@@ -196,7 +196,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
     let compared = Compared::load(&compared_path, &config).unwrap();
     assert_eq!(compared.files, [compared_path]);
     let tree = ComparedTree::new(&gpu, Arc::new(compared)).unwrap();
-    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut stage = Stage::new(&gpu, &scene, [18, 18]);
     for time in [0.0f32, 0.3] {
         let pose = Pose::new(&scene, Some(0), time);
         let view = look_at(Vec3::Z * 5.0, Vec3::ZERO, 10.0);

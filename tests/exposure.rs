@@ -455,7 +455,7 @@ fn the_frame_shows_what_was_measured() {
 fn time_passes_in_seconds() {
     let gpu = gpu();
     let scene = lit_squares(1.0);
-    let mut stage = metered(&gpu, &scene, [16, 16]);
+    let mut stage = metered(&gpu, &scene, [18, 18]);
     stage.elapsed_secs = f32::INFINITY;
     let (_, start) = draw(&mut stage, facing());
     stage.config.exposure.compensation = 3.0;
@@ -495,7 +495,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
         near: 0.1,
         far: 10.0,
     };
-    let mut stage = metered(&gpu, &scene, [4, 4]);
+    let mut stage = metered(&gpu, &scene, [5, 5]);
     stage.darken();
     stage.config.image.tonemap = Tonemap::Reinhard;
     stage.config.exposure.percentiles = [0.0, 100.0];
@@ -573,7 +573,7 @@ fn lights_past_the_limit_do_not_darken_the_picture() {
     };
     let [some, all] = [256, 10_000].map(|count| {
         let scene = lit_by(count);
-        let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+        let mut stage = Stage::new(&gpu, &scene, [18, 18]);
         stage.darken();
         stage.config.shadows.mode = ShadowMode::Off;
         let pose = Pose::new(&scene, None, 0.0);

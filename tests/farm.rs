@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PICTURE: &str = "render scene.obj --size 16x12 --paths 7";
+const PICTURE: &str = "render scene.obj --size 18x12 --paths 7";
 
 impl Folder {
     fn done(&self, line: &str) {
@@ -129,7 +129,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         );
     }
     folder.done(
-        "render scene.obj --size 16x12 --paths 900000000 --part 1/2 --time-limit 0.001 -o early.exr",
+        "render scene.obj --size 18x12 --paths 900000000 --part 1/2 --time-limit 0.001 -o early.exr",
     );
     refused(
         "merge early.exr -o out.exr",
@@ -144,12 +144,12 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
     );
     part("2/2", "other", "--eye 1,2,3");
     refused("merge a.exr other.exr -o out.exr", &["of another view"]);
-    folder.done("render scene.obj --size 16x14 --paths 7 -o other.exr --part 2/2");
+    folder.done("render scene.obj --size 18x14 --paths 7 -o other.exr --part 2/2");
     refused(
         "merge a.exr other.exr -o out.exr",
-        &["16 × 14 pixels, not 16 × 12"],
+        &["18 × 14 pixels, not 18 × 12"],
     );
-    folder.done("render scene.obj --size 16x12 --paths 8 -o other.exr --part 2/2");
+    folder.done("render scene.obj --size 18x12 --paths 8 -o other.exr --part 2/2");
     refused("merge a.exr other.exr -o out.exr", &["8 samples, not 7"]);
     let scene = String::from_utf8(folder.bytes("scene.obj")).unwrap();
     std::fs::write(folder.path("scene.obj"), scene + "# another file\n").unwrap();
@@ -227,7 +227,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
     }
 }
 
-const SEQUENCE: &str = "render scene.obj --size 16x12 --paths 2 --turntable 1 --fps 5";
+const SEQUENCE: &str = "render scene.obj --size 18x12 --paths 2 --turntable 1 --fps 5";
 
 fn frames_are_those_of_the_sequence(folder: &Folder) {
     folder.done(&format!("{SEQUENCE} -o s{{frame}}.exr"));
@@ -267,7 +267,7 @@ fn frames_are_those_of_the_sequence(folder: &Folder) {
 }
 
 fn runs_that_were_ended_go_on(folder: &Folder) {
-    let line = "render scene.obj --size 16x12 --paths 600";
+    let line = "render scene.obj --size 18x12 --paths 600";
     folder.done(&format!("{line} -o long.exr"));
     let kept = format!("{line} --checkpoint keep.exr --checkpoint-every 0.001");
     let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
@@ -355,7 +355,7 @@ fn templates_make_the_picture(folder: &Folder) {
     let of_samples = [
         ("SCENE", "scene.obj"),
         ("PATHS", "7"),
-        ("OPTIONS", "--size 16x12"),
+        ("OPTIONS", "--size 18x12"),
     ];
 
     // Slurm.
@@ -379,7 +379,7 @@ fn templates_make_the_picture(folder: &Folder) {
         ("OUTPUT", "slurm-{frame:4}.exr"),
         ("FRAMES", "5"),
         ("PATHS", "2"),
-        ("OPTIONS", "--size 16x12 --turntable 1 --fps 5"),
+        ("OPTIONS", "--size 18x12 --turntable 1 --fps 5"),
     ];
     for task in ["1", "2"] {
         script("frames.slurm.sh", task, "2", &variables);
@@ -465,7 +465,7 @@ fn templates_make_the_picture(folder: &Folder) {
             "-p",
             "Paths=7",
             "-p",
-            "Options=--size 16x12",
+            "Options=--size 18x12",
         ];
         scheduled(folder, "openjd", &args, &[]);
         assert!(folder.bytes("ojd.exr") == whole);

@@ -122,7 +122,7 @@ fn trees_of_any_quality_give_the_same_picture() {
     moved.world_from_node[1].w_axis.x += 0.5;
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     let stage = |quality| {
-        let mut stage = Stage::new(&gpu, &scene, [96, 64]);
+        let mut stage = Stage::new(&gpu, &scene, [96, 66]);
         stage.config.shadows.mode = ShadowMode::Rays;
         stage.config.occlusion.mode = OcclusionMode::Rays;
         stage.config.tree.rebuild = Rebuild::Changed;
@@ -172,8 +172,8 @@ fn hidden_nodes_are_neither_drawn_nor_cast_shadows() {
     let mut bare = covered();
     bare.nodes[1].mesh = None;
     let at_rest = |scene: &Scene| Pose::new(scene, None, 0.0);
-    let without = pictures(&mut Stage::new(&gpu, &bare, [96, 64]), &at_rest(&bare));
-    let mut stage = Stage::new(&gpu, &scene, [96, 64]);
+    let without = pictures(&mut Stage::new(&gpu, &bare, [96, 66]), &at_rest(&bare));
+    let mut stage = Stage::new(&gpu, &scene, [96, 66]);
     let with = pictures(&mut stage, &at_rest(&scene));
     assert!(with.iter().zip(&without).all(|(a, b)| a != b), "it shows");
     let mut hidden = at_rest(&scene);
@@ -207,9 +207,9 @@ fn a_variant_is_what_a_new_upload_would_be() {
     let pose = Pose::new(&scene, None, 0.0);
     let expected = scenes
         .each_ref()
-        .map(|scene| pictures(&mut Stage::new(&gpu, scene, [96, 64]), &pose));
+        .map(|scene| pictures(&mut Stage::new(&gpu, scene, [96, 66]), &pose));
     assert!(expected[0] != expected[1] && expected[1] != expected[2]);
-    let mut stage = Stage::new(&gpu, &scenes[0], [96, 64]);
+    let mut stage = Stage::new(&gpu, &scenes[0], [96, 66]);
     for variant in [0, 1, 2, 1, 0] {
         stage.scene = &scenes[variant];
         stage.uploaded.write_variant(&gpu, stage.scene);
@@ -236,7 +236,7 @@ fn materials_that_move_are_what_a_new_upload_would_be() {
     let gpu = gpu();
     let scene = covered();
     let rest = Pose::new(&scene, None, 0.0);
-    let mut stage = Stage::new(&gpu, &scene, [96, 64]);
+    let mut stage = Stage::new(&gpu, &scene, [96, 66]);
     let still = pictures(&mut stage, &rest);
     // Colour and emission; and the alpha cutoff and texture transform of a mask, which rays look up
     // themselves.
@@ -255,7 +255,7 @@ fn materials_that_move_are_what_a_new_upload_would_be() {
     for (number, change) in changes.into_iter().enumerate() {
         let mut changed = scene.clone();
         change(&mut changed.materials[1]);
-        let expected = pictures(&mut Stage::new(&gpu, &changed, [96, 64]), &rest);
+        let expected = pictures(&mut Stage::new(&gpu, &changed, [96, 66]), &rest);
         let mut pose = rest.clone();
         pose.materials = vec![(1, changed.materials[1].clone())];
         assert!(
@@ -284,7 +284,7 @@ fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
         scene.skins.len() == 1 && !scene.clips.is_empty(),
         "the built-in scene moves"
     );
-    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut stage = Stage::new(&gpu, &scene, [18, 18]);
     let mut earlier: Option<Vec<Vec3>> = None;
     for time in [0.0, 0.7, 2.9] {
         let pose = Pose::new(&scene, Some(0), time);
@@ -340,7 +340,7 @@ fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
         Vec3::new(2.0, 0.5, 3.0),
     ] {
         scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale));
-        let mut stage = Stage::new(&gpu, &scene, [32, 32]);
+        let mut stage = Stage::new(&gpu, &scene, [34, 34]);
         stage.draw(
             &Pose::new(&scene, None, 0.0),
             look_at(Vec3::new(0.0, 0.0, 8.0), Vec3::ZERO, 20.0),
@@ -353,7 +353,7 @@ fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
                 "a triangle faces inwards at scale {scale}"
             );
         }
-        let nearest = stage.channel(Channel::Depth).texels[16 * 32 + 16][0];
+        let nearest = stage.channel(Channel::Depth).texels[17 * 34 + 17][0];
         assert!(
             (nearest - (8.0 - scale.z)).abs() < 0.05 * scale.z,
             "the front is culled: {nearest}"
@@ -365,7 +365,7 @@ fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
 fn a_clip_may_turn_a_mesh_inside_out_and_back() {
     let gpu = gpu();
     let scene = scene([sphere(Vec3::ZERO, 1.0, 8, 0)], vec![matte(Vec3::ONE)]);
-    let mut stage = Stage::new(&gpu, &scene, [32, 32]);
+    let mut stage = Stage::new(&gpu, &scene, [34, 34]);
     for x in [1.0, -1.0, 1.0] {
         let mut pose = Pose::new(&scene, None, 0.0);
         pose.world_from_node[0] = Mat4::from_scale(Vec3::new(x, 1.0, 1.0));
@@ -698,7 +698,7 @@ fn what_rays_visit_is_counted_only_where_it_is_read() {
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     let pose = Pose::new(&scene, None, 0.0);
     let stage = |max_rays, compact, reads: &[Channel], shown| {
-        let mut stage = Stage::new(&gpu, &scene, [64, 48]);
+        let mut stage = Stage::new(&gpu, &scene, [66, 48]);
         stage.config.shadows.max_rays = max_rays;
         stage.config.shadows.compact_rays = compact;
         (stage.reads, stage.shown) = (reads.to_vec(), shown);
@@ -892,7 +892,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
     let gpu = portable_gpu();
     let mut scene = shadow_scene(1.0, Vec3::ZERO);
     add_lights(&mut scene, 5);
-    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut stage = Stage::new(&gpu, &scene, [18, 18]);
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     stage.draw(&pose, view);
@@ -1050,14 +1050,14 @@ fn blended_surfaces_show_what_is_behind_in_order() {
         [wall(1.0, 1), wall(0.0, 2), wall(-1.0, 0)],
         vec![opaque, glass(Vec3::X), glass(Vec3::Y)],
     );
-    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut stage = Stage::new(&gpu, &scene, [18, 18]);
     stage.draw(
         &Pose::new(&scene, None, 0.0),
         look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 20.0),
     );
     let lit = stage.channel(Channel::Lit);
     let expected = 0.5 * Vec3::X + 0.5 * (0.5 * Vec3::Y + 0.5 * Vec3::ONE);
-    let seen = Vec3::from_slice(&lit.texels[8 * 16 + 8]);
+    let seen = Vec3::from_slice(&lit.texels[9 * 18 + 9]);
     assert!(
         (seen - expected).abs().max_element() < 0.01,
         "{seen} for {expected}"
@@ -1556,7 +1556,7 @@ fn drawn(stage: &mut Stage<'_>, policy: Rebuild, pose: &Pose, view: View) -> Dra
 /// shadows. Returns the frames of the first series.
 fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork> {
     let gpu = gpu();
-    let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, scene, [96, 64]));
+    let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, scene, [96, 66]));
     stage.config.tree.refit_growth = 100.0;
     let mut shadows: Vec<Vec<u32>> = Vec::new();
     let mut works = Vec::new();
@@ -1662,7 +1662,7 @@ fn trees_of_a_still_scene_are_built_once() {
         (Rebuild::Refit, TreeWork::None),
     ] {
         // A new scene starts with new trees.
-        let mut stage = Stage::new(&gpu, &scene, [48, 32]);
+        let mut stage = Stage::new(&gpu, &scene, [48, 34]);
         for frame in 0..6u8 {
             // Uniform lighting.
             let eye = Vec3::new(3.0, 4.0, 2.0 + f32::from(frame));
@@ -1702,7 +1702,7 @@ fn refit_trees_are_built_again_once_they_have_aged() {
     let scene = shuffled_scene();
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     for (limit, ages) in [(1.5, true), (100.0, false)] {
-        let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, &scene, [64, 48]));
+        let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, &scene, [66, 48]));
         stage.config.tree.refit_growth = limit;
         let mut found = Vec::new();
         for weight in [
@@ -1869,7 +1869,7 @@ fn a_lost_device_is_an_error_and_no_panic() {
     let scene = shadow_scene(1.0, Vec3::ZERO);
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
-    let mut stage = Stage::new(&gpu, &scene, [64, 64]);
+    let mut stage = Stage::new(&gpu, &scene, [66, 66]);
     stage.draw(&pose, view);
     gpu.device.destroy();
     let renderer = &mut stage.renderer;
@@ -1936,7 +1936,7 @@ fn of_coincident_surfaces_the_first_is_visible() {
     };
     let colors = [Vec3::X, Vec3::Y, Vec3::Z].map(matte).to_vec();
     let scene = scene([sheet(1), sheet(0), sheet(2)], colors);
-    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut stage = Stage::new(&gpu, &scene, [18, 18]);
     let pose = Pose::new(&scene, None, 0.0);
     stage.draw(&pose, look_at(Vec3::Z * 2.0, Vec3::ZERO, 30.0));
     let seen = stage.channel(Channel::Material);

@@ -232,11 +232,11 @@ fn frames_of_odd_files_end_and_are_numbers() {
         let (_dir, path) = write(case);
         let scene = scene::load(&[path], &fuzz::LIMITS, &Progress::default()).unwrap();
         let pose = Pose::new(&scene, (!scene.clips.is_empty()).then_some(0), 0.3);
-        let mut stage = Stage::new(&gpu, &scene, [48, 32]);
+        let mut stage = Stage::new(&gpu, &scene, [48, 34]);
         let start = Instant::now();
         let drew = gpu.catch(|| stage.draw(&pose, view(&scene, &pose)));
         let picture = drew.unwrap_or_else(|e| panic!("{}: {e}", case.name));
-        assert_eq!(picture.len(), 48 * 32 * 4);
+        assert_eq!(picture.len(), 48 * 34 * 4);
         for channel in [Channel::Lit, Channel::Shadow, Channel::Cost] {
             let image = stage.channel(channel);
             let finite = image.texels.iter().flatten().all(|value| value.is_finite());

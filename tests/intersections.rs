@@ -539,7 +539,7 @@ fn pairs_of_meshes_without_room_are_counted() {
         };
         let all = (0..bars).map(|i| bar(i, true));
         let scene = of(all.chain((0..bars).map(|i| bar(i, false))));
-        let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+        let mut stage = Stage::new(&gpu, &scene, [18, 18]);
         stage.reads = vec![Channel::Intersections];
         stage.draw(&Pose::new(&scene, None, 0.0), view());
         let known = Known::new(&stage.merged());
@@ -568,7 +568,7 @@ fn parts_find_the_same() {
         primitive(&moved, 0)
     };
     let scene = of([ball(Vec3::ZERO), ball(Vec3::new(0.61, 0.1, 0.07))]);
-    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut stage = Stage::new(&gpu, &scene, [18, 18]);
     stage.config.tree.rebuild = canopy::config::Rebuild::Frame;
     let pose = Pose::new(&scene, None, 0.0);
     stage.draw(&pose, view());
@@ -614,7 +614,7 @@ fn counts_follow_what_moves() {
         block(Vec3::ZERO, Vec3::splat(0.3), turn),
     ]);
     for in_parts in [false, true] {
-        let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+        let mut stage = Stage::new(&gpu, &scene, [18, 18]);
         let target = picture(&gpu, [16, 16]);
         let mut seen = BTreeSet::new();
         for frame in 0..24_u16 {

@@ -928,7 +928,7 @@ fn a_part_that_nothing_uses_changes_no_picture() {
     let (plain, layers) = (of(&[]), of(&[spare]));
     let view = look_at(Vec3::new(0.3, 0.2, 0.8), Vec3::new(-0.2, -0.1, -1.0), 10.0);
     let picture = |scene, density: f32, mode, kernels| {
-        let mut stage = Stage::new(&gpu, scene, [24, 16]);
+        let mut stage = Stage::new(&gpu, scene, [24, 18]);
         stage.darken();
         stage.config.fog.density = density;
         stage.config.paths.kernels = kernels;

@@ -28,7 +28,7 @@ fn sums(trace: &Value, cat: &str) -> BTreeMap<String, f64> {
 fn a_trace_of_a_sequence_has_the_times_of_its_statistics() {
     let folder = Folder::new();
     let line =
-        "render scene.obj -o f{frame}.png --size 32x18 --frames 3 --stats s.json --profile p.json";
+        "render scene.obj -o f{frame}.png --size 34x18 --frames 3 --stats s.json --profile p.json";
     let trace: Value = serde_json::from_str(&run(&folder, line)).unwrap();
     let stats = std::fs::read(folder.0.path().join("s.json")).unwrap();
     let stats: Value = serde_json::from_slice(&stats).unwrap();

@@ -498,7 +498,7 @@ fn a_second_light_that_gets_a_size_begins_anew() {
     }
     let pose = Pose::new(&scene, None, 0.0);
     let lit_after = |frames: u32, history: u32, rays: u32| {
-        let mut stage = Stage::new(&gpu, &scene, [64, 40]);
+        let mut stage = Stage::new(&gpu, &scene, [66, 40]);
         stage.darken();
         stage.config.shadows.history = history;
         stage.config.shadows.rays = rays;
