@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     accel::Tree,
     gpu::{
-        Array, Bind, Gpu, GpuImage, Uniform,
+        Array, Arrays, Bind, Gpu, GpuImage, Uniform,
         layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
         pass::{self, Binding},
     },
@@ -26,8 +26,13 @@ pub const TILES_FORMAT: Format = Format::Rg32Uint;
 /// Size of an image that is bound and not used. No side is a power of two, as in most pictures: Mesa's software driver
 /// compiles a kernel once more for images of which other sides are.
 pub const UNUSED: [u32; 2] = [3, 3];
-/// Its layers, where it is an array: there is another kernel for arrays of one.
-pub const UNUSED_LAYERS: u32 = 2;
+/// Layers of an array that is not used: Mesa's software driver compiles a kernel once more for arrays of one.
+pub fn unused_layers(gpu: &Gpu) -> u32 {
+    match gpu.capabilities.arrays {
+        Arrays::Textures => 2,
+        Arrays::Buffers => 1,
+    }
+}
 
 /// Positions of the G-buffer, or displacements.
 pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
@@ -349,7 +354,7 @@ impl Visibility {
             let layers = if is_used {
                 lights.next_multiple_of(2) * (1 + u32::from(plan.keeps_blockers))
             } else {
-                UNUSED_LAYERS
+                unused_layers(gpu)
             };
             GpuImage::with_layers(gpu, label, size, layers, Format::R32Uint, usage)
         };

@@ -2,12 +2,12 @@
 //! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
 use super::{
-    edges::{FRESH_FORMAT, TAPS_FORMAT, UNUSED, UNUSED_LAYERS, fitted},
+    edges::{FRESH_FORMAT, TAPS_FORMAT, UNUSED, fitted, unused_layers},
     history::Reprojection,
 };
 use crate::{
     Result,
-    gpu::{Arrays, Bind, Gpu, GpuImage},
+    gpu::{Bind, Gpu, GpuImage},
 };
 use wgpu::TextureUsages as Usage;
 
@@ -27,8 +27,8 @@ impl ShadowEdges {
     pub fn new(gpu: &Gpu) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            found: pair(gpu, UNUSED, UNUSED_LAYERS),
-            none: image(gpu, UNUSED, UNUSED_LAYERS),
+            found: pair(gpu, UNUSED, unused_layers(gpu)),
+            none: image(gpu, UNUSED, unused_layers(gpu)),
             no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", UNUSED, TAPS_FORMAT, usage),
         }
     }
@@ -40,9 +40,11 @@ impl ShadowEdges {
     ///
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], slots: Option<u32>) -> Result<()> {
+        // Of the kind of those that are not used; a layer that nobody writes holds no edges.
+        let least = unused_layers(gpu);
         let (size, layers) = match slots {
-            Some(slots) => (size, slots.div_ceil(2).max(least_layers(gpu))),
-            None => (UNUSED, UNUSED_LAYERS),
+            Some(slots) => (size, slots.div_ceil(2).max(least)),
+            None => (UNUSED, least),
         };
         let [found, _] = &self.found;
         if (found.size(), found.layers()) != (size, layers) {
@@ -72,14 +74,6 @@ impl ShadowEdges {
             true => [odd, even],
             false => [even, odd],
         }
-    }
-}
-
-/// As many as images that are not used have, on software adapters; layers that nobody writes hold no edges.
-fn least_layers(gpu: &Gpu) -> u32 {
-    match gpu.capabilities.arrays {
-        Arrays::Textures => UNUSED_LAYERS,
-        Arrays::Buffers => 1,
     }
 }
 
