@@ -36,7 +36,8 @@
 //!    transmit by. Then, bounce after bounce: [`render::reflection_classify`] lists the pixels that send
 //!    rays, [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by
 //!    material, [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_lobes`] adds the
-//!    lobes of layers, [`render::reflection_light`] and, of layered materials, [`render::reflection_layers`]
+//!    lobes of layers, [`render::reflection_ambient`] finds how occluded the hits are,
+//!    [`render::reflection_light`] and, of layered materials, [`render::reflection_layers`]
 //!    light that; then [`render::reflection_filter`] averages.
 //! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
 //!     [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.

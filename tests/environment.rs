@@ -212,6 +212,7 @@ fn environment_lighting_equals_its_twin() {
             },
             mirrored: &|direction, roughness| 0.5 * mirrored(direction, roughness, scenery),
             split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 48),
+            multiple_scattering: true,
         };
         let surfaces = stage.surfaces();
         let (mut compared, mut worst, mut sum) = (0, 0.0f64, 0.0);

@@ -1116,6 +1116,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
         diffuse: &|_| color,
         mirrored: &|_, _| color,
         split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),
+        multiple_scattering: true,
     };
     let lit = stage.channel(Channel::Lit);
     let (mut compared, mut brightest, mut worst) = (0, 0.0f64, 0.0f64);

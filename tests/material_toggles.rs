@@ -282,7 +282,7 @@ fn reflections_leave_out_the_same() {
         emissive_texture: false,
         vertex_colors: false,
         emission: false,
-        clay: false,
+        ..all
     };
     let mut bare = scene.clone();
     let texels = bare.images[0].levels[0].chunks_exact_mut(4);

@@ -230,6 +230,7 @@ fn many_frames_meet_the_integral() {
                 ..look_at(eye, Vec3::new(0.1, 0.0, 0.2), 50.0)
             };
             let mut stage = stage(&gpu, &scene, [12, 8]);
+            stage.config.materials.multiple_scattering = false;
             stage.darken();
             let frames = if roughness == 0.0 { 1 } else { 256 };
             stage.supersampled(&rest(&scene), view, frames);
@@ -248,7 +249,7 @@ fn many_frames_meet_the_integral() {
                         f0 + (DVec3::ONE - f0) * (1.0 - to_eye.y).powi(5)
                     }
                     _ => integral(&surface, panel.map(Vec3::as_dvec3), |to_light| {
-                        lighting::brdf(&surface, to_eye, to_light)
+                        lighting::brdf(&surface, to_eye, to_light, None)
                     }),
                 } * 5.0;
                 worst = worst.max((lit.as_dvec3() - expected).abs().max_element());

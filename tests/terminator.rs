@@ -98,6 +98,7 @@ fn lit_by_sun(to_light: Vec3, primitives: Vec<Primitive>, material: Material) ->
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, SIZE);
     stage.config.shadows.mode = ShadowMode::Rays;
+    stage.config.materials.multiple_scattering = false;
     stage.config.environment.color = [0.0; 3];
     stage.config.image.antialias = Antialias::Off;
     stage
@@ -158,7 +159,7 @@ fn steps(stage: &mut Stage<'_>, to_light: Vec3) -> Steps {
         };
         let brdf = |n_dot_l: f32| match n_dot_l > 0.0 {
             true => {
-                let scattered = lighting::brdf(&surface, to_eye.as_dvec3(), to_light.as_dvec3()).x;
+                let scattered = lighting::brdf(&surface, to_eye.as_dvec3(), to_light.as_dvec3(), None).x;
                 3.0 * scattered * f64::from(n_dot_l)
             }
             false => 0.0,
@@ -559,7 +560,7 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
         let [to_eye, to_light] = [to_eye, *to_light].map(Vec3::as_dvec3);
         let n_dot_l = surface.normal.as_dvec3().dot(to_light);
         let expected = 3.0
-            * lighting::brdf(&surface, to_eye, to_light).x
+            * lighting::brdf(&surface, to_eye, to_light, None).x
             * n_dot_l
             * lighting::terminator(&surface, to_light);
         let found = f64::from(stage.channel(Channel::Lit).texels[middle][0]);

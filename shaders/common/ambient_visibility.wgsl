@@ -10,11 +10,13 @@ struct AmbientVisibility {
     // Radiance of lights that what occludes sends on: the mean over the cosine-weighted hemisphere, black where nothing
     // occludes.
     bounced: vec3f,
+    // 1 where the visibility is that of two rays alone, 0 where it is a mean of many.
+    is_pair: f32,
 }
 
 // The ambient visibility of a surface that nothing occludes.
 fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
-    return AmbientVisibility(normal, 1.0, vec3f(0.0));
+    return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0);
 }
 
 // Packs 10 bits of visibility above a direction of 2 × 11 bits, and the bounced light.
@@ -25,18 +27,22 @@ fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
 }
 
 fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
-    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y));
+    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0);
 }
 
 // The share of diffuse environment light that arrives in the end, straight or by way of the neighbours that occlude,
 // which are taken to have the same albedo and to be as occluded (Jimenez et al. 2016, "Practical Real-Time
 // Strategies for Accurate Indirect Occlusion", 6): a fit to path tracing, for each channel. 0 and 1 stay.
-fn ambient_bounced(visibility: f32, albedo: vec3f) -> vec3f {
+//
+// The fit bends upwards, so its mean over pairs of rays would be too small. With f(v) ≈ v + q v (1 − v), one visible
+// ray of two has to count (1 + q) / 2 = 2 f(1/2) − 1/2.
+fn ambient_bounced(ambient: AmbientVisibility, albedo: vec3f) -> vec3f {
     let a = 2.0404 * albedo - 0.3324;
     let b = -4.7951 * albedo + 0.6417;
     let c = 2.7552 * albedo + 0.6903;
-    let v = vec3f(visibility);
-    return saturate(max(v, ((v * a + b) * v + c) * v));
+    let v = vec3f(ambient.visibility);
+    let share = saturate(max(v, ((v * a + b) * v + c) * v));
+    return share + ambient.is_pair * (share - v);
 }
 
 // Visibility of the specular lobe around the mirror direction: 1 where `visibility` is 1, and 0 where it is 0

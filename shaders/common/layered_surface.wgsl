@@ -92,7 +92,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     l.attenuation = exp(-layered.absorption * depth);
     l.absorption = layered.absorption;
     l.volume_ior = layered.volume_ior;
-    return l;
+    return layers_with_albedos(s, l, to_eye);
 }
 
 // The lobes by which a surface of the picture sends rays on. What lies behind blended surfaces is seen there

@@ -18,6 +18,11 @@ struct Layers {
     sheen_roughness: f32,
     // E of the sheen towards the eye: the share of light that the sheen scatters.
     sheen_albedo: f32,
+    // Multiple scattering over single scattering of the base and of the coat, for a reflectance of 1.
+    again: f32,
+    coat_again: f32,
+    // Directional albedo of the dielectric's reflection.
+    reflected: vec3f,
     // Unit vectors along and across the direction of greatest roughness.
     along: vec3f,
     across: vec3f,
@@ -86,10 +91,11 @@ fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, rou
     return distribution / (masking * 4.0 * n_dot_v);
 }
 
-// sheen_albedo_scaling
+// sheen_albedo_scaling. The specification takes the larger albedo of both directions, which loses energy.
 fn sheen_scaling(l: Layers, n_dot_l: f32) -> f32 {
-    let albedo = max(l.sheen_albedo, sheen_albedo(n_dot_l, l.sheen_roughness));
-    return saturate(1.0 - layers_max(l.sheen_color) * albedo);
+    let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
+    let to_light = select(0.0, sheen_albedo(n_dot_l, l.sheen_roughness), is_off);
+    return saturate(1.0 - layers_max(l.sheen_color) * max(l.sheen_albedo, to_light));
 }
 
 // D and V of KHR_materials_anisotropy. The height-correlated V is stretched in the same way as D.
@@ -171,6 +177,28 @@ fn layers_fresnel(s: Surface, l: Layers, cosine: f32) -> LayersFresnel {
     );
 }
 
+// Completes the layers with their albedos towards the eye, which the other members give.
+fn layers_with_albedos(s: Surface, layers: Layers, to_eye: vec3f) -> Layers {
+    var l = layers;
+    let split = layers_split(s, l, to_eye);
+    let facing = layers_fresnel(s, l, 1.0);
+    l.again = brdf_again(split);
+    l.reflected = brdf_albedo(facing.dielectric, layers_fresnel(s, l, 0.0).dielectric, split);
+    l.coat_again = brdf_again(brdf_table_at(l.clearcoat_roughness, abs(dot(l.clearcoat_normal, to_eye))));
+    return l;
+}
+
+// The split sum of the base's lobe.
+fn layers_split(s: Surface, l: Layers, to_eye: vec3f) -> vec2f {
+    return brdf_table_at(lobe_mean_roughness(s.roughness, l.anisotropy), abs(dot(s.normal, to_eye)));
+}
+
+// Light that the base's reflection leaves to what lies below it.
+fn layers_below(l: Layers) -> f32 {
+    // A film's Fresnel term can exceed 1.
+    return max(1.0 - layers_max(l.reflected), 0.0);
+}
+
 // clearcoat * clearcoat_fresnel
 fn layers_coat(l: Layers, to_eye: vec3f) -> f32 {
     return l.clearcoat * (0.04 + 0.96 * layers_grazing(abs(dot(l.clearcoat_normal, to_eye))));
@@ -202,8 +230,15 @@ fn lobes_packed(lobes: Lobes, s: Surface) -> Lobes {
     return lobes_unpack(lobes_pack(lobes, s.normal), s.normal);
 }
 
-// The BRDF times each layer's own cosine, for unit vectors to the eye and to the light.
-fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec3f {
+// The BRDF times each layer's own cosine.
+struct LayersReflected {
+    // Base and sheen, below the coat.
+    below: vec3f,
+    coat: f32,
+}
+
+// `growth` is that of α² for highlights (common/glint.wgsl).
+fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> LayersReflected {
     let sum = to_eye + to_light;
     let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
     let n_dot_l = dot(s.normal, to_light);
@@ -211,32 +246,49 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
     if n_dot_l > 0.0 {
         let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
         let roughness = max(s.roughness, ROUGHNESS_MIN);
-        let alpha = roughness * roughness;
+        let alpha = glint_alpha(roughness * roughness, growth);
         var lobe = 0.0;
         if l.anisotropy > 0.0 {
             lobe = anisotropic_brdf(s, l, to_eye, to_light, half_vector, alpha);
         } else {
             lobe = brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha);
         }
+        let facing = layers_fresnel(s, l, 1.0);
         let fresnel = layers_fresnel(s, l, dot(to_eye, half_vector));
-        let diffuse = (1.0 - layers_max(fresnel.dielectric)) * (1.0 - l.transmission) * s.albedo / PI;
-        below = mix(diffuse + fresnel.dielectric * lobe, fresnel.metal * lobe, s.metallic) * n_dot_l;
+        let dielectric = fresnel.dielectric * (1.0 + facing.dielectric * l.again);
+        let metal = fresnel.metal * (1.0 + facing.metal * l.again);
+        let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
+        let entering = select(layers_below(l), 1.0 - layers_max(fresnel.dielectric), is_off);
+        let diffuse = entering * (1.0 - l.transmission) * s.albedo / PI;
+        below = mix(diffuse + dielectric * lobe, metal * lobe, s.metallic) * n_dot_l;
         if any(l.sheen_color > vec3f(0.0)) {
             below *= sheen_scaling(l, n_dot_l);
             below += l.sheen_color * sheen_brdf(s.normal, half_vector, n_dot_l, n_dot_v, l.sheen_roughness);
         }
-        below *= brdf_terminator(s.smooth_normal, s.normal, to_light);
     }
     let coat_n_dot_l = dot(l.clearcoat_normal, to_light);
     var coat = 0.0;
     if l.clearcoat > 0.0 && coat_n_dot_l > 0.0 {
         let roughness = max(l.clearcoat_roughness, ROUGHNESS_MIN);
-        let alpha = roughness * roughness;
+        let alpha = glint_alpha(roughness * roughness, growth);
         let n_dot_v = abs(dot(l.clearcoat_normal, to_eye)) + 1.0e-5;
         coat = brdf_ggx(l.clearcoat_normal, half_vector, alpha) * brdf_smith(coat_n_dot_l, n_dot_v, alpha)
-            * coat_n_dot_l;
-        coat *= brdf_terminator(s.smooth_normal, l.clearcoat_normal, to_light);
+            * coat_n_dot_l * (1.0 + l.coat_again);
     }
+    return LayersReflected(below, coat);
+}
+
+// The BRDF times each layer's own cosine, for unit vectors to the eye and to where light comes from.
+fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec3f {
+    let reflected = layers_reflected(s, l, to_eye, to_light, 0.0);
+    return mix(reflected.below, vec3f(reflected.coat), layers_coat(l, to_eye));
+}
+
+// The same for one of the lights, which fades where normal textures turn away from it.
+fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> vec3f {
+    let reflected = layers_reflected(s, l, to_eye, to_light, growth);
+    let below = reflected.below * brdf_terminator(s.smooth_normal, s.normal, to_light);
+    let coat = reflected.coat * brdf_terminator(s.smooth_normal, l.clearcoat_normal, to_light);
     return mix(below, vec3f(coat), layers_coat(l, to_eye));
 }
 
@@ -278,27 +330,23 @@ fn layers_ambient(
 ) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
     let traced = reflected.share * reflection_share(s);
-    // What the cube holds is normalised, whatever its shape.
-    let roughness = mix(s.roughness, lobe_mean_roughness(s.roughness, l.anisotropy), traced);
-    let split = brdf_table_at(roughness, n_dot_v);
-    let at_normal = layers_fresnel(s, l, 1.0);
-    let dielectric = brdf_bounces(at_normal.dielectric, vec3f(l.specular), split);
-    let metal = brdf_bounces(at_normal.metal, vec3f(1.0), split);
-    // A film's Fresnel term can exceed 1.
-    let left = max(1.0 - layers_max(dielectric.once + dielectric.again), 0.0);
-    let scattered = s.albedo * left * (1.0 - l.transmission);
-    let once = mix(dielectric.once, metal.once, s.metallic);
-    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
+    let split = layers_split(s, l, to_eye);
+    let facing = layers_fresnel(s, l, 1.0);
+    let grazing = layers_fresnel(s, l, 0.0);
+    let dielectric = brdf_albedo(facing.dielectric, grazing.dielectric, split);
+    let metal = brdf_albedo(facing.metal, grazing.metal, split);
+    let specular = mix(dielectric, metal, s.metallic);
+    let scattered = (1.0 - s.metallic) * layers_below(l) * (1.0 - l.transmission) * s.albedo;
     let open = environment_diffuse(ambient.bent_normal);
-    let diffuse_light = ambient_bounced(ambient.visibility, s.albedo) * open + ambient.bounced;
+    let diffuse_light = ambient_bounced(ambient, s.albedo) * open + ambient.bounced;
     let mirrored = ambient_specular(ambient, layers_prefiltered(s, l, to_eye), n_dot_v, s.roughness);
-    var sum = (1.0 - traced) * once * mirrored + gathered * diffuse_light;
-    sum = s.occlusion * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
+    var sum = (1.0 - traced) * specular * mirrored + scattered * diffuse_light;
+    sum = brdf_cavity(s) * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
         + l.sheen_color * min(l.sheen_albedo, 1.0) * (open * ambient.visibility + ambient.bounced));
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_open = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
     let coat_mirrored = ambient_specular(ambient, coat_open, coat_n_dot_v, l.clearcoat_roughness);
-    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * s.occlusion;
+    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * brdf_cavity(s);
     let coat = coat_untraced * coat_mirrored;
     let weights = lobe_weights(lobes, s, to_eye);
     return mix(s.emissive + sum, coat, layers_coat(l, to_eye))
@@ -307,8 +355,7 @@ fn layers_ambient(
 
 // Transmittance of the surface for what lies straight behind it: no refraction, no blur.
 fn layers_transmittance(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
-    let fresnel = layers_fresnel(s, l, abs(dot(s.normal, to_eye)));
-    let entering = (1.0 - layers_max(fresnel.dielectric)) * (1.0 - s.metallic) * l.transmission;
+    let entering = layers_below(l) * (1.0 - s.metallic) * l.transmission;
     let sheen = saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo);
     return s.albedo * l.attenuation * max(entering, 0.0) * sheen * (1.0 - layers_coat(l, to_eye));
 }

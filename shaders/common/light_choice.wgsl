@@ -34,8 +34,9 @@ fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
 
 // The weight by which a light is chosen: what it gives to the surface unshadowed. Layers may reflect what the
 // BRDF below them does not, so every light that reaches the surface has some.
-fn light_weight(s: Surface, to_eye: vec3f, sample: LightSample) -> f32 {
-    let reflected = brdf_evaluate(s, to_eye, sample.to_light) + 0.05 * max(dot(s.normal, sample.to_light), 0.0);
+fn light_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
+    let reflected =
+        brdf_evaluate(s, e, to_eye, sample.to_light) + 0.05 * max(dot(s.normal, sample.to_light), 0.0);
     // Bounded, so that the sum over all lights is finite.
     return min(dot(reflected * sample.irradiance, vec3f(0.2126, 0.7152, 0.0722)), 1.0e30);
 }

@@ -7,6 +7,9 @@ struct LobeWeights {
     coat: f32,
     base: vec3f,
     through: vec3f,
+    // Factors of multiple scattering on the lobes of the coat and of the base.
+    coat_gain: f32,
+    base_gain: vec3f,
 }
 
 fn lobe_grazing(cosine: f32) -> f32 {
@@ -45,10 +48,13 @@ fn lobe_weights(l: Lobes, s: Surface, to_eye: vec3f) -> LobeWeights {
     let n_dot_v = dot(s.normal, to_eye);
     let split = brdf_table_at(lobe_mean_roughness(s.roughness, l.anisotropy), saturate(n_dot_v));
     let under = lobe_under(l, to_eye);
+    let coat_gain = 1.0 + brdf_again(brdf_table_at(l.coat_roughness, abs(dot(l.coat_normal, to_eye))));
     return LobeWeights(
         reflection_share_of(l.coat_roughness) * lobe_coat(l, to_eye),
-        reflection_share(s) * under * (l.f0 * split.x + l.f90 * split.y),
+        reflection_share(s) * under * brdf_albedo(l.f0, l.f90, split),
         select(0.0, under, frame.reflect_below > 0.0) * lobe_entering(l, s, abs(n_dot_v)),
+        coat_gain,
+        1.0 + l.f0 * brdf_again(split),
     );
 }
 

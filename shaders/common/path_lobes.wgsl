@@ -19,6 +19,8 @@ struct PathSurface {
     chances: vec4f,
     // PATH_…: it may be something else than a surface of a material.
     kind: u32,
+    // Growth of α² for highlights, where the eye sees the surface (common/glint.wgsl).
+    growth: f32,
     // Of a point in a medium, of which otherwise `s.position` and `to_eye` alone are known.
     anisotropy: f32,
 }
@@ -77,6 +79,7 @@ fn path_surface(s: Surface, l: Layers, to_eye: vec3f) -> PathSurface {
         path_alpha(l.clearcoat_roughness),
         weights / max(weights.x + weights.y + weights.z + weights.w, 1.0e-20),
         PATH_LAYERED,
+        0.0,
         0.0,
     );
 }
@@ -138,6 +141,14 @@ fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
         return p.s.albedo * max(dot(p.s.normal, direction), 0.0) / PI;
     }
     return layers_evaluate(p.s, p.l, p.to_eye, direction);
+}
+
+// The same of one of the lights.
+fn path_scatters_light(p: PathSurface, direction: vec3f) -> vec3f {
+    if p.kind != PATH_LAYERED {
+        return path_scatters(p, direction);
+    }
+    return layers_evaluate_light(p.s, p.l, p.to_eye, direction, p.growth);
 }
 
 // A direction by one of the lobes of reflection; `choice` below the sum of their chances.

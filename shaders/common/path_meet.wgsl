@@ -55,7 +55,7 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
     asked.direction = ray.direction;
     asked.distance = ray.distance;
     if p.kind == PATH_MEDIUM || dot(start.horizon_normal, ray.direction) > 0.0 {
-        asked.light = path_scatters(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
+        asked.light = path_scatters_light(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
         asked.in_fog = select(0.0, ray.distance, ray.distance < 1.0e20);
     }
     return asked;
@@ -330,6 +330,9 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
         }
         path_glow(triangle, hit.material, bounce);
         p = path_surface(triangle.s, triangle.l, -state.direction);
+        if bounce == 0u {
+            p.growth = glint_growth(hit.seen, triangle.s.position);
+        }
     } else {
         p = path_medium(met, &start);
     }

@@ -5,6 +5,7 @@
 
 const HITS_TRIANGLE = 0u;
 const HITS_RAY = 1u;
+const HITS_AMBIENT = 2u;
 
 struct ReflectionHit {
     // Of the G-buffer.

@@ -56,17 +56,17 @@ struct BlendedLights {
     chooses: bool,
 }
 
-fn blended_weight(s: Surface, to_eye: vec3f, sample: LightSample) -> f32 {
-    return select(0.0, light_weight(s, to_eye, sample), light_reaches(sample));
+fn blended_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
+    return select(0.0, light_weight(s, e, to_eye, sample), light_reaches(sample));
 }
 
-fn blended_lights(pixel: vec2u, s: Surface, to_eye: vec3f) -> BlendedLights {
+fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> BlendedLights {
     let zero = unseen_zero(s.roughness);
     let chooses = zero + frame.light_slots < frame.light_count;
     var total = 0.0;
     if chooses {
         for (var i = 0u; i < zero + frame.light_count; i++) {
-            total += blended_weight(s, to_eye, light_sample(lights[i], s.position));
+            total += blended_weight(s, e, to_eye, light_sample(lights[i], s.position));
         }
     }
     let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).x;
@@ -77,13 +77,14 @@ fn blended_lights(pixel: vec2u, s: Surface, to_eye: vec3f) -> BlendedLights {
 fn blended_take(
     all: ptr<function, BlendedLights>,
     s: Surface,
+    e: BrdfEye,
     to_eye: vec3f,
     sample: LightSample,
 ) -> f32 {
     if !(*all).chooses {
         return 1.0;
     }
-    let weight = blended_weight(s, to_eye, sample);
+    let weight = blended_weight(s, e, to_eye, sample);
     var choice = (*all).choice;
     let count = light_choice_take(&choice, weight);
     (*all).choice = choice;
@@ -102,12 +103,13 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
         let pixel = vec2u(in.clip.xy);
         let reflected = fragment_reflected(pixel, in.triangle, s);
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected);
-        var all = blended_lights(pixel, s, to_eye);
+        let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
+        var all = blended_lights(pixel, s, eye, to_eye);
         for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
-            let weight = blended_take(&all, s, to_eye, sample);
+            let weight = blended_take(&all, s, eye, to_eye, sample);
             if weight > 0.0 && light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
+                radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance
                     * (weight * visibility(i, pixel, s, start, sample));
             }
         }
@@ -155,17 +157,18 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let lobes = lobes_packed(material_lobes(s, l), s);
     let reflected = fragment_reflected(pixel, in.triangle, s);
     var radiance = layers_ambient(s, l, lobes, to_eye, ambient_unoccluded(s.normal), reflected);
-    var all = blended_lights(pixel, s, to_eye);
+    let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
+    var all = blended_lights(pixel, s, eye, to_eye);
     let light_count = unseen_zero(in.clip.x) + frame.light_count;
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);
-        let weight = blended_take(&all, s, to_eye, sample);
+        let weight = blended_take(&all, s, eye, to_eye, sample);
         if weight == 0.0 || !light_reaches(sample) {
             continue;
         }
         let visible = weight * visibility(i, pixel, s, start, sample);
         if visible > 0.0 {
-            radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
+            radiance += layers_evaluate_light(s, l, to_eye, sample.to_light, eye.growth) * sample.irradiance * visible;
         }
     }
     let air = air_ahead(pixel, s.position);

@@ -27,6 +27,7 @@ fn blend_points_lines(in: Fragment) -> Blended {
     var radiance = s.emissive;
     if (zero | u32(s.unlit)) == 0u {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
+        let eye = brdf_eye(s, to_eye, 0.0);
         for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
@@ -34,7 +35,7 @@ fn blend_points_lines(in: Fragment) -> Blended {
                 if zero + frame.shadow_mode == SHADOWS_MAP {
                     visible = shadow_map_visibility(lights[i], sample, vec2u(in.clip.xy), s.position, s.normal);
                 }
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visible;
+                radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance * visible;
             }
         }
     }

@@ -33,6 +33,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let lobes = lobes_packed(layer_lobes(s, l), s);
     let ambient = ambient_visibility_at(pixel, s.normal);
     var radiance = layers_ambient(s, l, lobes, to_eye, ambient, reflected_at(pixel, s));
+    let growth = glint_growth(in.triangle + 1u, s.position);
     let slots = unseen_zero(in.clip.x) + frame.light_slots;
     for (var slot = 0u; slot < slots; slot++) {
         let chosen = visibility_light(slot, pixel);
@@ -42,7 +43,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
         }
         let visible = visibility(slot, chosen, pixel, s, sample);
         if visible > 0.0 {
-            radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
+            radiance += layers_evaluate_light(s, l, to_eye, sample.to_light, growth) * sample.irradiance * visible;
         }
     }
     let seen = fog_seen(fog_air(pixel, s.position), min(radiance, vec3f(RADIANCE_MAX)));

@@ -21,10 +21,10 @@
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
 // The weight of a light, 0 where the surface sends no ray to it.
-fn weight_of(s: Surface, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
+fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
     let sample = light_sample(light, s.position);
     let reaches = light_reaches(sample) && dot(start.horizon_normal, sample.to_light) > 0.0;
-    return select(0.0, light_weight(s, to_eye, sample), reaches);
+    return select(0.0, light_weight(s, e, to_eye, sample), reaches);
 }
 
 @compute @workgroup_size(8, 8)
@@ -48,18 +48,19 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
         s.smooth_normal = start.smooth_normal;
     }
     let to_eye = frame_to_eye(s.position);
+    let eye = brdf_eye(s, to_eye, 0.0);
     let zero = unseen_zero(f32(pixel.x));
     let lights_to_look_at = select(zero + frame.light_count, 0u, position.w == 0.0);
     var total = 0.0;
     for (var i = 0u; i < lights_to_look_at; i++) {
-        total += weight_of(s, start, to_eye, lights[i]);
+        total += weight_of(s, eye, start, to_eye, lights[i]);
     }
     let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).x;
     var choice = light_choice_begin(total, u);
     var slot = 0u;
     for (var i = 0u; i < lights_to_look_at; i++) {
         let light = lights[i];
-        let weight = weight_of(s, start, to_eye, light);
+        let weight = weight_of(s, eye, start, to_eye, light);
         let count = light_choice_take(&choice, weight);
         let slots = select(count, min(count, 1u), light.radius == 0.0);
         let each = choice.step / max(weight, 1.0e-38) * f32(count) / f32(max(slots, 1u));

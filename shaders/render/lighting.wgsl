@@ -57,7 +57,7 @@ fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
     let ambient = ambient_visibility_at(pixel, s.normal);
     let open = PI * environment_diffuse(s.normal);
     var unblocked = open;
-    var arriving = open * ambient_bounced(ambient.visibility, vec3f(frame.ground_albedo));
+    var arriving = open * ambient_bounced(ambient, vec3f(frame.ground_albedo));
     for (var i = 0u; i < frame.light_count; i++) {
         let sample = light_sample(lights[i], s.position);
         unblocked += max(dot(s.normal, sample.to_light), 0.0) * sample.irradiance;
@@ -132,6 +132,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         }
         let to_eye = frame_to_eye(s.position);
         radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal), reflected);
+        let eye = brdf_eye(s, to_eye, glint_growth(seen, s.position));
         for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
             let sample = light_sample(lights[chosen.light], s.position);
@@ -141,7 +142,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
             }
             // A loop of one round: software adapters skip it where no pixel sees the light.
             for (var due = visible > 0.0; due; due = false) {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visible;
+                radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance * visible;
             }
         }
     }

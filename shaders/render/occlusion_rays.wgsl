@@ -12,9 +12,9 @@
 // The numbers of a direction are those of the shared sequence (common/sampling.wgsl), whose point k counts
 // the pixel's rays so far: they are spread evenly over the frames, and between neighbouring pixels within a
 // frame.
-#import "common/basis.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/gbuffer_seen.wgsl"
+#import "common/hemisphere.wgsl"
 #import "common/occlusion_hit.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_ray.wgsl"
@@ -36,28 +36,6 @@ fn tell(pixel: vec2u, hit: vec2u) {
     }
 }
 
-// A cosine-weighted direction about a unit vector.
-fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
-    let basis = basis_about(normal);
-    let turn = 6.2831853 * u.x;
-    let radius = sqrt(u.y);
-    return radius * cos(turn) * basis.tangent + radius * sin(turn) * basis.bitangent
-        + sqrt(1.0 - u.y) * normal;
-}
-
-// Offset towards the triangle's centroid that moves a point on an edge inside by four times the step of ray
-// origins. Rounding may have put the point outside the triangle, which is outside of the room where two walls
-// meet.
-fn inwards(triangle: u32, start: ShadowStart) -> vec3f {
-    let v0 = scene_position(indices(3u * triangle));
-    let v1 = scene_position(indices(3u * triangle + 1u));
-    let v2 = scene_position(indices(3u * triangle + 2u));
-    let longest = max(length(v1 - v0), max(length(v2 - v1), length(v0 - v2)));
-    let height = length(cross(v1 - v0, v2 - v0) / max(longest, 1.0e-30));
-    let share = min(12.0 * distance(start.origin, start.position) / max(height, 1.0e-30), 1.0);
-    return share * ((v0 + v1 + v2) / 3.0 - start.position);
-}
-
 @compute @workgroup_size(8, 8)
 fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);
@@ -73,7 +51,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     }
     let triangle = gbuffer_triangle(seen);
     var start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
-    start.origin += inwards(triangle, start);
+    start.origin += hemisphere_inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
     var occluded = vec3f(0.0);
@@ -82,9 +60,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     let rays = zero + params.rays;
     for (var ray = 0u; ray < rays; ray++) {
         let k = params.index * params.rays + ray;
-        var along = cosine_direction(normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
-        let above = dot(along, start.horizon_normal);
-        along -= min(2.0 * above, 0.0) * start.horizon_normal;
+        let along = hemisphere_direction(start, normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
         let is_told = ray == zero + params.told;
         let hit = shadow_ray_hit(start, along, params.reach, !is_told);
         if hit.t >= 0.0 {
@@ -92,9 +68,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
             occluded += along;
         }
         if is_told && hit.t >= 0.0 {
-            let blocker = tree_triangle(hit.leaf);
-            let front = cross(blocker.v1 - blocker.v0, blocker.v2 - blocker.v0);
-            first_hit = occlusion_hit_pack(OcclusionHit(hit.leaf, hit.barycentric, dot(front, along) > 0.0));
+            first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
         }
     }
     tell(pixel, first_hit);

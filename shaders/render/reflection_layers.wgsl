@@ -5,9 +5,9 @@
 //      (group 0)
 // out  reflected_words: the radiance is added
 // One thread per hit of the range, as `layers` does it for a pixel. Where another bounce follows, the share that it
-// finds is left out here; where none follows, the environment is seen through what transmits. Nothing occludes the
-// environment at hits.
+// finds is left out here; where none follows, the environment is seen through what transmits.
 #import "common/dispatch.wgsl"
+#import "common/hit_ambient.wgsl"
 #import "common/hit_layers.wgsl"
 #import "common/reflected.wgsl"
 #import "common/unseen.wgsl"
@@ -33,7 +33,11 @@ fn reflection_layers(
     let follows = select(0.0, 1.0, frame.reflect_below > 0.0);
     let traced = Reflected(vec3f(0.0), follows);
     let lobes = lobes_packed(layer_lobes(s, l), s);
-    var radiance = layers_ambient(s, l, lobes, hit.to_eye, ambient_unoccluded(s.normal), traced);
+    var ambient = ambient_unoccluded(s.normal);
+    if unseen_zero(f32(pixel.x)) + frame.occlusion != 0u {
+        ambient = hit_ambient_unpack(textureLoad(hits_texture, pixel, HITS_AMBIENT, 0), s.normal);
+    }
+    var radiance = layers_ambient(s, l, lobes, hit.to_eye, ambient, traced);
     let behind = environment_prefiltered(-hit.to_eye, s.roughness);
     radiance += (1.0 - follows) * layers_transmittance(s, l, hit.to_eye) * behind;
     let slots = unseen_zero(f32(pixel.x)) + frame.light_slots;
@@ -45,7 +49,7 @@ fn reflection_layers(
         }
         let visible = visibility(slot, chosen, pixel, s, sample);
         if visible > 0.0 {
-            radiance += layers_evaluate(s, l, hit.to_eye, sample.to_light) * sample.irradiance * visible;
+            radiance += layers_evaluate_light(s, l, hit.to_eye, sample.to_light, 0.0) * sample.irradiance * visible;
         }
     }
     let word = pixel.y * frame.size.x + pixel.x;

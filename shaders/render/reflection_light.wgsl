@@ -4,10 +4,10 @@
 //      lights and environment (group 0)
 // out  reflected_words: the radiance is added
 // One thread per hit, as `lighting` does it for a pixel. Where another bounce follows, the share that it finds is
-// left out here. Nothing occludes the environment at hits. Those with layers are left to
-// reflection_layers.
+// left out here. Those with layers are left to reflection_layers.
 #import "common/brdf.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/hit_ambient.wgsl"
 #import "common/hit_range.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/reflected.wgsl"
@@ -59,14 +59,19 @@ fn reflection_light(
     } else {
         let seen = textureLoad(ids_texture, pixel, 0).r;
         s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
+        var ambient = ambient_unoccluded(s.normal);
+        if unseen_zero(f32(pixel.x)) + frame.occlusion != 0u {
+            ambient = hit_ambient_unpack(textureLoad(hits_texture, pixel, HITS_AMBIENT, 0), s.normal);
+        }
         let traced = Reflected(vec3f(0.0), reflection_share(s));
-        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), traced);
+        radiance += brdf_ambient(s, to_eye, ambient, traced);
+        let eye = brdf_eye(s, to_eye, 0.0);
         let slots = unseen_zero(f32(pixel.x)) + frame.light_slots;
         for (var slot = 0u; slot < slots; slot++) {
             let chosen = visibility_light(slot, pixel);
             let sample = light_sample(lights[chosen.light], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
+                radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance
                     * visibility(slot, chosen, pixel, s, sample);
             }
         }

@@ -190,10 +190,10 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
         1.0,
         is_mirror,
     );
-    var weight = vec3f(w.coat);
+    var weight = vec3f(w.coat * w.coat_gain);
     var chosen = most.x;
     if !by_coat {
-        weight = reflection_share(s) * lobe_fresnel(l, schlick_cosine);
+        weight = reflection_share(s) * lobe_fresnel(l, schlick_cosine) * w.base_gain;
         chosen = most.y;
         if through {
             // All that comes back is told apart: the lobe of reflection has its own share of it.

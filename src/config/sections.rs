@@ -263,6 +263,9 @@ section! {
         vertex_colors: bool,
         emission: bool,
         clay: bool,
+        multiple_scattering: bool,
+        normal_terminator: bool,
+        glint_filter: bool,
     }
 }
 

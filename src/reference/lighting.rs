@@ -38,6 +38,8 @@ pub struct EnvironmentLight<'a> {
     pub mirrored: &'a dyn Fn(DVec3, f64) -> DVec3,
     /// The split sum (x, y) of n · v and perceptual roughness: a single bounce reflects f0 · x + f90 · y.
     pub split: &'a dyn Fn(f64, f64) -> [f64; 2],
+    /// Microfacets scatter light more than once (Turquin 2019); else glTF's BRDF.
+    pub multiple_scattering: bool,
 }
 
 /// Radiance that leaves the surface along the unit vector `to_eye`, without shadows.
@@ -55,7 +57,12 @@ pub fn lighting(
         let n_dot_l = normal.dot(to_light);
         if n_dot_l > 0.0 {
             let kept = terminator(surface, to_light);
-            radiance += brdf(surface, to_eye, to_light) * n_dot_l * kept * irradiance;
+            let split = environment.multiple_scattering.then(|| {
+                let n_dot_v = normal.dot(to_eye).abs().min(1.0);
+                (environment.split)(n_dot_v, f64::from(surface.roughness))
+            });
+            let brdf = brdf(surface, to_eye, to_light, split);
+            radiance += brdf * n_dot_l * kept * irradiance;
         }
     }
     radiance
@@ -94,8 +101,19 @@ pub fn terminator(surface: &Surface, to_light: DVec3) -> f64 {
     g + g * g - g * g * g
 }
 
-/// The BRDF for unit vectors to the eye and to the light.
-pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3) -> DVec3 {
+/// Factor of multiple scattering on a lobe of reflectance `f0` (Turquin 2019, equation 16).
+fn gain(f0: DVec3, [scale, bias]: [f64; 2]) -> DVec3 {
+    DVec3::ONE + f0 * (1.0 / (scale + bias) - 1.0)
+}
+
+/// The BRDF for unit vectors to the eye and to the light. `split` is the split sum towards the eye for multiple
+/// scattering; without it, the BRDF is glTF's.
+pub fn brdf(
+    surface: &Surface,
+    to_eye: DVec3,
+    to_light: DVec3,
+    split: Option<[f64; 2]>,
+) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let half_vector = (to_eye + to_light).normalize();
     let n_dot_l = normal.dot(to_light);
@@ -105,37 +123,37 @@ pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3) -> DVec3 {
     let alpha2 = f64::from(surface.roughness.max(ROUGHNESS_MIN as f32)).powi(4);
     let distribution = alpha2 / (PI * (n_dot_h * n_dot_h * (alpha2 - 1.0) + 1.0).powi(2));
     let smith = |a: f64, b: f64| a * (b * b * (1.0 - alpha2) + alpha2).sqrt();
-    let visibility = 0.5 / (smith(n_dot_l, n_dot_v) + smith(n_dot_v, n_dot_l));
+    let lobe = distribution * 0.5 / (smith(n_dot_l, n_dot_v) + smith(n_dot_v, n_dot_l));
     let fresnel = |f0: DVec3| f0 + (DVec3::ONE - f0) * (1.0 - v_dot_h).powi(5);
+    let gain = |f0: DVec3| split.map_or(DVec3::ONE, |split| gain(f0, split));
     let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));
-    let specular = distribution * visibility;
-    let dielectric_fresnel = fresnel(DVec3::splat(0.04));
-    let dielectric =
-        (DVec3::ONE - dielectric_fresnel) * albedo / PI + dielectric_fresnel * specular;
-    let metal = fresnel(albedo) * specular;
+    let f0 = DVec3::splat(0.04);
+    let reflected = split.map_or(fresnel(f0), |split| specular(f0, split));
+    let dielectric = (DVec3::ONE - reflected) * albedo / PI + fresnel(f0) * gain(f0) * lobe;
+    let metal = fresnel(albedo) * gain(albedo) * lobe;
     dielectric.lerp(metal, metallic)
 }
 
-/// Radiance of environment lighting that leaves towards the eye, with multiple scattering between microfacets
-/// (Fdez-Agüera 2019).
+/// Directional albedo of a lobe of reflectance `f0`, with multiple scattering.
+fn specular(f0: DVec3, split: [f64; 2]) -> DVec3 {
+    (f0 * split[0] + split[1]) * gain(f0, split)
+}
+
+/// Radiance of environment lighting that leaves towards the eye.
 pub fn ambient(surface: &Surface, to_eye: DVec3, environment: &EnvironmentLight<'_>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));
     let roughness = f64::from(surface.roughness);
-    let [scale, bias] = (environment.split)(normal.dot(to_eye).clamp(0.0, 1.0), roughness);
-    let bounces = |f0: DVec3| {
-        let once = f0 * scale + bias;
-        let missed = 1.0 - (scale + bias);
-        let mean = f0 + (DVec3::ONE - f0) / 21.0;
-        // The sum of a geometric series over the bounces.
-        (once, once * mean * missed / (DVec3::ONE - mean * missed))
+    let split = (environment.split)(normal.dot(to_eye).clamp(0.0, 1.0), roughness);
+    let specular = |f0: DVec3| match environment.multiple_scattering {
+        true => specular(f0, split),
+        false => f0 * split[0] + split[1],
     };
     let mirror = 2.0 * normal.dot(to_eye) * normal - to_eye;
     let mirrored = (environment.mirrored)(mirror, roughness);
     let diffuse = (environment.diffuse)(normal);
-    let (once, again) = bounces(DVec3::splat(0.04));
-    let dielectric = once * mirrored + (again + (DVec3::ONE - once - again) * albedo) * diffuse;
-    let (once, again) = bounces(albedo);
-    let metal = once * mirrored + again * diffuse;
+    let once = specular(DVec3::splat(0.04));
+    let dielectric = once * mirrored + (DVec3::ONE - once) * albedo * diffuse;
+    let metal = specular(albedo) * mirrored;
     dielectric.lerp(metal, metallic) * f64::from(surface.occlusion)
 }

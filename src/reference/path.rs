@@ -1,5 +1,6 @@
 //! Twin of render/path.wgsl in f64, for scenes of opaque surfaces and clear glass without textures, which one
-//! lamp without a size lights: the same random numbers, and so the same decisions.
+//! lamp without a size lights: the same random numbers, and so the same decisions. Microfacets scatter light once, as
+//! with `materials.multiple_scattering` off.
 
 use super::{
     lbvh::Triangle,
@@ -134,14 +135,13 @@ impl Met {
         }
     }
 
-    /// BRDF × cosine.
+    /// glTF's BRDF × cosine.
     fn evaluate(&self, to_light: DVec3) -> DVec3 {
         let cosine = self.normal.dot(to_light);
         if cosine <= 0.0 {
             return DVec3::ZERO;
         }
-        let kept = lighting::terminator(&self.surface, to_light);
-        lighting::brdf(&self.surface, self.to_eye, to_light) * (cosine * kept)
+        lighting::brdf(&self.surface, self.to_eye, to_light, None) * cosine
     }
 
     /// In the basis about the normal.
@@ -209,7 +209,8 @@ impl Met {
     /// Light of the lamp, if nothing is in its way.
     fn lamp(&self, scene: &PathScene<'_>) -> DVec3 {
         let (to_light, irradiance) = lighting::incident(scene.light, self.surface.position);
-        let light = self.evaluate(to_light) * irradiance;
+        let kept = lighting::terminator(&self.surface, to_light);
+        let light = self.evaluate(to_light) * irradiance * kept;
         let is_above = self.start.horizon_normal.dot(to_light) > 0.0;
         if !is_above || self.normal.dot(to_light) <= 0.0 || light == DVec3::ZERO {
             return DVec3::ZERO;

@@ -169,7 +169,7 @@ impl GBuffer {
 pub struct Hits {
     /// As that of the picture. Its depth is one texel.
     pub gbuffer: GBuffer,
-    /// Which triangles, and the rays: two layers (common/reflection_ray.wgsl).
+    /// Triangles, rays and ambient visibility: three layers (common/reflection_ray.wgsl).
     pub found: GpuImage,
     /// Of surfaces with layers, where the scene has any.
     pub lobes: Lobes,
@@ -187,7 +187,7 @@ impl Hits {
                 Usage::STORAGE_BINDING,
                 [1, 1],
             ),
-            found: GpuImage::with_layers(gpu, "hits.found", size, 2, Format::Rgba32Uint, usage),
+            found: GpuImage::with_layers(gpu, "hits.found", size, 3, Format::Rgba32Uint, usage),
             lobes: Lobes::new(gpu, lobes_size, Usage::STORAGE_BINDING),
         }
     }

@@ -46,6 +46,12 @@ wgsl_constants! {
     const MATERIALS_EMISSION: u32 = 64;
     /// As if all were of one clay.
     const MATERIALS_OWN_LOOK: u32 = 128;
+    /// As if microfacets scattered light once.
+    const MATERIALS_MULTIPLE_SCATTERING: u32 = 256;
+    /// As if lights did not fade where normal textures turn away from them.
+    const MATERIALS_NORMAL_TERMINATOR: u32 = 512;
+    /// As if highlights were not wider where normals differ within a pixel.
+    const MATERIALS_GLINT_FILTER: u32 = 1024;
     /// Albedo of that clay, in every channel, and its roughness.
     const MATERIALS_CLAY_ALBEDO: f64 = 0.6;
     const MATERIALS_CLAY_ROUGHNESS: f64 = 0.8;
@@ -62,6 +68,9 @@ fn without(settings: &config::Materials) -> u32 {
         vertex_colors,
         emission,
         clay,
+        multiple_scattering,
+        normal_terminator,
+        glint_filter,
     } = *settings;
     [
         (base_color_texture, MATERIALS_BASE_COLOR_TEXTURE),
@@ -75,6 +84,9 @@ fn without(settings: &config::Materials) -> u32 {
         (vertex_colors, MATERIALS_VERTEX_COLORS),
         (emission, MATERIALS_EMISSION),
         (!clay, MATERIALS_OWN_LOOK),
+        (multiple_scattering, MATERIALS_MULTIPLE_SCATTERING),
+        (normal_terminator, MATERIALS_NORMAL_TERMINATOR),
+        (glint_filter, MATERIALS_GLINT_FILTER),
     ]
     .into_iter()
     .filter(|(is_kept, _)| !is_kept)

@@ -74,6 +74,7 @@ pub mod ray_list;
 pub mod ray_path;
 mod readback;
 pub mod recording;
+pub mod reflection_ambient;
 pub mod reflection_bounces;
 pub mod reflection_classify;
 pub mod reflection_filter;

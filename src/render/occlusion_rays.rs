@@ -9,7 +9,7 @@ use super::{
     recording::Recording,
 };
 use crate::{
-    Result,
+    Result, config,
     gpu::{
         Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::OcclusionParams,
@@ -90,16 +90,8 @@ impl OcclusionRays {
         let params = OcclusionParams {
             index,
             rays: frame.occlusion_rays,
-            reach: if settings.radius > 0.0 {
-                settings.radius
-            } else {
-                FAR
-            },
-            // Each in turn: the others may end at any hit, which costs less.
-            told: match frame.bounces_light {
-                true => index % frame.occlusion_rays,
-                false => NO_RAY,
-            },
+            reach: reach(settings),
+            told: told(frame, index, frame.occlusion_rays),
         };
         self.params.write(gpu, &params);
         recording.dispatch_pixels(
@@ -122,6 +114,23 @@ impl OcclusionRays {
             hits: &self.hits,
             params: &self.params,
         })
+    }
+}
+
+/// Length of the rays in metres.
+pub(super) fn reach(settings: &config::Occlusion) -> f32 {
+    match settings.radius {
+        0.0 => FAR,
+        radius => radius,
+    }
+}
+
+/// Number of the ray, of so many, whose nearest hit lights bounce from in frame `index`. Each gets its turn: the others
+/// may end at any hit, which costs less.
+pub(super) fn told(frame: &Frame<'_>, index: u32, rays: u32) -> u32 {
+    match frame.bounces_light {
+        true => index % rays,
+        false => NO_RAY,
     }
 }
 

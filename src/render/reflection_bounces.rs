@@ -9,6 +9,7 @@ use super::{
     },
     frame::Frame,
     recording::Recording,
+    reflection_ambient::ReflectionAmbient,
     reflection_classify::ReflectionClassify,
     reflection_layers::ReflectionLayers,
     reflection_light::ReflectionLight,
@@ -56,6 +57,7 @@ pub struct Bounces {
     rays: ReflectionRays,
     sort: ReflectionSort,
     surface: ReflectionSurface,
+    ambient: ReflectionAmbient,
     light: ReflectionLight,
     lobes: ReflectionLobes,
     layers: ReflectionLayers,
@@ -99,6 +101,7 @@ impl Bounces {
             rays: ReflectionRays::new(gpu, layouts),
             sort: ReflectionSort::new(gpu),
             surface: ReflectionSurface::new(gpu, layouts),
+            ambient: ReflectionAmbient::new(gpu, layouts),
             light: ReflectionLight::new(gpu, layouts),
             lobes: ReflectionLobes::new(gpu, layouts),
             layers: ReflectionLayers::new(gpu, layouts),
@@ -110,7 +113,16 @@ impl Bounces {
     }
 
     /// What a frame compiles.
-    pub fn needs(&self, settings: &config::Reflections, buffers: &SceneBuffers, needs: &mut Needs) {
+    pub fn needs(
+        &self,
+        settings: &config::Reflections,
+        samples_occlusion: bool,
+        buffers: &SceneBuffers,
+        needs: &mut Needs,
+    ) {
+        if samples_occlusion {
+            self.ambient.needs(needs);
+        }
         self.classify.needs(needs);
         self.rays.needs(needs);
         self.sort.needs(settings.sort, needs);
@@ -234,6 +246,8 @@ impl Bounces {
                 self.lobes
                     .record(recording, &at_hits, geometry, list, hits)?;
             }
+            self.ambient
+                .record(recording, &at_hits, geometry, trees, hits)?;
             let visibility =
                 shadows.record_at_hits(recording, &at_hits, geometry, trees, &hits.gbuffer)?;
             self.light.record(

@@ -69,7 +69,12 @@ impl Reflections {
             return;
         }
         self.lobes.needs(buffers, needs);
-        self.bounces.needs(settings, buffers, needs);
+        let samples_occlusion = input
+            .config
+            .occlusion
+            .sends_rays(gpu.capabilities.fast_rays);
+        self.bounces
+            .needs(settings, samples_occlusion, buffers, needs);
         if settings.averages() {
             self.filter.needs(settings.filter, needs);
         }

@@ -529,6 +529,7 @@ fn light(device: &Device<'_>) -> Result<Found> {
         diffuse: &|_| color,
         mirrored: &|_, _| color,
         split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),
+        multiple_scattering: true,
     };
     let [
         position,

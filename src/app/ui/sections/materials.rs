@@ -41,7 +41,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             &["materials.occlusion_texture"],
             &mut settings.occlusion_texture,
             "texture",
-            "Without it, nothing of the environment is hidden by the material",
+            "Hides the environment where ambient occlusion is not traced",
         ),
         (
             "emission",
@@ -77,6 +77,27 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             &mut settings.clay,
             "all surfaces",
             "One matte clay, with the shape of the normals and with emission; alpha and shadows stay",
+        ),
+        (
+            "scattering",
+            &["materials.multiple_scattering"],
+            &mut settings.multiple_scattering,
+            "multiple",
+            "Returns the light that rough surfaces scatter more than once. Turn it off for glTF's BRDF, which loses it",
+        ),
+        (
+            "terminator",
+            &["materials.normal_terminator"],
+            &mut settings.normal_terminator,
+            "of normals",
+            "Fades lights towards the horizon of normal textures. Turn it off for glTF's BRDF",
+        ),
+        (
+            "glints",
+            &["materials.glint_filter"],
+            &mut settings.glint_filter,
+            "filtered",
+            "Widens highlights where normals differ within a pixel. Turn it off for glTF's BRDF",
         ),
     ] {
         Row::new(name, key, tip).show(ui, edits, |ui| ui.checkbox(shown, text));

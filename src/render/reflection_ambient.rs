@@ -1,0 +1,83 @@
+//! `reflection_ambient`: ambient occlusion and bounced light of what reflection rays have hit.
+
+use super::{
+    bindings::Layouts,
+    edges::{Geometry, Hits, Trees},
+    frame::Frame,
+    occlusion_rays,
+    recording::Recording,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, Kernel, Needs, Uniform as UniformBuffer,
+        layout::OcclusionParams,
+        pass::Binding::{Float, StoreArray, Uint, Uniform},
+    },
+};
+
+const LABEL: &str = "reflection_ambient";
+/// Rays of a hit: `HIT_AMBIENT_RAYS` of common/hit_ambient.wgsl.
+const RAYS: u32 = 2;
+
+/// Kernel and parameters of the pass.
+#[derive(Debug)]
+pub struct ReflectionAmbient {
+    kernel: Kernel,
+    params: UniformBuffer<OcclusionParams>,
+}
+
+impl ReflectionAmbient {
+    /// Creates the pass; a frame compiles it.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let hits = StoreArray(wgpu::TextureFormat::Rgba32Uint);
+        let bindings = [Uniform, Float, Uint, Uint, Uniform, hits];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let path = "render/reflection_ambient.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            params: UniformBuffer::new(gpu, "reflection_ambient.params"),
+        }
+    }
+
+    /// Adds the kernel to those that a frame compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Traces two rays into the hemisphere of each of the `hits`, where the frame samples occlusion.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        hits: &Hits,
+    ) -> Result<()> {
+        if !frame.samples_occlusion {
+            return Ok(());
+        }
+        let index = frame.sample_index;
+        let params = OcclusionParams {
+            index,
+            rays: RAYS,
+            reach: occlusion_rays::reach(&frame.config.occlusion),
+            told: occlusion_rays::told(frame, index, RAYS),
+        };
+        self.params.write(recording.gpu, &params);
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[
+                &hits.gbuffer.position,
+                &hits.gbuffer.normal,
+                &hits.gbuffer.ids,
+                &self.params,
+                &hits.found,
+            ],
+            frame.size,
+            recording.budget.occlusion_pixels(RAYS),
+        )
+    }
+}
