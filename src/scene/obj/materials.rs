@@ -85,7 +85,7 @@ impl<'a> Materials<'a> {
         }
         let stem = path.file_stem()?.to_str()?;
         let mut names = OWN_IMAGES.iter().map(|e| format!("{stem}.{e}"));
-        names.find_map(|name| self.folder.named(&name).map(str::to_owned))
+        names.find_map(|name| self.folder.named(&name))
     }
 
     /// Colours every face with the image `name` beside the OBJ.
