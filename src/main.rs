@@ -52,8 +52,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             let made = Provenance::required(&picture)?;
             // Pictures of the window often lie far from their scenes.
             let known = recent_files();
+            let limits = config()?.load;
             let search = Search {
                 picture: &picture,
+                limits: &limits,
                 elsewhere: &|file| known.iter().find(|known| file.is_like(known)).cloned(),
             };
             args.follow(&made, &search)?;
@@ -64,7 +66,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(mut args) => {
             let from = args.from.clone();
             let made = from.as_deref().map(Provenance::required).transpose()?;
-            let search = from.as_deref().map(Search::beside);
+            let limits = config()?.load;
+            let search = from
+                .as_deref()
+                .map(|picture| Search::beside(picture, &limits));
             let over = made.as_ref().zip(search.as_ref());
             if let Some((made, search)) = over {
                 args.follow(made, search)?;

@@ -943,6 +943,15 @@ fn pictures_are_made_again_from_what_they_tell() {
     ] {
         folder.fails(line, words);
     }
+    // A picture's names are resolved as those of a scene.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../scene.obj", folder.path("sent/scene.obj")).unwrap();
+        let line = "render --from sent/a.png -o linked.png";
+        folder.fails(line, &["sent/a.png", "scene.obj", "load.follow_links"]);
+        folder.succeeds(&format!("{line} --set load.follow_links=true"));
+        std::fs::remove_file(folder.path("sent/scene.obj")).unwrap();
+    }
     folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
     let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
