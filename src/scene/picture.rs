@@ -71,7 +71,7 @@ impl Picture {
 pub fn checked_openexr(path: &Path, limits: &config::Load) -> Result<Vec<u8>> {
     let bytes = read_file(path, limits.max_file_bytes)?;
     let checked = match bytes.starts_with(openexr::MAGIC) {
-        true => openexr::check_headers(&bytes, limits.max_environment_pixels),
+        true => openexr::check_headers(&bytes, limits.max_environment_pixels).map(drop),
         false => Err("is no OpenEXR file".into()),
     };
     checked.map_err(|what| Error::scene(path, what))?;
