@@ -41,7 +41,11 @@ fn quiet_device_selection() {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     let quiet = cli.common.quiet;
-    let settings = || cli.common.settings();
+    let settings = || -> canopy::Result<_> {
+        let settings = cli.common.settings()?;
+        check_keys(&settings.config)?;
+        Ok(settings)
+    };
     let config = || settings().map(|settings| settings.config);
     match cli.command {
         Command::View(mut args) => {
@@ -92,6 +96,17 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Completions(args) => cli::completions::run(&args, Cli::definition())?,
         Command::Man(args) => cli::man::run(&args, Cli::definition())?,
     }
+    Ok(())
+}
+
+/// Fails for actions and keys of the viewer that do not exist, which only the viewer knows.
+#[cfg(feature = "viewer")]
+fn check_keys(config: &canopy::config::Config) -> canopy::Result<()> {
+    canopy::app::check_keys(&config.keys)
+}
+
+#[cfg(not(feature = "viewer"))]
+fn check_keys(_config: &canopy::config::Config) -> canopy::Result<()> {
     Ok(())
 }
 

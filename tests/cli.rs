@@ -133,11 +133,15 @@ fn wrong_keys_are_told_before_the_window_opens() {
         ("both", ["keys.reset", "frame"]),
     ] {
         let file = format!("{name}.toml");
-        let line = format!("scene.obj --config {file}");
-        folder.fails(&line, &[&file, words[0], words[1]]);
+        for command in ["scene.obj", "info scene.obj", "render -o a.png", "config"] {
+            let line = format!("{command} --config {file}");
+            folder.fails(&line, &[&file, words[0], words[1]]);
+        }
     }
     let words = ["--set", "keys.frame", "Space"];
-    folder.fails_with(2, "scene.obj --set keys.frame=Spaec", &words);
+    for command in ["scene.obj", "info scene.obj", "adapters"] {
+        folder.fails_with(2, &format!("{command} --set keys.frame=Spaec"), &words);
+    }
 }
 
 #[test]
