@@ -41,7 +41,11 @@ fn quiet_device_selection() {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     let quiet = cli.common.quiet;
-    let settings = || cli.common.settings();
+    let settings = || -> canopy::Result<_> {
+        let settings = cli.common.settings()?;
+        check_keys(&settings.config)?;
+        Ok(settings)
+    };
     let config = || settings().map(|settings| settings.config);
     match cli.command {
         Command::View(mut args) => {
@@ -52,8 +56,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             let made = Provenance::required(&picture)?;
             // Pictures of the window often lie far from their scenes.
             let known = recent_files();
+            let limits = config()?.load;
             let search = Search {
                 picture: &picture,
+                limits: &limits,
                 elsewhere: &|file| known.iter().find(|known| file.is_like(known)).cloned(),
             };
             args.follow(&made, &search)?;
@@ -64,7 +70,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(mut args) => {
             let from = args.from.clone();
             let made = from.as_deref().map(Provenance::required).transpose()?;
-            let search = from.as_deref().map(Search::beside);
+            let limits = config()?.load;
+            let search = from
+                .as_deref()
+                .map(|picture| Search::beside(picture, &limits));
             let over = made.as_ref().zip(search.as_ref());
             if let Some((made, search)) = over {
                 args.follow(made, search)?;
@@ -87,6 +96,17 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Completions(args) => cli::completions::run(&args, Cli::definition())?,
         Command::Man(args) => cli::man::run(&args, Cli::definition())?,
     }
+    Ok(())
+}
+
+/// Fails for actions and keys of the viewer that do not exist, which only the viewer knows.
+#[cfg(feature = "viewer")]
+fn check_keys(config: &canopy::config::Config) -> canopy::Result<()> {
+    canopy::app::check_keys(&config.keys)
+}
+
+#[cfg(not(feature = "viewer"))]
+fn check_keys(_config: &canopy::config::Config) -> canopy::Result<()> {
     Ok(())
 }
 

@@ -133,11 +133,15 @@ fn wrong_keys_are_told_before_the_window_opens() {
         ("both", ["keys.reset", "frame"]),
     ] {
         let file = format!("{name}.toml");
-        let line = format!("scene.obj --config {file}");
-        folder.fails(&line, &[&file, words[0], words[1]]);
+        for command in ["scene.obj", "info scene.obj", "render -o a.png", "config"] {
+            let line = format!("{command} --config {file}");
+            folder.fails(&line, &[&file, words[0], words[1]]);
+        }
     }
     let words = ["--set", "keys.frame", "Space"];
-    folder.fails_with(2, "scene.obj --set keys.frame=Spaec", &words);
+    for command in ["scene.obj", "info scene.obj", "adapters"] {
+        folder.fails_with(2, &format!("{command} --set keys.frame=Spaec"), &words);
+    }
 }
 
 #[test]
@@ -942,6 +946,15 @@ fn pictures_are_made_again_from_what_they_tell() {
         ),
     ] {
         folder.fails(line, words);
+    }
+    // A picture's names are resolved as those of a scene.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../scene.obj", folder.path("sent/scene.obj")).unwrap();
+        let line = "render --from sent/a.png -o linked.png";
+        folder.fails(line, &["sent/a.png", "scene.obj", "load.follow_links"]);
+        folder.succeeds(&format!("{line} --set load.follow_links=true"));
+        std::fs::remove_file(folder.path("sent/scene.obj")).unwrap();
     }
     folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
     let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));

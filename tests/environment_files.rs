@@ -6,7 +6,10 @@ use canopy::{
     config::{Config, Load},
     output::baked::{self, Baked, CubeTexels},
     render::FloatImage,
-    scene::environment::{self, EnvironmentImage, Shape},
+    scene::{
+        environment::{self, EnvironmentImage, Shape},
+        picture::Picture,
+    },
 };
 use environments::{Exr, Runs, hdr, of_rgbe};
 use half::f16;
@@ -81,7 +84,134 @@ fn radiance_may_begin_in_two_ways_and_end_early_in_none() {
     assert!(fault(&bytes[..bytes.len() - 1]).starts_with("test: breaks off in row 7 of 8"));
 }
 
+/// A picture of two grey texels of radiance 2, with more lines in its header, which end as `end` says.
+fn grey_hdr(lines: &str, end: &str) -> Vec<u8> {
+    let header = format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n{lines}\n-Y 1 +X 2\n");
+    let mut bytes = header.replace('\n', end).into_bytes();
+    bytes.extend([128, 128, 128, 130].repeat(2));
+    bytes
+}
+
+/// What a header says that its pixels were multiplied by is divided out, in environments and in pictures that
+/// are compared.
+#[test]
+fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.hdr");
+    for (lines, expected) in [
+        ("", [2.0; 3]),
+        ("EXPOSURE=4\n", [0.5; 3]),
+        ("EXPOSURE= 4.000000e+00 \n", [0.5; 3]),
+        ("EXPOSURE=0.25\n", [8.0; 3]),
+        ("EXPOSURE=2\n# a comment\nEXPOSURE=4\n", [0.25; 3]),
+        ("COLORCORR=1 2 4\n", [2.0, 1.0, 0.5]),
+        (
+            "COLORCORR=1 2 4\nEXPOSURE=2\nCOLORCORR= 2 2 0.5\n",
+            [0.5, 0.25, 0.5],
+        ),
+        (
+            "EXPOSURE=1\nVIEW= -vtv\nSOFTWARE=x=y\npcomb a.hdr\n",
+            [2.0; 3],
+        ),
+        // The header of a picture that this one was made of.
+        ("a.hdr:\n\tEXPOSURE=16\n\tFORMAT=none\n", [2.0; 3]),
+        ("PRIMARIES= .64 .33 .3 .6 .15 .06 .3127 .329\n", [2.0; 3]),
+    ] {
+        for end in ["\n", "\r\n"] {
+            let bytes = grey_hdr(lines, end);
+            assert_eq!(values(&loaded(&bytes, 8192)), [expected; 2], "{lines}");
+            fs::write(&path, &bytes).unwrap();
+            let picture = Picture::load(&path, &limits()).unwrap();
+            assert_eq!(picture.pixels, [expected; 2], "{lines}");
+        }
+    }
+    // Grey stays grey, whatever the primaries, and red of Rec. 2020 is none of Rec. 709.
+    let wide = grey_hdr(
+        "PRIMARIES=.708 .292 .17 .797 .131 .046 .3127 .329\nEXPOSURE=2\n",
+        "\n",
+    );
+    for texel in values(&loaded(&wide, 8192)) {
+        assert!(texel.iter().all(|c| (c - 1.0).abs() < 1e-3), "{texel:?}");
+    }
+    let mut red = wide.clone();
+    let end = red.len();
+    red[end - 3] = 0;
+    red[end - 2] = 0;
+    fs::write(&path, &red).unwrap();
+    let texel = Picture::load(&path, &limits()).unwrap().pixels[1];
+    assert!(
+        (texel[0] - 1.6605).abs() < 1e-3 && texel[1] < 0.0,
+        "{texel:?}"
+    );
+    for line in [
+        "EXPOSURE=0",
+        "EXPOSURE=-1",
+        "EXPOSURE=nan",
+        "EXPOSURE=inf",
+        "EXPOSURE=1e999",
+        "EXPOSURE=bright",
+        "EXPOSURE=",
+        "COLORCORR=1 1",
+        "COLORCORR=1 0 1",
+        "COLORCORR=1 1 nan",
+        "PRIMARIES=1 2 3",
+        "PRIMARIES=0 0 0 0 0 0 0 0",
+        "PRIMARIES=nan 0 0 0 0 0 0 0",
+        "EXPOSURE=1e30\nEXPOSURE=1e30",
+        "EXPOSURE=1e-30\nEXPOSURE=1e-30",
+    ] {
+        let bytes = grey_hdr(&format!("{line}\n"), "\n");
+        let key = line.split('=').next().unwrap();
+        let told = fault(&bytes);
+        let is_told = told.contains(key) || told.contains("chromaticities");
+        assert!(is_told && !told.contains('\n'), "{told}");
+        fs::write(&path, &bytes).unwrap();
+        let error = Picture::load(&path, &limits()).unwrap_err().to_string();
+        assert!(error.contains("a.hdr"), "{error}");
+    }
+}
+
 // OpenEXR.
+
+/// Colours of other primaries become those of Rec. 709, in environments and in pictures that are compared.
+#[test]
+fn openexr_of_other_primaries_is_converted() {
+    let with = |xy: &[f32]| Exr {
+        more: vec![(
+            "chromaticities",
+            "chromaticities",
+            xy.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        )],
+        ..Exr::new([2, 1])
+    };
+    let texel = |x: i32, _| [[1.0, 0.0, 0.0], [0.5, 0.5, 0.5]][x as usize];
+    let rec_709 = [0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329];
+    let rec_2020 = [0.708, 0.292, 0.17, 0.797, 0.131, 0.046, 0.3127, 0.329];
+    let same = loaded(&with(&rec_709).write(texel), 8192);
+    assert_eq!(values(&same), [[1.0, 0.0, 0.0], [0.5; 3]]);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.exr");
+    fs::write(&path, with(&rec_2020).write(texel)).unwrap();
+    let [red, grey] = Picture::load(&path, &limits()).unwrap().pixels[..] else {
+        panic!("two pixels")
+    };
+    let is = |a: [f32; 3], b: [f32; 3]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
+    assert!(is(red, [1.6605, -0.1246, -0.0182]), "{red:?}");
+    assert!(is(grey, [0.5; 3]), "{grey:?}");
+    let image = loaded(&with(&rec_2020).write(texel), 8192);
+    // No environment sends less than nothing.
+    assert!(is(values(&image)[0], [1.6605, 0.0, 0.0]));
+    for broken in [
+        &[0.0; 8][..],
+        &[f32::NAN; 8],
+        &[f32::INFINITY; 8],
+        &[0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.9, 0.05],
+    ] {
+        let told = fault(&with(broken).write(texel));
+        assert!(told.contains("chromaticities"), "{told}");
+    }
+    fault(&with(&rec_709[..3]).write(texel));
+}
 
 #[test]
 fn openexr_keeps_floats_and_leaves_out_alpha() {

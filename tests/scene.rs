@@ -3085,6 +3085,112 @@ fn obj_reads_faces_of_every_form() {
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
 }
 
+/// Scanners write vertices alone.
+#[test]
+fn obj_of_vertices_alone_shows_points() {
+    let cloud =
+        obj("# a scan\no scan\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv nan 0 0\nvn 0 0 1\nv 0 1 0 0 0 1\n");
+    let primitive = only(&cloud);
+    assert_eq!(primitive.points.len(), 3);
+    assert!(primitive.indices.is_empty() && primitive.lines.is_empty());
+    let at = |point: usize| primitive.points[point] as usize;
+    assert_eq!(primitive.positions[at(2)], Vec3::Y);
+    assert_eq!(primitive.colors[at(1)], Vec4::new(0., 1., 0., 1.));
+    assert_eq!(cloud.meshes[0].name, "scan");
+    warned(&cloud, "points or lines");
+    assert!(
+        !cloud
+            .warnings
+            .iter()
+            .any(|line| line.contains("nothing to see"))
+    );
+    // More than one element of the text holds, and without colours.
+    let many: String = (0..10_000).map(|i| format!("v {i} 0 0\n")).collect();
+    let scene = obj(&many);
+    assert_eq!(only(&scene).points.len(), 10_000);
+    assert!(only(&scene).colors.is_empty());
+    // Vertices that something refers to are no points, even if it is left out.
+    for more in [
+        "f 1 2\n",
+        "f 7 8 9\n",
+        "p 9\n",
+        "l 1\n",
+        "surf 0 1 0 1 1 2\n",
+    ] {
+        let scene = obj(&format!("v 0 0 0\nv 1 0 0\n{more}"));
+        assert!(scene.meshes.is_empty(), "{more}");
+        warned(&scene, "nothing to see");
+    }
+    warned(&obj("v nan 0 0\n"), "nothing to see");
+    let files = [("cloud.obj", many)];
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join(files[0].0);
+    fs::write(&path, &files[0].1).unwrap();
+    let few = Load {
+        max_triangles: 9_999,
+        ..LIMITS
+    };
+    let error = scene::load(&[path], &few, &Progress::default()).unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+}
+
+/// Files of Windows and macOS name others in letters of any case: one rule for all formats.
+#[test]
+fn names_of_other_files_may_differ_in_case() {
+    let dir = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+    fs::create_dir(dir.path().join("Textures")).unwrap();
+    write("Textures/Wood.PNG", &png(1, 1, [9, 8, 7, 255]));
+    write("A.MTL", b"newmtl m\nmap_Kd textures\\wood.png -clamp on\n");
+    let mut builder = Builder::triangle();
+    write("Data.BIN", &builder.bin);
+    let bytes = builder.bin.len();
+    builder.json["buffers"] = json!([{ "uri": "data.bin", "byteLength": bytes }]);
+    builder.push("images", json!({ "uri": "TEXTURES/wood.png" }));
+    builder.push("textures", json!({ "source": 0 }));
+    builder.push(
+        "materials",
+        json!({ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }),
+    );
+    builder.first_primitive()["material"] = json!(0);
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl m\nf 1/1 2/1 3/1\n";
+    write("a.gltf", builder.json.to_string().as_bytes());
+    write("a.obj", format!("mtllib a.mtl\n{corners}").as_bytes());
+    for name in ["a.gltf", "a.obj"] {
+        let path = dir.path().join(name);
+        let scene = load_files(&[&path]).unwrap();
+        assert!(scene.warnings.is_empty(), "{name}: {:?}", scene.warnings);
+        assert_eq!(only(&scene).indices.len(), 1);
+        assert_eq!(scene.images[0].rgba8()[..3], [9, 8, 7], "{name}");
+        let is_listed = |path: &std::path::PathBuf| path.ends_with("Textures/Wood.PNG");
+        assert!(scene.dependencies.iter().any(is_listed), "{name}");
+    }
+}
+
+/// A file whose name looks like options is that file.
+#[test]
+fn obj_reads_options_of_maps_before_names_and_behind_them() {
+    let dir = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+    write("my tex.png", &png(1, 1, [1, 2, 3, 255]));
+    write("tex.png -clamp on", &png(1, 1, [4, 5, 6, 255]));
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl m\nf 1/1 2/1 3/1\n";
+    write("a.obj", format!("mtllib a.mtl\n{corners}").as_bytes());
+    for (map, texel, wrap) in [
+        ("my tex.png -clamp on", [1, 2, 3], Wrap::Clamp),
+        ("-clamp on my tex.png", [1, 2, 3], Wrap::Clamp),
+        ("my tex.png -s 1 1 1", [1, 2, 3], Wrap::Repeat),
+        ("-colorspace sRGB my tex.png", [1, 2, 3], Wrap::Repeat),
+        ("tex.png -clamp on", [4, 5, 6], Wrap::Repeat),
+    ] {
+        write("a.mtl", format!("newmtl m\nmap_Kd {map}\n").as_bytes());
+        let scene = load_files(&[&dir.path().join("a.obj")]).unwrap();
+        assert!(scene.warnings.is_empty(), "{map}: {:?}", scene.warnings);
+        assert_eq!(scene.images[0].rgba8()[..3], texel, "{map}");
+        assert_eq!(scene.textures[0].sampler.wrap_u, wrap, "{map}");
+    }
+}
+
 /// An image of the OBJ's own name is offered, or taken with `load.obj_texture`; never where the file has
 /// textures, several materials or no texture coordinates.
 #[test]

@@ -340,6 +340,52 @@ fn an_extension_that_leads_nowhere_is_warned_about() {
     }
 }
 
+/// A warning about an image says which one it is.
+#[test]
+fn images_that_are_left_out_are_named() {
+    let avif = "data:image/avif;base64,AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZg==";
+    let only = json!({ "extensions": { "EXT_texture_avif": { "source": 0 } } });
+    for (image, texture, name) in [
+        (
+            json!({ "uri": avif, "name": "wood" }),
+            only.clone(),
+            "image wood: ",
+        ),
+        (json!({ "uri": "data:,x" }), only.clone(), "image 0: "),
+        (json!({ "uri": "b.avif" }), only.clone(), "image b.avif: "),
+        (json!({ "uri": avif, "name": "" }), only, "image 0: "),
+        (
+            json!({ "uri": avif, "name": " " }),
+            json!({ "source": 0 }),
+            "image 0: ",
+        ),
+        (
+            json!({ "uri": avif, "mimeType": "image/avif" }),
+            json!({ "source": 0 }),
+            "image 0: ",
+        ),
+        (
+            json!({ "uri": "", "name": "" }),
+            json!({ "source": 0 }),
+            "image 0: ",
+        ),
+        (
+            json!({ "uri": avif }),
+            json!({ "extensions": { "EXT_texture_avif": { "source": 9 } } }),
+            "image of texture 0: ",
+        ),
+        (json!({ "uri": avif }), json!({}), "image of texture 0: "),
+    ] {
+        let mut builder = Builder::triangle();
+        builder.push("images", image);
+        builder.push("textures", texture);
+        builder.push("materials", json!({ COLOR: { "index": 0 } }));
+        let scene = load_with(&builder, &limits(), ALL).unwrap();
+        let told = scene.warnings.iter().filter(|line| line.contains(name));
+        assert_eq!(told.count(), 1, "{name}: {:?}", scene.warnings);
+    }
+}
+
 #[test]
 fn the_same_bytes_are_decoded_once() {
     let mut builder = Builder::triangle();

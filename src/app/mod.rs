@@ -120,6 +120,15 @@ pub fn recent_files() -> Vec<std::path::PathBuf> {
     recent.unwrap_or_default().into_files().collect()
 }
 
+/// Fails for an action or a key in `[keys]` that does not exist, and for a key that two actions have.
+///
+/// # Errors
+///
+/// [`Error::Config`](crate::Error::Config) or, for `--set`, [`Error::Usage`](crate::Error::Usage).
+pub fn check_keys(keys: &crate::config::Keys) -> Result<()> {
+    Keymap::new(keys).map(drop)
+}
+
 /// Opens the window and stays until it is closed.
 ///
 /// # Errors
@@ -139,7 +148,7 @@ pub fn run(options: Options) -> Result<()> {
         crate::profile::check(path)?;
     }
     // A mistyped key is an error without a display too.
-    Keymap::new(&options.config.keys)?;
+    check_keys(&options.config.keys)?;
     let event_loop = EventLoop::<Wake>::with_user_event()
         .build()
         .map_err(window::no_window)?;

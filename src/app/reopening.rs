@@ -78,8 +78,10 @@ impl Viewer {
             shown.chain(recent.into_files()).collect()
         };
         let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+        let limits = self.state.config.load.clone();
         let search = Search {
             picture,
+            limits: &limits,
             elsewhere: &elsewhere,
         };
         let files = made.files(&search)?;

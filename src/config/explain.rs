@@ -24,9 +24,8 @@ impl Config {
         if let Some(action) = key.strip_prefix("keys.").filter(|name| !name.is_empty()) {
             return Ok(Explanation {
                 comment: format!(
-                    "keys of the viewer's action `{action}`. The viewer checks the names of actions and keys \
-                     before its window opens; other commands have no use for them and take any. \
-                     docs/usage.md lists them."
+                    "keys of the viewer's action `{action}`. Every command of a canopy with a viewer checks \
+                     the names of actions and keys. docs/usage.md lists them."
                 ),
                 expected:
                     "a key such as \"F5\", a list such as [\"F5\", \"Ctrl+R\"], or \"\" for none"

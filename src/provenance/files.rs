@@ -1,6 +1,6 @@
 //! Names of files that a picture keeps, and where they are found again.
 
-use crate::{Error, Result};
+use crate::{Error, Result, config, scene};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 
@@ -73,6 +73,8 @@ pub(super) fn is_safe(name: &str) -> bool {
 pub struct Search<'a> {
     /// The picture.
     pub picture: &'a Path,
+    /// Whether links may lead out of its folder, and other limits.
+    pub limits: &'a config::Load,
     /// Looks elsewhere for what does not lie with the picture.
     pub elsewhere: &'a dyn Fn(&KeptFile) -> Option<PathBuf>,
 }
@@ -87,9 +89,10 @@ impl std::fmt::Debug for Search<'_> {
 
 impl<'a> Search<'a> {
     /// In the picture's folder alone.
-    pub fn beside(picture: &'a Path) -> Self {
+    pub fn beside(picture: &'a Path, limits: &'a config::Load) -> Self {
         Self {
             picture,
+            limits,
             elsewhere: &|_| None,
         }
     }
@@ -98,15 +101,15 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] for one that is not there, or that a link out of the folder leads to.
     pub fn find(&self, file: &KeptFile) -> Result<PathBuf> {
-        let folder = self.picture.parent().unwrap_or(Path::new(""));
-        let beside = folder.join(&file.name);
-        if beside.exists() {
-            return Ok(beside);
+        let (picture, name) = (self.picture.display(), &file.name);
+        match scene::find_beside(self.picture, name, self.limits) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            Err(why) => return Err(Error::NotFound(format!("{picture}: {why}"))),
         }
         (self.elsewhere)(file).ok_or_else(|| {
-            let (picture, name) = (self.picture.display(), &file.name);
             Error::NotFound(format!(
                 "{picture}: was made of {name}, which is not there; put it beside the picture, or name the files"
             ))

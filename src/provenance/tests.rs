@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::ShadowMode;
+use std::sync::LazyLock;
 
 fn view() -> Viewpoint {
     let lens = Projection::Perspective { fov_y: 0.7 };
@@ -28,7 +29,8 @@ fn shown(files: &[PathBuf]) -> Shown<'_> {
 }
 
 fn search(picture: &Path) -> Search<'_> {
-    Search::beside(picture)
+    static LIMITS: LazyLock<config::Load> = LazyLock::new(|| Config::default().load);
+    Search::beside(picture, &LIMITS)
 }
 
 #[test]
@@ -78,8 +80,8 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     );
     assert_eq!(again.exposure.compensation, 2.0);
     let elsewhere = Search {
-        picture: &picture,
         elsewhere: &|file| file.is_like(&outside).then(|| outside.clone()),
+        ..search(&picture)
     };
     assert_eq!(back.apply(&mut again, &elsewhere).unwrap(), [""; 0]);
     assert_eq!(
@@ -110,6 +112,61 @@ fn a_file_is_known_again_by_its_name_and_size() {
     assert!(!kept.is_like(&other));
     std::fs::write(&file, "123456").unwrap();
     assert!(!kept.is_like(&file) && !kept.is_like(Path::new("fox.glb")));
+}
+
+/// Names of a picture are resolved as those of scenes: no link leads out of its folder unasked.
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_folder_of_a_picture_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [inside, outside] = ["in", "out"].map(|name| folder.path().join(name));
+    for folder in [&inside, &outside] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("real.glb"), "12345").unwrap();
+    }
+    let link = |to: &Path, name: &str| {
+        std::os::unix::fs::symlink(to, inside.join(name)).unwrap();
+    };
+    link(&outside.join("real.glb"), "link.glb");
+    link(&outside, "folder");
+    link(Path::new("real.glb"), "near.glb");
+    link(Path::new("nowhere"), "broken.glb");
+    let picture = inside.join("a.png");
+    let follow = config::Load {
+        follow_links: true,
+        ..Config::default().load
+    };
+    let followed = Search::beside(&picture, &follow);
+    let mut config = Config::default();
+    for (name, is_inside) in [
+        ("near.glb", true),
+        ("REAL.glb", true),
+        ("link.glb", false),
+        ("folder/real.glb", false),
+    ] {
+        let mut made = Provenance::new(&config, &shown(&[inside.join(name)]), Some(&inside));
+        let files = made.files(&search(&picture));
+        let kept = if name == "REAL.glb" { "real.glb" } else { name };
+        assert_eq!(made.files(&followed).unwrap(), [inside.join(kept)]);
+        made.files.clear();
+        for key in FILES {
+            made.settings = BTreeMap::from([(key.into(), Value::String(name.into()))]);
+            let applied = made.apply(&mut config, &search(&picture));
+            assert_eq!(applied.is_ok(), is_inside, "{key} = {name}");
+            made.apply(&mut config, &followed).unwrap();
+        }
+        match is_inside {
+            true => assert_eq!(files.unwrap(), [inside.join(kept)]),
+            false => {
+                let text = files.unwrap_err().to_string();
+                let is_named = text.contains("a.png: ") && text.contains(name);
+                assert!(is_named && text.contains("load.follow_links"), "{text}");
+            }
+        }
+    }
+    let made = Provenance::new(&config, &shown(&["broken.glb".into()]), Some(&inside));
+    let text = made.files(&search(&picture)).unwrap_err().to_string();
+    assert!(text.contains("is not there"), "{text}");
 }
 
 /// What a stranger's picture says is never believed: one line, and no file outside of its folder.

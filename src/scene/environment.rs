@@ -2,8 +2,10 @@
 //!
 //! In equirectangular pictures a direction (x, y, z) is at u = ½ + atan2(z, x) / 2π to the right and v =
 //! acos(y) / π down. Cube maps have the faces +X, −X, +Y, −Y, +Z, −Z of Vulkan, D3D and KTX2. Values are
-//! radiance as stored: the exposure in a header is ignored.
+//! linear radiance with the primaries of Rec. 709, to which those of other primaries are converted. What the
+//! header of a Radiance picture says that its pixels were multiplied by is divided out.
 
+mod chromaticities;
 mod cube;
 pub mod cube_map;
 pub mod harmonics;

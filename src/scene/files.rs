@@ -5,10 +5,10 @@ use crate::{Error, Result, config};
 use base64::{Engine as _, alphabet, engine};
 use std::{
     borrow::Cow,
-    cell::{Cell, OnceCell, RefCell},
+    cell::{Cell, RefCell},
     collections::{BTreeSet, HashMap},
     fs,
-    io::Read as _,
+    io::{ErrorKind, Read as _},
     ops::{Deref, Range},
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -140,14 +140,25 @@ pub(super) struct Folder {
     root: Option<PathBuf>,
     /// Whether links in the folder may lead out of it.
     follow_links: bool,
+    /// The kind of the opened file, for messages.
+    of: &'static str,
     max_bytes: u64,
     /// The bytes that further files may have.
     left_bytes: Cell<u64>,
-    /// The names of files in the folder itself, by their lower case.
-    names: OnceCell<HashMap<String, String>>,
+    /// The names in folders that have been searched, by their lower case.
+    names: RefCell<HashMap<PathBuf, HashMap<String, String>>>,
     /// The files that have been read: each is read once, so that memory cannot outgrow the disk.
     read: RefCell<HashMap<PathBuf, Bytes>>,
     sources: Sources,
+}
+
+/// A file that a name has led to.
+#[derive(Debug)]
+struct Found {
+    /// From the folder, in the letters of the files' own names.
+    inside: PathBuf,
+    /// Absolute, without links.
+    real: PathBuf,
 }
 
 impl Folder {
@@ -156,9 +167,10 @@ impl Folder {
         Self {
             root: None,
             follow_links: false,
+            of: "scene",
             max_bytes: 0,
             left_bytes: Cell::new(0),
-            names: OnceCell::new(),
+            names: RefCell::default(),
             read: RefCell::default(),
             sources: Sources::default(),
         }
@@ -206,50 +218,10 @@ impl Folder {
         self.path(&decoded)
     }
 
-    /// The bytes of the file at a relative path, written with `/` or `\`.
+    /// The bytes of the file that [`Self::find`] finds.
     pub(super) fn path(&self, path: &str) -> Result<Bytes, String> {
         let quoted = format!("\"{}\"", shorten(path));
-        if path.is_empty() {
-            return Err("an empty path".into());
-        }
-        if path.contains('\0') {
-            return Err(format!("{quoted} holds a NUL"));
-        }
-        // Exporters on Windows write backslashes, which are hardly ever part of a name.
-        let slashed = path.replace('\\', "/");
-        let relative = Path::new(&slashed);
-        let drive = slashed.as_bytes().get(1) == Some(&b':');
-        if relative.is_absolute() || drive || slashed.starts_with('/') {
-            return Err(format!(
-                "{quoted} is an absolute path; canopy opens only files beside the scene"
-            ));
-        }
-        let mut depth = 0_i64;
-        for component in relative.components() {
-            depth += match component {
-                Component::ParentDir => -1,
-                Component::CurDir => 0,
-                _ => 1,
-            };
-            if depth < 0 {
-                return Err(format!("{quoted} leads out of the scene's folder"));
-            }
-        }
-        let root = self.root.as_ref().ok_or_else(|| {
-            format!("{quoted} is in no folder; canopy was given bytes and no file")
-        })?;
-        let joined = root.join(relative);
-        self.sources.add(joined.clone());
-        let found = joined
-            .canonicalize()
-            .map_err(|e| format!("{quoted}: {e}"))?;
-        // The path itself does not lead out, so a link does.
-        if !self.follow_links && !found.starts_with(root) {
-            return Err(format!(
-                "{quoted} leads out of the scene's folder by a symbolic link, which \
-                 load.follow_links = true allows"
-            ));
-        }
+        let Found { real: found, .. } = self.find(path)?;
         if let Some(bytes) = self.read.borrow().get(&found) {
             return Ok(bytes.clone());
         }
@@ -268,9 +240,106 @@ impl Folder {
         Ok(bytes)
     }
 
+    /// The file at a relative path, written with `/` or `\`, whatever the case of its letters where no file
+    /// has the same ones. Every name that comes out of a file is resolved here.
+    fn find(&self, path: &str) -> Result<Found, String> {
+        let quoted = format!("\"{}\"", shorten(path));
+        if path.is_empty() {
+            return Err("an empty path".into());
+        }
+        if path.contains('\0') {
+            return Err(format!("{quoted} holds a NUL"));
+        }
+        // Exporters on Windows write backslashes, which are hardly ever part of a name.
+        let slashed = path.replace('\\', "/");
+        let relative = Path::new(&slashed);
+        let drive = slashed.as_bytes().get(1) == Some(&b':');
+        if relative.is_absolute() || drive || slashed.starts_with('/') {
+            return Err(format!(
+                "{quoted} is an absolute path; canopy opens only files beside the {}",
+                self.of
+            ));
+        }
+        let leads_out = format!("{quoted} leads out of the {}'s folder", self.of);
+        let mut depth = 0_i64;
+        for component in relative.components() {
+            depth += match component {
+                Component::ParentDir => -1,
+                Component::CurDir => 0,
+                _ => 1,
+            };
+            if depth < 0 {
+                return Err(leads_out);
+            }
+        }
+        let root = self.root.as_ref().ok_or_else(|| {
+            format!("{quoted} is in no folder; canopy was given bytes and no file")
+        })?;
+        let joined = root.join(relative);
+        let found = joined.canonicalize().map(|real| Found {
+            inside: relative.to_owned(),
+            real,
+        });
+        let found = found.or_else(|why| {
+            self.sources.add(joined);
+            let found = (why.kind() == ErrorKind::NotFound)
+                .then(|| self.in_other_case(root, relative))
+                .flatten();
+            found.ok_or_else(|| format!("{quoted}: {why}"))
+        })?;
+        // The path itself does not lead out, so a link does.
+        if !self.may_read(root, &found.real) {
+            return Err(format!(
+                "{leads_out} by a symbolic link, which load.follow_links = true allows"
+            ));
+        }
+        self.sources.add(root.join(&found.inside));
+        Ok(found)
+    }
+
+    /// Whether a path without links lies in the folder, or links may lead out of it.
+    fn may_read(&self, root: &Path, real: &Path) -> bool {
+        self.follow_links || real.starts_with(root)
+    }
+
+    /// The file that differs from `relative` in the case of its letters alone.
+    fn in_other_case(&self, root: &Path, relative: &Path) -> Option<Found> {
+        let mut inside = PathBuf::new();
+        for component in relative.components() {
+            let next = inside.join(component);
+            if root.join(&next).exists() {
+                inside = next;
+                continue;
+            }
+            let Component::Normal(name) = component else {
+                return None;
+            };
+            let folder = root.join(&inside).canonicalize().ok()?;
+            if !self.may_read(root, &folder) {
+                return None;
+            }
+            let mut names = self.names.borrow_mut();
+            let names = names
+                .entry(folder)
+                .or_insert_with_key(|folder| list(folder));
+            inside.push(names.get(&name.to_str()?.to_lowercase())?);
+        }
+        let real = root.join(&inside).canonicalize().ok()?;
+        Some(Found { inside, real })
+    }
+
+    /// The relative path to the file that `path` names, in the letters of the files' own names.
+    pub(super) fn spelled(&self, path: &str) -> Option<PathBuf> {
+        Some(self.find(path).ok()?.inside)
+    }
+
+    /// Whether there is a file at a relative path.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.find(path).is_ok()
+    }
+
     /// As [`Self::path`], for paths of another machine: a missing file is searched by its bare name beside
-    /// the scene, whatever the case of its letters. Returns the bare name if that was found. The error is
-    /// that of the path itself.
+    /// the scene. Returns the name of the file that was found so. The error is that of the path itself.
     pub(super) fn beside(&self, path: &str) -> Result<(Bytes, Option<String>), String> {
         let why = match self.path(path) {
             Ok(bytes) => return Ok((bytes, None)),
@@ -278,23 +347,48 @@ impl Folder {
         };
         let bare = path.rsplit(['/', '\\']).next().unwrap_or_default();
         let name = self.named(bare).ok_or(why)?;
-        Ok((self.path(name)?, Some(name.to_owned())))
+        Ok((self.path(&name)?, Some(name)))
     }
 
     /// The name of the file in the folder itself that has the name `bare`, whatever the case of its letters.
-    pub(super) fn named(&self, bare: &str) -> Option<&str> {
-        let names = self.names.get_or_init(|| self.list());
-        names.get(&bare.to_lowercase()).map(String::as_str)
+    pub(super) fn named(&self, bare: &str) -> Option<String> {
+        let inside = self.find(bare).ok()?.inside;
+        inside.into_os_string().into_string().ok()
     }
+}
 
-    fn list(&self) -> HashMap<String, String> {
-        let entries = self.root.as_ref().and_then(|root| fs::read_dir(root).ok());
-        entries
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .map(|name| (name.to_lowercase(), name))
-            .collect()
+/// The names in a folder, by their lower case. Of two that differ in case alone, the last one is kept.
+fn list(folder: &Path) -> HashMap<String, String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<_> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let names = names.into_iter();
+    names.map(|name| (name.to_lowercase(), name)).collect()
+}
+
+/// The file that the picture at `picture` names as `name`, in its folder; `None` where there is none.
+///
+/// # Errors
+///
+/// Says why a name is refused.
+pub fn find_beside(
+    picture: &Path,
+    name: &str,
+    limits: &config::Load,
+) -> Result<Option<PathBuf>, String> {
+    let folder = Folder::of(picture, limits, Sources::default()).map_err(|e| e.to_string())?;
+    let folder = Folder {
+        of: "picture",
+        ..folder
+    };
+    let from = picture.parent().unwrap_or(Path::new(""));
+    match folder.find(name) {
+        // People know it by the path from where they named the picture.
+        Ok(found) => Ok(Some(from.join(found.inside))),
+        Err(why) if from.join(name).exists() => Err(why),
+        Err(_) => Ok(None),
     }
 }
 
@@ -485,14 +579,44 @@ mod tests {
     #[test]
     fn finds_names_of_other_machines_beside_the_scene() {
         let (_dir, folder) = folder();
-        for path in ["A.BIN", "C:\\work\\A.bin", "/etc/a.bin", "../../a.BIN"] {
+        for path in ["C:\\work\\A.bin", "/etc/a.bin", "../../a.BIN", "no/A.BIN"] {
             let (bytes, name) = folder.beside(path).unwrap();
             assert_eq!((&*bytes, name.as_deref()), (&b"abc"[..], Some("a.bin")));
         }
-        assert_eq!(folder.beside("a.bin").unwrap().1, None);
+        for path in ["a.bin", "A.BIN"] {
+            assert_eq!(folder.beside(path).unwrap().1, None);
+        }
         for path in ["../secret", "/etc/passwd", "sub dir", "x/", ".."] {
             folder.beside(path).unwrap_err();
         }
+    }
+
+    #[test]
+    fn letters_may_have_another_case_where_no_file_has_the_same_ones() {
+        let (dir, folder) = folder();
+        for uri in ["A.bin", "./A.BIN", "SUB%20dir/../a.BIN", "sub dir/../A.bin"] {
+            assert_eq!(*folder.uri(uri).unwrap(), *b"abc", "{uri}");
+        }
+        for path in ["Sub Dir/Ü %.BIN", "SUB DIR\\ü %.bin"] {
+            assert_eq!(*folder.path(path).unwrap(), *b"def", "{path}");
+        }
+        for path in [
+            "../SECRET",
+            "A.bin/x",
+            "SUB DIR/A.bin",
+            "b.bin",
+            "../IN/a.bin",
+        ] {
+            folder.path(path).unwrap_err();
+        }
+        // The same letters come first.
+        fs::write(dir.path().join("in/B.BIN"), b"B").unwrap();
+        fs::write(dir.path().join("in/b.bin"), b"b").unwrap();
+        let folder = Folder::of(&dir.path().join("in/x"), &limits(), Sources::default()).unwrap();
+        let read = ["b.bin", "B.BIN"].map(|path| folder.path(path).unwrap()[0]);
+        let is_one_file = fs::read(dir.path().join("in/B.BIN")).unwrap() == b"b";
+        assert!(is_one_file || read == *b"bB");
+        assert!(folder.path("B.bin").is_ok());
     }
 
     #[test]
@@ -526,6 +650,16 @@ mod tests {
         for uri in ["../secret", "/etc/passwd", "zero", "loop"] {
             following.uri(uri).unwrap_err();
         }
+        // Whatever the case, and nothing of folders elsewhere.
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("in/out")).unwrap();
+        for uri in ["LINK", "Link"] {
+            assert!(folder.uri(uri).unwrap_err().contains("load.follow_links"));
+            assert_eq!(*following.uri(uri).unwrap(), *b"no");
+        }
+        let [missing, there] =
+            ["out/nothing", "out/SECRET"].map(|uri| folder.uri(uri).unwrap_err());
+        assert_eq!(missing.replace("nothing", "SECRET"), there);
+        assert_eq!(*following.uri("OUT/SECRET").unwrap(), *b"no");
         assert!(
             read_file(Path::new("/dev/null"), 10)
                 .unwrap_err()

@@ -53,7 +53,7 @@ pub use animation::Pose;
 pub use blend::{Blend, MorphWeight, wrapped};
 pub use camera::{Camera, Projection};
 pub use clip::{Channel, Clip, Interpolation, Property, PropertyOf, UvPart};
-pub use files::is_stdin;
+pub use files::{find_beside, is_stdin};
 pub use formats::{load, load_bytes, load_for};
 pub use graph::{ExtensionUse, Scene, Source, Treatment, UpHint, WarningPlace};
 pub use image::{Image, TexelFormat, TextureSupport};

@@ -71,7 +71,7 @@ impl Picture {
 pub fn checked_openexr(path: &Path, limits: &config::Load) -> Result<Vec<u8>> {
     let bytes = read_file(path, limits.max_file_bytes)?;
     let checked = match bytes.starts_with(openexr::MAGIC) {
-        true => openexr::check_headers(&bytes, limits.max_environment_pixels),
+        true => openexr::check_headers(&bytes, limits.max_environment_pixels).map(drop),
         false => Err("is no OpenEXR file".into()),
     };
     checked.map_err(|what| Error::scene(path, what))?;
@@ -110,10 +110,20 @@ fn encoded(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
         return Err("is neither PNG nor JPEG, as its name says".into());
     };
     image::probe(bytes, max_pixels)?;
-    let decoded = image::decoded(bytes, format)?.into_rgba32f();
+    let decoded = image::decoded(bytes, format)?;
+    let size = [decoded.width(), decoded.height()];
+    // As integers, which are the same in grey and in colour; the conversion to floats rounds grey otherwise.
+    let color = decoded.color();
+    if color.bytes_per_pixel() == color.channel_count() {
+        return Ok(Picture::from_rgba8(size, &decoded.into_rgba8()));
+    }
+    let decoded = decoded.into_rgba16();
+    let pixels = decoded
+        .pixels()
+        .map(|pixel| pixel.0.map(|c| f32::from(c) / 65535.0));
     Ok(Picture {
-        size: decoded.dimensions().into(),
-        pixels: decoded.pixels().map(|pixel| opaque(pixel.0)).collect(),
+        size,
+        pixels: pixels.map(opaque).collect(),
         is_linear: false,
     })
 }
@@ -123,5 +133,57 @@ fn opaque([r, g, b, a]: [f32; 4]) -> [f32; 3] {
     match a < 1.0 {
         true => [r, g, b].map(|c| a * c + (1.0 - a) * BACKDROP),
         false => [r, g, b],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::image::{ColorType, ExtendedColorType, ImageEncoder as _, codecs::png::PngEncoder};
+
+    fn png(color: ColorType, bytes: &[u8]) -> Picture {
+        let mut out = Vec::new();
+        let channels = usize::from(color.bytes_per_pixel());
+        let width = (bytes.len() / channels) as u32;
+        PngEncoder::new(&mut out)
+            .write_image(bytes, width, 1, ExtendedColorType::from(color))
+            .unwrap();
+        encoded(&out, 1 << 20).unwrap()
+    }
+
+    /// Every value, and every alpha, of eight bits is the same number in each kind of PNG.
+    #[test]
+    fn pictures_are_the_same_in_every_kind_of_png() {
+        for alpha in [255, 254, 128, 1, 0] {
+            let all = |pixel: fn(u8, u8) -> Vec<u8>| -> Vec<u8> {
+                (0..=255).flat_map(|value| pixel(value, alpha)).collect()
+            };
+            // Sixteen bits are 257 times as much: each byte twice.
+            let wide = |bytes: Vec<u8>| -> Vec<u8> { bytes.iter().flat_map(|b| [*b; 2]).collect() };
+            let expected = png(ColorType::Rgba8, &all(|v, a| vec![v, v, v, a]));
+            let mut others = vec![
+                png(ColorType::La8, &all(|v, a| vec![v, a])),
+                png(ColorType::La16, &wide(all(|v, a| vec![v, a]))),
+                png(ColorType::Rgba16, &wide(all(|v, a| vec![v, v, v, a]))),
+            ];
+            if alpha == 255 {
+                others.extend([
+                    png(ColorType::L8, &all(|v, _| vec![v])),
+                    png(ColorType::Rgb8, &all(|v, _| vec![v; 3])),
+                    png(ColorType::L16, &wide(all(|v, _| vec![v]))),
+                    png(ColorType::Rgb16, &wide(all(|v, _| vec![v; 3]))),
+                ]);
+            }
+            for other in others {
+                assert!(other == expected, "alpha {alpha}");
+            }
+        }
+    }
+
+    /// Sixteen bits keep what eight do not hold.
+    #[test]
+    fn sixteen_bits_are_not_rounded_to_eight() {
+        let pixel = png(ColorType::L16, &1000_u16.to_ne_bytes()).pixels[0];
+        assert_eq!(pixel, [1000.0 / 65535.0; 3]);
     }
 }

@@ -50,8 +50,7 @@ pub(crate) fn hdr(
 
 /// A header, and the line with the size.
 pub(crate) fn hdr_header(size: &str) -> Vec<u8> {
-    format!("#?RADIANCE\n# made by a test\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2.0\n\n{size}\n")
-        .into_bytes()
+    format!("#?RADIANCE\n# made by a test\nFORMAT=32-bit_rle_rgbe\n\n{size}\n").into_bytes()
 }
 
 /// The value of a channel.

@@ -1822,7 +1822,7 @@ fn obj_faces() -> Vec<Case> {
         format!("{vertices}f{face}\n")
     };
     let mut cases = vec![
-        obj("no faces", "v 0 0 0\nv 1 0 0\n", Warns("no triangles")),
+        obj("no faces", "v 0 0 0\nv 1 0 0\n", Warns("points or lines")),
         obj(
             "index 0",
             triangle_and("f 1 2 0\n"),

@@ -7,13 +7,7 @@ use crate::{
     provenance::{Provenance, SOFTWARE, Shown},
     scene::is_stdin,
 };
-use std::{
-    fs::File,
-    io::{ErrorKind, Read as _},
-    ops::Range,
-    path::Path,
-    str::FromStr,
-};
+use std::{fs::File, io::Read as _, ops::Range, path::Path, str::FromStr};
 
 /// Most parts of a picture.
 const MOST: u32 = 1_000_000;
@@ -79,13 +73,12 @@ pub(super) fn contents<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<
     let mut numbers = Vec::new();
     // Standard input is gone.
     for path in files.into_iter().filter(|path| !is_stdin(path)) {
+        // A scene remembers what it has missed, and what was no regular file, which may never end.
+        if !path.is_file() {
+            continue;
+        }
         let io = |e| Error::io(path, e);
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            // A scene remembers what it has missed.
-            Err(e) if e.kind() == ErrorKind::NotFound => continue,
-            Err(e) => return Err(io(e)),
-        };
+        let mut file = File::open(path).map_err(io)?;
         let mut hasher = crc32fast::Hasher::new();
         let mut bytes = vec![0; 1 << 16];
         loop {

@@ -1,6 +1,7 @@
 //! OpenEXR (.exr): the display window of the first part that has red, green and blue, without alpha.
 
 use super::{
+    chromaticities,
     image::{EnvironmentImage, Shape, check_size, image, odd_sides},
     texels::{Rows, latitude_weight},
 };
@@ -34,7 +35,10 @@ pub(in crate::scene) fn rgb(
     bytes: &[u8],
     max_pixels: u64,
 ) -> Result<([u32; 2], Vec<[f32; 3]>), String> {
-    check_headers(bytes, max_pixels)?;
+    let primaries = check_headers(bytes, max_pixels)?;
+    let to_rec709 = primaries.map_or(Ok(None), |from| {
+        chromaticities::to_rec709(&from.map(|xy| xy.map(f64::from)))
+    })?;
     let decoder = OpenExrDecoder::with_alpha_preference(Cursor::new(bytes), Some(false))
         .map_err(|e| one_line(&e))?;
     let size: [u32; 2] = decoder.dimensions().into();
@@ -44,18 +48,26 @@ pub(in crate::scene) fn rgb(
     decoder
         .read_image(bytemuck::cast_slice_mut(&mut texels))
         .map_err(|e| one_line(&e))?;
+    if let Some(matrix) = &to_rec709 {
+        chromaticities::convert(matrix, &mut texels);
+    }
     Ok((size, texels))
 }
 
 /// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which
-/// may be as large as the data window, before it reads them. (OpenEXR file layout, "Header"; little-endian.)
-pub(in crate::scene) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
+/// may be as large as the data window, before it reads them. Returns the chromaticities, which all parts share.
+/// (OpenEXR file layout, "Header"; little-endian.)
+pub(in crate::scene) fn check_headers(
+    bytes: &[u8],
+    max_pixels: u64,
+) -> Result<Option<[[f32; 2]; 4]>, String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
     let several = headers.int()? & 0x1000 != 0;
     let from_bytes = MOST_EXPANSION.saturating_mul(bytes.len() as u64);
     let small = max_pixels.saturating_mul(16).min(SMALL_BLOCK);
     let max_block = max_pixels.saturating_mul(4).min(from_bytes).max(small);
+    let mut chromaticities = None;
     loop {
         // If an attribute comes twice, the larger one counts.
         let (mut windows, mut lines, mut tile, mut texel_bytes) = ([[0; 2]; 2], 1, 0, 0);
@@ -77,6 +89,9 @@ pub(in crate::scene) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(
                     tile = across.saturating_mul(down).max(tile);
                 }
                 b"channels" => texel_bytes = (value.channels()? * 4).max(texel_bytes),
+                b"chromaticities" if chromaticities.is_none() => {
+                    chromaticities = Some(value.floats()?);
+                }
                 _ => {}
             }
         }
@@ -94,7 +109,7 @@ pub(in crate::scene) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(
         }
         // An empty name instead of another part is the end.
         if !several || headers.0.first() == Some(&0) {
-            return Ok(());
+            return Ok(chromaticities);
         }
     }
 }
@@ -147,6 +162,15 @@ impl<'a> Headers<'a> {
         let [left, top, right, bottom] = [self.int()?, self.int()?, self.int()?, self.int()?];
         let side = |from: i32, to: i32| from.abs_diff(to).saturating_add(1);
         Ok([side(left, right), side(top, bottom)])
+    }
+
+    /// Pairs of floats.
+    fn floats<const N: usize>(&mut self) -> Result<[[f32; 2]; N], &'static str> {
+        let mut pairs = [[0.0; 2]; N];
+        for float in pairs.as_flattened_mut() {
+            *float = f32::from_bits(self.int()? as u32);
+        }
+        Ok(pairs)
     }
 
     /// The number of channels in a list: names, each with a type, flags and two sampling distances.

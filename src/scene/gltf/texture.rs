@@ -260,26 +260,33 @@ fn encoded_image(
         candidates.push(bytes(image, number)?);
     }
     if candidates.is_empty() {
-        let others: Vec<_> = extensions.into_iter().flat_map(Map::keys).collect();
-        candidates.push(Err(match others.first() {
-            Some(other) => format!(
+        let other = extensions.and_then(|extensions| extensions.iter().next());
+        candidates.push(Err(match other {
+            Some((extension, _)) => format!(
                 "a texture has its image in {} only, which canopy does not read",
-                shorten(other)
+                shorten(extension)
             ),
             None => "a texture has no image".into(),
         }));
+        let number = other.and_then(|(_, extended)| extended.get("source")?.as_u64());
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        let image = number.and_then(|number| Some((file.root.images.get(number)?, number)));
+        names.extend(image.map(|(image, number)| name(image, number)));
     }
+    let first = names.into_iter().next();
     Ok(EncodedImage {
-        name: names.into_iter().next().unwrap_or_default(),
+        name: first.unwrap_or_else(|| format!("of texture {texture}")),
         candidates,
         uses,
     })
 }
 
 fn name(image: &Image, number: usize) -> String {
+    let is_shown = |name: &&str| !name.trim().is_empty();
     let uri = image.uri.as_deref().filter(|uri| !uri.starts_with("data:"));
-    let name = image.name.as_deref().or(uri);
-    name.map_or_else(|| number.to_string(), shorten)
+    let name = image.name.as_deref().filter(is_shown).or(uri);
+    name.filter(is_shown)
+        .map_or_else(|| number.to_string(), shorten)
 }
 
 /// The bytes of an image. A reference past the end is an error; where the bytes themselves are missing, the

@@ -83,7 +83,8 @@ fn read(file: &File<'_>, uri: &str, bytes: &Bytes, load: &mut Load<'_>) -> Resul
     let path = if is_data(uri) {
         file.path.to_owned()
     } else {
-        file.path.with_file_name(&relative)
+        let spelled = file.folder.spelled(&relative);
+        file.path.with_file_name(spelled.unwrap_or(relative.into()))
     };
     volume_load::load(&path, bytes, format, load)
 }

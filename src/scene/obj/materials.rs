@@ -49,7 +49,11 @@ impl<'a> Materials<'a> {
                 let base = name
                     .rsplit_once(['/', '\\'])
                     .map_or(String::new(), |(base, _)| format!("{base}/"));
-                for material in mtl::parse(&name, &bytes, warnings) {
+                let is_file = |path: &str| {
+                    let beside_mtl = format!("{base}{path}");
+                    folder.holds(&beside_mtl) || folder.holds(path)
+                };
+                for material in mtl::parse(&name, &bytes, &is_file, warnings) {
                     found
                         .entry(material.name.clone())
                         .or_insert_with(|| Rc::new((material, base.clone())));
@@ -85,7 +89,7 @@ impl<'a> Materials<'a> {
         }
         let stem = path.file_stem()?.to_str()?;
         let mut names = OWN_IMAGES.iter().map(|e| format!("{stem}.{e}"));
-        names.find_map(|name| self.folder.named(&name).map(str::to_owned))
+        names.find_map(|name| self.folder.named(&name))
     }
 
     /// Colours every face with the image `name` beside the OBJ.

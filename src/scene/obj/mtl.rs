@@ -46,6 +46,8 @@ pub(super) struct Map {
     scale: Vec2,
     strength: f32,
     clamp: bool,
+    /// `-colorspace`, where it is a known one.
+    is_linear: Option<bool>,
 }
 
 /// The material of faces that have none.
@@ -58,8 +60,13 @@ pub(super) fn default_material(name: &str) -> material::Material {
     }
 }
 
-/// The materials of an MTL file called `file`.
-pub(super) fn parse(file: &str, bytes: &[u8], warnings: &mut Vec<String>) -> Vec<Material> {
+/// The materials of an MTL file called `file`. A map whose text `is_file` has that path and no options.
+pub(super) fn parse(
+    file: &str,
+    bytes: &[u8],
+    is_file: &dyn Fn(&str) -> bool,
+    warnings: &mut Vec<String>,
+) -> Vec<Material> {
     let mut screen = Screen::default();
     for (number, line) in lines(&utf8(bytes)) {
         if let Some((keyword, rest)) = statement(&line)
@@ -77,7 +84,21 @@ pub(super) fn parse(file: &str, bytes: &[u8], warnings: &mut Vec<String>) -> Vec
             .names
             .into_iter()
             .zip(materials)
-            .map(Material::new)
+            .map(|(name, read)| {
+                let material = Material::new(name, &read, is_file);
+                if material.alpha.is_none()
+                    && read.unknown_param.contains_key("Tr")
+                    && warnings.len() < MOST_WARNINGS
+                {
+                    warnings.push(format!(
+                        "{}: material \"{}\" has Tr 1 and no d, by which nothing of it would be seen; it is \
+                         opaque",
+                        shorten(file),
+                        shorten(&material.name)
+                    ));
+                }
+                material
+            })
             .collect(),
         Err(why) => {
             warnings.push(format!("{}: {why}; its materials are grey", shorten(file)));
@@ -121,15 +142,11 @@ impl Screen {
             }
             "Ns" | "Pr" | "Pm" => self.write(keyword, &number(rest)?),
             "map_Kd" | "map_Ke" | "map_d" | "map_Pr" | "map_Pm" => {
-                self.write(keyword, map(&decode(rest))?);
+                return self.map(keyword, &decode(rest));
             }
-            "norm" | "map_Kn" => {
-                self.write("norm", map(&decode(rest))?);
-                self.has_normal_map = true;
-            }
+            "norm" | "map_Kn" => return self.map("norm", &decode(rest)),
             "bump" | "map_bump" | "map_Bump" if !self.has_normal_map => {
-                self.write("bump", map(&decode(rest))?);
-                self.has_normal_map = true;
+                return self.map("bump", &decode(rest));
             }
             "map_Ns" | "map_Ps" | "map_Pc" | "map_Pcr" | "disp" | "map_disp" | "decal" | "refl" => {
                 return Err(format!("canopy does not read {keyword}"));
@@ -143,6 +160,24 @@ impl Screen {
         Ok(())
     }
 
+    /// Writes a texture statement that names a file.
+    fn map(&mut self, keyword: &str, rest: &str) -> Result<(), String> {
+        let map = Map::parse(rest, &|_| false);
+        if map.path.is_empty() {
+            return Err("a texture without a file".into());
+        }
+        self.write(keyword, rest);
+        self.has_normal_map |= matches!(keyword, "norm" | "bump");
+        let is_color = matches!(keyword, "map_Kd" | "map_Ke");
+        match map.is_linear {
+            Some(true) if is_color => Err(format!("-colorspace: canopy reads {keyword} as sRGB")),
+            Some(false) if !is_color => {
+                Err(format!("-colorspace: canopy reads {keyword} as linear"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn write(&mut self, keyword: &str, rest: &str) {
         for part in [keyword, " ", rest, "\n"] {
             self.text.push_str(part);
@@ -152,19 +187,20 @@ impl Screen {
 
 impl Material {
     /// The material called `name` from what tobj has read of it.
-    fn new((name, read): (String, tobj::Material)) -> Self {
+    fn new(name: String, read: &tobj::Material, is_file: &dyn Fn(&str) -> bool) -> Self {
         let other = |keyword: &str| read.unknown_param.get(keyword).map(String::as_str);
         let number = |keyword: &str| other(keyword)?.parse::<f32>().ok();
-        let map = |text: Option<&str>| text.map(Map::parse);
+        let map = |text: Option<&str>| text.map(|text| Map::parse(text, is_file));
         let share = |value: f32| value.clamp(0.0, 1.0);
         let color = |rgb: [f32; 3]| Vec3::from(rgb).clamp(Vec3::ZERO, Vec3::splat(1e9));
         Self {
             diffuse: read.diffuse.map(color),
             emissive: read.emissive.map(color),
+            // Tr 1 alone comes from programs that take Tr for d: nobody exports what is not seen.
             alpha: read
                 .dissolve
                 .map(share)
-                .or(number("Tr").map(|t| 1.0 - share(t))),
+                .or(number("Tr").filter(|t| *t < 1.0).map(|t| 1.0 - share(t))),
             shininess: read.shininess.map(|n| n.max(0.0)),
             roughness: number("Pr").map(share),
             metallic: number("Pm").map(share),
@@ -196,7 +232,7 @@ impl Material {
     pub(super) fn colored_by(self, path: &str) -> Self {
         Self {
             diffuse: None,
-            color_map: Some(Map::parse(path)),
+            color_map: Some(Map::plain(path)),
             ..self
         }
     }
@@ -291,62 +327,130 @@ fn color(rest: &[u8]) -> Result<String, String> {
     Ok(numbers.join(" "))
 }
 
-/// A texture statement that names a file.
-fn map(rest: &str) -> Result<&str, String> {
-    if Map::parse(rest).path.is_empty() {
-        Err("a texture without a file".into())
-    } else {
-        Ok(rest)
+/// What follows an option of a texture statement.
+#[derive(Debug, Clone, Copy)]
+enum Values {
+    /// Up to so many numbers.
+    Numbers(usize),
+    Switch,
+    Word,
+}
+
+impl Values {
+    /// The values of the option `word`, if it is one.
+    fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "-o" | "-s" | "-t" => Self::Numbers(3),
+            "-mm" => Self::Numbers(2),
+            "-bm" | "-boost" => Self::Numbers(1),
+            "-blendu" | "-blendv" | "-cc" | "-clamp" => Self::Switch,
+            "-colorspace" | "-imfchan" | "-texres" | "-type" => Self::Word,
+            _ => return None,
+        })
+    }
+
+    /// Whether `word` can be the value at index `at`.
+    fn takes(self, word: &str, at: usize) -> bool {
+        match self {
+            Self::Numbers(most) => at < most && option_number(word).is_some(),
+            Self::Switch => at < 1 && matches!(word, "on" | "off" | "1" | "0"),
+            Self::Word => at < 1 && !word.is_empty(),
+        }
     }
 }
 
+/// The number that `word` is; it may have a comma for a point.
+fn option_number(word: &str) -> Option<f32> {
+    word.replacen(',', ".", 1).parse().ok()
+}
+
+/// The first word of `text`, and what follows it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
 impl Map {
-    /// Options, then a path, which may hold spaces.
-    fn parse(rest: &str) -> Self {
-        let mut map = Self {
-            path: String::new(),
+    /// The map of a file without options.
+    fn plain(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
             offset: Vec2::ZERO,
             scale: Vec2::ONE,
             strength: 1.0,
             clamp: false,
-        };
-        let mut rest = rest;
-        while let Some((option, after)) = rest
-            .split_once(char::is_whitespace)
-            .filter(|(option, _)| option.starts_with('-'))
-        {
-            let wanted = match option {
-                "-o" | "-s" | "-t" => 3,
-                "-mm" => 2,
-                "-blendu" | "-blendv" | "-boost" | "-bm" | "-cc" | "-clamp" | "-imfchan"
-                | "-texres" | "-type" => 1,
-                _ => break,
-            };
-            let mut after = after.trim_start();
-            let mut values = Vec::new();
-            while values.len() < wanted
-                && let Some((value, next)) = after.split_once(char::is_whitespace)
-                // The vectors may have fewer numbers than three.
-                && (wanted == 1 || value.parse::<f32>().is_ok())
-            {
-                values.push(value);
-                after = next.trim_start();
+            is_linear: None,
+        }
+    }
+
+    /// Options before or behind a path, which may hold spaces. Where a text that looks like options `is_file`
+    /// with them, it is the path.
+    fn parse(text: &str, is_file: &dyn Fn(&str) -> bool) -> Self {
+        let unquoted = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+        let text = text.trim();
+        let mut map = Self::plain("");
+        let mut rest = map.options(text);
+        if rest.is_empty() {
+            // Without a path, the last word is it.
+            rest = text.rsplit(char::is_whitespace).next().unwrap_or(text);
+        }
+        if rest.len() < text.len() && is_file(&unquoted(text)) {
+            return Self::plain(&unquoted(text));
+        }
+        // Options at the end begin behind the last word that is no part of one.
+        let (mut path, mut last) = (rest, rest);
+        while !last.is_empty() {
+            let after = Self::plain("").options(last);
+            if after.is_empty() {
+                path = &rest[..rest.len() - last.len()];
             }
-            rest = after;
+            last = first_word(after).1;
+        }
+        // An option in quotes is a part of the name.
+        let is_quoted = path.matches('"').count() % 2 == 1;
+        if path.len() < rest.len() && (path.is_empty() || is_quoted || is_file(&unquoted(rest))) {
+            path = rest;
+        }
+        map.options(&rest[path.len()..]);
+        map.path = unquoted(path);
+        map
+    }
+
+    /// Takes the options that `text` begins with, and returns what follows them.
+    fn options<'a>(&mut self, mut text: &'a str) -> &'a str {
+        loop {
+            let (option, mut rest) = first_word(text);
+            let Some(kind) = Values::of(option) else {
+                return text;
+            };
+            let mut values = Vec::new();
+            let mut next = first_word(rest);
+            while kind.takes(next.0, values.len()) {
+                values.push(next.0);
+                rest = next.1;
+                next = first_word(rest);
+            }
+            text = rest;
             let value = |at: usize, default: f32| {
-                let parsed = values.get(at).and_then(|v| v.parse::<f32>().ok());
+                let parsed = values.get(at).and_then(|value| option_number(value));
                 parsed.filter(|v| v.abs() < 1e9).unwrap_or(default)
             };
             match option {
-                "-o" => map.offset = Vec2::new(value(0, 0.0), value(1, 0.0)),
-                "-s" => map.scale = Vec2::new(value(0, 1.0), value(1, 1.0)),
-                "-bm" => map.strength = value(0, 1.0),
-                "-clamp" => map.clamp = values.first() == Some(&"on"),
+                "-o" => self.offset = Vec2::new(value(0, 0.0), value(1, 0.0)),
+                "-s" => self.scale = Vec2::new(value(0, 1.0), value(1, 1.0)),
+                "-bm" => self.strength = value(0, 1.0),
+                "-clamp" => self.clamp = matches!(values.first(), Some(&("on" | "1"))),
+                "-colorspace" => {
+                    let name = values.first().map(|name| name.to_ascii_lowercase());
+                    self.is_linear = match name.as_deref() {
+                        Some("linear") => Some(true),
+                        Some("srgb") => Some(false),
+                        _ => None,
+                    };
+                }
                 _ => {}
             }
         }
-        map.path = rest.trim().trim_matches(['"', '\'']).to_owned();
-        map
     }
 
     /// How the texture is sampled.
@@ -371,6 +475,144 @@ impl Map {
             texture,
             uv_set: 0,
             texture_from_uv: Affine2::from_translation(offset) * Affine2::from_scale(self.scale),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(text: &str, is_file: &dyn Fn(&str) -> bool) -> Map {
+        Map::parse(text, is_file)
+    }
+
+    fn parsed(text: &str) -> (Vec<Material>, Vec<String>) {
+        let mut warnings = Vec::new();
+        let materials = parse("a.mtl", text.as_bytes(), &|_| false, &mut warnings);
+        (materials, warnings)
+    }
+
+    #[test]
+    fn options_stand_before_a_path_or_behind_it() {
+        let plain = Map::plain("my tex.png");
+        let scaled = Map {
+            scale: Vec2::new(2.0, 3.0),
+            ..plain.clone()
+        };
+        let clamped = Map {
+            clamp: true,
+            ..plain.clone()
+        };
+        let bumped = Map {
+            strength: 0.5,
+            ..plain.clone()
+        };
+        let both = Map {
+            clamp: true,
+            ..scaled.clone()
+        };
+        for (text, expected) in [
+            ("my tex.png", &plain),
+            ("my tex.png -clamp on", &clamped),
+            ("my tex.png\t-clamp on ", &clamped),
+            ("-clamp on my tex.png", &clamped),
+            ("my tex.png -bm 0.5", &bumped),
+            ("my tex.png -bm 0.5 -imfchan r -type sphere", &bumped),
+            ("-mm 0 1 my tex.png -bm 0.5", &bumped),
+            ("-bm 0,5 my tex.png", &bumped),
+            ("my tex.png -s 2 3", &scaled),
+            ("my tex.png -s 2 3 1", &scaled),
+            ("my tex.png -s 2 3 -clamp on", &both),
+            ("-s 2 3 my tex.png -clamp on", &both),
+            ("\"my tex.png\" -s 2 3 1 -clamp on", &both),
+            ("my tex.png -blendu off -boost 2 -texres 512 -cc on", &plain),
+            ("my tex.png -bm", &plain),
+            ("-bm my tex.png", &plain),
+        ] {
+            assert_eq!(map(text, &|_| false), *expected, "{text}");
+        }
+        // None of these has options.
+        for path in [
+            "my-clamp on",
+            "a -unknown 1",
+            "a -s file.png",
+            "a -bm 1.png",
+            "-x/a.png",
+            "-s.png",
+            "a - s.png",
+            "a -Clamp on",
+            "-bm",
+        ] {
+            assert_eq!(map(path, &|_| false), Map::plain(path), "{path}");
+        }
+        let path = map("\"a -clamp on\"", &|_| false);
+        assert_eq!(path, Map::plain("a -clamp on"));
+    }
+
+    #[test]
+    fn a_text_that_is_a_file_has_no_options() {
+        for path in ["tex.png -clamp on", "-s 2 tex.png", "-bm 1", "a -s 2 -o 1"] {
+            let is_file = |text: &str| text == path;
+            assert_eq!(map(path, &is_file), Map::plain(path), "{path}");
+            assert_ne!(map(path, &|_| false), Map::plain(path), "{path}");
+        }
+        let is_file = |text: &str| text == "a -bm 2";
+        let expected = Map {
+            clamp: true,
+            ..Map::plain("a -bm 2")
+        };
+        assert_eq!(map("-clamp on a -bm 2", &is_file), expected);
+    }
+
+    #[test]
+    fn many_options_take_no_long() {
+        let text = "-s ".repeat(300_000) + "x " + &"-bm y ".repeat(300_000) + "z";
+        assert!(map(&text, &|_| false).path.ends_with('z'));
+    }
+
+    #[test]
+    fn color_spaces_that_a_map_does_not_have_are_warned_about() {
+        for (text, path, warns) in [
+            ("map_Kd -colorspace sRGB a b.png", "a b.png", false),
+            ("map_Kd a b.png -colorspace sRGB", "a b.png", false),
+            ("map_Kd -colorspace linear a.png", "a.png", true),
+        ] {
+            let (materials, warnings) = parsed(&format!("newmtl m\n{text}\n"));
+            let map = materials[0].color_map.as_ref().unwrap();
+            assert_eq!((map.path.as_str(), !warnings.is_empty()), (path, warns));
+        }
+        let (materials, warnings) = parsed("newmtl m\nmap_Pr -colorspace srgb a.png\n");
+        assert_eq!(materials[0].roughness_map.as_ref().unwrap().path, "a.png");
+        assert!(warnings[0].contains("-colorspace"), "{warnings:?}");
+    }
+
+    #[test]
+    fn tr_of_one_alone_hides_nothing() {
+        for (text, alpha, warns) in [
+            ("Tr 1", 1.0, true),
+            ("Tr 1.000000", 1.0, true),
+            ("Tr 3", 1.0, true),
+            ("Tr 0.75", 0.25, false),
+            ("Tr 0", 1.0, false),
+            ("d 0", 0.0, false),
+            ("d 0\nTr 1", 0.0, false),
+            ("Tr 1\nd 0.5", 0.5, false),
+            ("d 1\nTr 1", 1.0, false),
+            ("", 1.0, false),
+        ] {
+            let (materials, warnings) = parsed(&format!("newmtl m\n{text}\n"));
+            let material = materials[0].to_material();
+            assert_eq!(material.base_color.w, alpha, "{text}");
+            let mode = match alpha < 1.0 {
+                true => AlphaMode::Blend,
+                false => AlphaMode::Opaque,
+            };
+            assert_eq!(material.alpha_mode, mode, "{text}");
+            let told = warnings
+                .iter()
+                .filter(|line| line.contains("\"m\" has Tr 1"));
+            assert_eq!(told.count(), usize::from(warns), "{text}: {warnings:?}");
         }
     }
 }

@@ -156,6 +156,9 @@ pub(super) fn screen(
             "is no OBJ: none of its lines begins with v, f or another keyword",
         ));
     }
+    if !elements.has_elements {
+        elements.draw_vertices(load)?;
+    }
     elements.tell(warnings);
     Ok(Screened {
         text: elements.vertices.text,
@@ -335,6 +338,8 @@ struct Elements<'a> {
     has_objects: bool,
     /// Whether any statement was one of OBJ.
     known: bool,
+    /// Whether any statement draws something, or would.
+    has_elements: bool,
     /// Whether the text holds what corners refer to that lack what others of their face have.
     has_fillers: bool,
     bad_faces: Tally,
@@ -368,6 +373,7 @@ impl<'a> Elements<'a> {
             smooth: true,
             has_objects: false,
             known: false,
+            has_elements: false,
             has_fillers: false,
             bad_faces: Tally::default(),
             unplaced_faces: Tally::default(),
@@ -405,6 +411,7 @@ impl<'a> Elements<'a> {
             }
             b"s" => self.smooth = !matches!(rest, b"off" | b"0"),
             b"curv" | b"curv2" | b"surf" | b"bzp" | b"bsp" | b"cdc" | b"cdp" | b"res" => {
+                self.has_elements = true;
                 self.ignored.add(line);
             }
             b"g" | b"mtllib" | b"vp" | b"cstype" | b"deg" | b"bmat" | b"step" | b"parm"
@@ -425,6 +432,7 @@ impl<'a> Elements<'a> {
         element: Element,
         load: &mut Load<'_>,
     ) -> Result<()> {
+        self.has_elements = true;
         self.corners.clear();
         // Whether tobj may read the corners as they stand, which spares writing them anew.
         let mut plain = rest
@@ -486,6 +494,25 @@ impl<'a> Elements<'a> {
             self.lost_attributes.add(line);
         }
         self.write(element, Some(rest).filter(|_| plain && !lost));
+        Ok(())
+    }
+
+    /// Draws the vertices as points: a file of vertices alone is a point cloud.
+    fn draw_vertices(&mut self, load: &mut Load<'_>) -> Result<()> {
+        let not_finite = &self.vertices.unplaced;
+        let all = 0..self.vertices.positions as u32;
+        let placed: Vec<u32> = all
+            .filter(|index| not_finite.binary_search(index).is_err())
+            .collect();
+        let (budget, cost) = Element::Points.cost(placed.len());
+        load.take(budget, cost, || self.path.display().to_string())?;
+        for part in placed.chunks(4096) {
+            load.progress().check()?;
+            self.corners.clear();
+            self.corners
+                .extend(part.iter().map(|index| [*index, ABSENT, ABSENT]));
+            self.write(Element::Points, None);
+        }
         Ok(())
     }
 

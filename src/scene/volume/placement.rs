@@ -12,19 +12,30 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
         volume_from_voxel.y_axis,
         volume_from_voxel.z_axis,
     ];
-    let rounded = volume_from_voxel.as_mat4();
-    if !rounded.is_finite() {
+    if !volume_from_voxel.is_finite() {
         return Err("places its voxels by numbers that are not finite".into());
     }
     if axes.iter().any(|axis| axis.w != 0.0) || volume_from_voxel.w_axis.w != 1.0 {
         return Err("places its voxels by a matrix that is not affine".into());
     }
-    let [x, y, z] = axes.map(|axis| axis.truncate());
+    let axes = axes.map(|axis| axis.truncate());
+    // Of lengths near 1, whose products are numbers.
+    let [x, y, z] = axes.map(|axis| axis / axis.abs().max_element());
     let volume = x.dot(y.cross(z)).abs();
     let full = x.length() * y.length() * z.length();
     let has_volume = full > 0.0 && volume > LEAST_VOLUME * full;
-    if !has_volume || !rounded.inverse().is_finite() || rounded.determinant() == 0.0 {
+    if !has_volume {
         return Err("places its voxels by axes that span no space".into());
+    }
+    let rounded = volume_from_voxel.as_mat4();
+    let can_be_inverted = rounded.inverse().is_finite() && rounded.determinant() != 0.0;
+    if !rounded.is_finite() || !can_be_inverted {
+        let [x, y, z] = axes.map(DVec3::length);
+        return Err(format!(
+            "has voxels of {x:e} × {y:e} × {z:e} metres, {:e} metres from the origin, which are numbers too \
+             large or too small to place them by",
+            volume_from_voxel.w_axis.truncate().length()
+        ));
     }
     Ok(rounded)
 }
@@ -72,6 +83,12 @@ mod tests {
         ] {
             checked(affine(axes, origin)).unwrap_err();
         }
+        for size in [1e20, 1e300, 1e-20, 1e-300] {
+            let why = checked(affine(axes.map(|axis| size * axis), DVec3::ZERO)).unwrap_err();
+            assert!(why.contains("has voxels of 1e"), "{why}");
+        }
+        let why = checked(affine(axes, DVec3::X * 1e39)).unwrap_err();
+        assert!(why.contains("1e39 metres from the origin"), "{why}");
         let mut perspective = affine(axes, DVec3::ZERO);
         perspective.x_axis.w = 0.1;
         checked(perspective).unwrap_err();
