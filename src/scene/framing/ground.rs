@@ -135,9 +135,9 @@ fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
     let last = (CELLS - 1) as f32;
     let mut lookups = 0;
     for part in deformed(scene, pose) {
-        for triangle in &part.primitive.indices {
+        for triangle in part.triangles() {
             let [a, b, c] = triangle.map(|vertex| part.positions[vertex as usize]);
-            let normal = (b - a).cross(c - a) * if part.is_mirrored { -1.0 } else { 1.0 };
+            let normal = (b - a).cross(c - a);
             let faces_up = normal.y > 0.25 * normal.length();
             let [p, q, r] = [a, b, c].map(|v| (Vec2::new(v.x, v.z) - corner) * per_metre);
             if !(p + q + r).is_finite() {
