@@ -1577,19 +1577,55 @@ fn query_tells_the_inside() {
     let cube = cube(1.0, 0.0);
     let open: Vec<_> = cube.trim_end().lines().collect();
     write("open.obj", &open[..open.len() - 1].join("\n"));
+    // Two shells in one object, the second turned over or not, and halves that abut.
+    let second = |text: &str, is_turned: bool| {
+        let line = |line: &str| match line.split_once(' ') {
+            Some(("f", corners)) => {
+                let numbers = corners.split(' ').map(|n| n.parse::<u32>().unwrap() + 8);
+                let mut numbers: Vec<_> = numbers.map(|n| n.to_string()).collect();
+                if is_turned {
+                    numbers.reverse();
+                }
+                format!("f {}\n", numbers.join(" "))
+            }
+            Some(("v", _)) => format!("{line}\n"),
+            _ => String::new(),
+        };
+        text.lines().map(line).collect::<String>()
+    };
+    let small = cube_obj(0.3, [0.0; 3]);
+    write("nested.obj", &(cube.clone() + &second(&small, false)));
+    write("hollow.obj", &(cube.clone() + &second(&small, true)));
+    let left = cube_obj(1.0, [0.0; 3]).replace("v 1 ", "v 0.4 ");
+    let right = cube_obj(1.0, [0.0; 3]).replace("v -1 ", "v 0.4 ");
+    write("halves.obj", &(left + &second(&right, false)));
     // Inside, near a corner inside, near that corner outside, outside.
     write(
         "p.csv",
         "x,y,z\n0.5,0,0\n0.9,0.9,0.8\n1.1,1.2,1.3\n0,-2,0\n",
     );
     let expected = [true, true, false, false];
-    for files in ["cube.obj", "cube.obj small.obj", "open.obj"] {
+    for files in [
+        "cube.obj",
+        "cube.obj small.obj",
+        "open.obj",
+        "nested.obj",
+        "hollow.obj",
+        "halves.obj",
+    ] {
         let text = folder.succeeds(&format!("query {files} --nearest p.csv --signed -o -"));
         for (line, is_inside) in text.lines().skip(1).zip(expected) {
             assert!(line.ends_with(&format!(",{is_inside}")), "{files}: {text}");
             assert_eq!(line.starts_with('-'), is_inside, "{files}: {text}");
         }
         assert_eq!(text.lines().count(), 5);
+    }
+    // Right beside the inner shell, on either side of it.
+    write("q.csv", "x,y,z\n0.29,0,0\n0.31,0,0\n");
+    for (files, expected) in [("nested.obj", [true, true]), ("hollow.obj", [false, true])] {
+        let text = folder.succeeds(&format!("query {files} --nearest q.csv -o -"));
+        let inside = text.lines().skip(1).map(|line| line.ends_with(",true"));
+        assert_eq!(inside.collect::<Vec<_>>(), expected, "{files}: {text}");
     }
     let text = folder.succeeds("query cube.obj --nearest p.csv -o -");
     assert!(!text.contains("\n-") && text.contains(",true"), "{text}");
