@@ -38,6 +38,7 @@ const LIMITS: Load = Load {
     max_morph_targets: 100_000,
     max_morph_bytes: 1 << 20,
     max_voxels: 1 << 18,
+    max_volume_nodes: 50,
     obj_texture: false,
 };
 
