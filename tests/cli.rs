@@ -1590,19 +1590,55 @@ fn query_tells_the_inside() {
     let cube = cube(1.0, 0.0);
     let open: Vec<_> = cube.trim_end().lines().collect();
     write("open.obj", &open[..open.len() - 1].join("\n"));
+    // Two shells in one object, the second turned over or not, and halves that abut.
+    let second = |text: &str, is_turned: bool| {
+        let line = |line: &str| match line.split_once(' ') {
+            Some(("f", corners)) => {
+                let numbers = corners.split(' ').map(|n| n.parse::<u32>().unwrap() + 8);
+                let mut numbers: Vec<_> = numbers.map(|n| n.to_string()).collect();
+                if is_turned {
+                    numbers.reverse();
+                }
+                format!("f {}\n", numbers.join(" "))
+            }
+            Some(("v", _)) => format!("{line}\n"),
+            _ => String::new(),
+        };
+        text.lines().map(line).collect::<String>()
+    };
+    let small = cube_obj(0.3, [0.0; 3]);
+    write("nested.obj", &(cube.clone() + &second(&small, false)));
+    write("hollow.obj", &(cube.clone() + &second(&small, true)));
+    let left = cube_obj(1.0, [0.0; 3]).replace("v 1 ", "v 0.4 ");
+    let right = cube_obj(1.0, [0.0; 3]).replace("v -1 ", "v 0.4 ");
+    write("halves.obj", &(left + &second(&right, false)));
     // Inside, near a corner inside, near that corner outside, outside.
     write(
         "p.csv",
         "x,y,z\n0.5,0,0\n0.9,0.9,0.8\n1.1,1.2,1.3\n0,-2,0\n",
     );
     let expected = [true, true, false, false];
-    for files in ["cube.obj", "cube.obj small.obj", "open.obj"] {
+    for files in [
+        "cube.obj",
+        "cube.obj small.obj",
+        "open.obj",
+        "nested.obj",
+        "hollow.obj",
+        "halves.obj",
+    ] {
         let text = folder.succeeds(&format!("query {files} --nearest p.csv --signed -o -"));
         for (line, is_inside) in text.lines().skip(1).zip(expected) {
             assert!(line.ends_with(&format!(",{is_inside}")), "{files}: {text}");
             assert_eq!(line.starts_with('-'), is_inside, "{files}: {text}");
         }
         assert_eq!(text.lines().count(), 5);
+    }
+    // Right beside the inner shell, on either side of it.
+    write("q.csv", "x,y,z\n0.29,0,0\n0.31,0,0\n");
+    for (files, expected) in [("nested.obj", [true, true]), ("hollow.obj", [false, true])] {
+        let text = folder.succeeds(&format!("query {files} --nearest q.csv -o -"));
+        let inside = text.lines().skip(1).map(|line| line.ends_with(",true"));
+        assert_eq!(inside.collect::<Vec<_>>(), expected, "{files}: {text}");
     }
     let text = folder.succeeds("query cube.obj --nearest p.csv -o -");
     assert!(!text.contains("\n-") && text.contains(",true"), "{text}");
@@ -1611,6 +1647,74 @@ fn query_tells_the_inside() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["inside"].as_bool(), Some(true));
     assert_eq!(json[0]["distance"].as_f64(), Some(-0.5));
+}
+
+/// A few triangles 20 cm apart, below a root.
+fn squares_below(root: [f64; 3], child: [f64; 3]) -> Vec<u8> {
+    let mut builder = Builder::triangle();
+    let square = |number: usize| {
+        let step = 0.2 * number as f64;
+        let at = [child[0] + step, child[1] + 0.5 * step, child[2] - step];
+        json!({ "mesh": 0, "scale": [0.15, 0.15, 0.15], "translation": at })
+    };
+    let mut nodes: Vec<_> = (0..5).map(square).collect();
+    nodes.push(json!({ "translation": root, "children": [0, 1, 2, 3, 4] }));
+    builder.json["nodes"] = json!(nodes);
+    builder.json["scenes"][0]["nodes"] = json!([5]);
+    builder.glb()
+}
+
+/// A scene with the coordinates of a map is framed, drawn and exported as it is at the world's origin.
+#[test]
+fn far_roots_cost_no_detail() {
+    let folder = Folder::new();
+    let (far, none) = ([500_000.3, 5_400_000.7, 120.0], [0.0; 3]);
+    let back = far.map(|x: f64| -x);
+    let files = [
+        ("near", squares_below(none, none), none),
+        ("far", squares_below(far, none), far),
+        ("back", squares_below(far, back), none),
+        (
+            "split",
+            squares_below(far.map(|x| 3.0 * x), back),
+            far.map(|x| 2.0 * x),
+        ),
+    ];
+    let mut pictures = Vec::new();
+    for (name, bytes, at) in &files {
+        std::fs::write(folder.path(&format!("{name}.glb")), bytes).unwrap();
+        folder.succeeds(&format!("export {name}.glb -o {name}.obj -q"));
+        let text = std::fs::read_to_string(folder.path(&format!("{name}.obj"))).unwrap();
+        let vertices: Vec<Vec<f64>> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("v "))
+            .map(|line| line.split(' ').map(|x| x.parse().unwrap()).collect())
+            .collect();
+        assert_eq!(vertices.len(), 15);
+        for (number, first) in vertices.iter().step_by(3).enumerate() {
+            let step = 0.2 * number as f64;
+            for (axis, offset) in [step, 0.5 * step, -step].into_iter().enumerate() {
+                let found = first[axis] - at[axis];
+                assert!((found - offset).abs() < 1e-6, "{name}: {first:?}");
+            }
+        }
+        folder.succeeds(&format!("render {name}.glb -o {name}.png -q --size 130x98"));
+        pictures.push(picture(&folder.path(&format!("{name}.png"))).into_rgb8());
+    }
+    let seen = |picture: &image::RgbImage| {
+        let background = *picture.get_pixel(0, 0);
+        picture
+            .pixels()
+            .filter(|pixel| **pixel != background)
+            .count()
+    };
+    assert!(seen(&pictures[0]) > 500);
+    for (picture, (name, ..)) in pictures.iter().zip(&files).skip(1) {
+        let apart = |(a, b): (&u8, &u8)| f64::from(a.abs_diff(*b));
+        let sum: f64 = pictures[0].iter().zip(picture.iter()).map(apart).sum();
+        let mean = sum / picture.len() as f64;
+        assert!(mean < 0.3, "{name}: {mean} of 255");
+    }
 }
 
 /// A sphere of triangles, coarse enough to have edges.

@@ -1,12 +1,16 @@
 //! Deviations: the one implementation that the command and the viewer share, against distances from a box in
 //! f64; and the viewer's way to it, through what the GPU has deformed, against the command.
 
-use crate::common;
-use crate::common::gltf_builder;
+use crate::{
+    common::{self, gltf_builder},
+    signs::{self, shells},
+};
 use canopy::{
     config::Config,
     gpu::Gpu,
+    reference::queries,
     render::{
+        Channel,
         compared_tree::{Batches, ComparedTree},
         shown::{Shown, visible},
     },
@@ -19,7 +23,7 @@ use canopy::{
 };
 use common::{
     gpu,
-    scenes::{Stage, look_at},
+    scenes::{self, Stage, look_at, matte, quad},
 };
 use glam::{DVec3, Quat, Vec3};
 use gltf_builder::Builder;
@@ -166,6 +170,59 @@ fn an_offset_box_reads_its_offset() {
             .all(|name| wrong.iter().any(|line| line.contains(name))),
         "{wrong:?}"
     );
+}
+
+/// The sign of a closed surface is that of its winding number, in figures and in pictures, whichever of its shells is
+/// nearest.
+#[test]
+fn shells_within_a_mesh_have_one_inside() {
+    let gpu = gpu();
+    // What is measured of: a sheet through the middle, which the eye sees from above.
+    let sheet = quad(Vec3::new(-1.3, 0.05, 1.2), 2.6 * Vec3::X, -2.5 * Vec3::Z, 0);
+    let sheet = scenes::scene([sheet], vec![matte(Vec3::ONE)]);
+    let mut stage = Stage::new(&gpu, &sheet, [70, 66]);
+    stage.reads.push(Channel::Deviation);
+    let pose = Pose::new(&sheet, None, 0.0);
+    for (name, triangles) in shells() {
+        let positions = triangles.as_flattened().to_vec();
+        let own = |t: u32| [3 * t, 3 * t + 1, 3 * t + 2];
+        let indices = (0..triangles.len() as u32).map(own).collect();
+        let compared = Arc::new(Compared::new(positions, indices));
+        assert_eq!(compared.surface.open_edges(), 0, "{name}");
+        let tree = Arc::new(ComparedTree::new(&gpu, compared).unwrap());
+        let expected = |point: Vec3| {
+            let (distance, ..) = queries::nearest(&triangles, point).unwrap();
+            let is_inside = queries::winding_number(&triangles, point) > 0.5;
+            if is_inside { -distance } else { distance }
+        };
+        let points = signs::points(&triangles, 1000);
+        let found = tree.nearest(&gpu, &points, &Batches::large()).unwrap();
+        for (point, found) in points.iter().zip(found) {
+            let (found, expected) = (found.unwrap().distance, expected(*point));
+            assert!(
+                (found - expected).abs() < 1e-5,
+                "{name}: {point} {found} {expected}"
+            );
+        }
+        stage.renderer.set_compared(Some(tree));
+        let view = look_at(Vec3::new(0.1, 4.0, 0.3), Vec3::ZERO, 20.0);
+        stage.draw(&pose, view);
+        let [position, deviation] =
+            [Channel::Position, Channel::Deviation].map(|channel| stage.channel(channel).texels);
+        let mut told = [0; 2];
+        for (at, found) in position.iter().zip(&deviation) {
+            if at[3] == 0.0 {
+                continue;
+            }
+            let (found, expected) = (f64::from(found[0]), expected(Vec3::from_slice(at)));
+            assert!(
+                (found - expected).abs() < 2e-5,
+                "{name}: {at:?} {found} {expected}"
+            );
+            told[usize::from(found < 0.0)] += 1;
+        }
+        assert!(told.iter().all(|n| *n > 50), "{name}: {told:?}");
+    }
 }
 
 /// A triangle that moves along z by 2 m in 1 s.

@@ -45,7 +45,8 @@ fn covered() -> Scene {
     let red = matte(Vec3::new(0.8, 0.1, 0.1));
     let mut scene = scene([ground, cover], vec![matte(Vec3::ONE), red]);
     add_cutout(&mut scene);
-    scene.nodes[1].transform = scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25));
+    scene.nodes[1].transform =
+        scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25).as_dmat4());
     scene
 }
 
@@ -339,7 +340,7 @@ fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
         Vec3::new(-1.0, 1.0, 1.0),
         Vec3::new(2.0, 0.5, 3.0),
     ] {
-        scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale));
+        scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale).as_dmat4());
         let mut stage = Stage::new(&gpu, &scene, [34, 34]);
         stage.draw(
             &Pose::new(&scene, None, 0.0),
@@ -368,9 +369,167 @@ fn a_clip_may_turn_a_mesh_inside_out_and_back() {
     let mut stage = Stage::new(&gpu, &scene, [34, 34]);
     for x in [1.0, -1.0, 1.0] {
         let mut pose = Pose::new(&scene, None, 0.0);
-        pose.world_from_node[0] = Mat4::from_scale(Vec3::new(x, 1.0, 1.0));
+        pose.world_from_node[0] = Mat4::from_scale(Vec3::new(x, 1.0, 1.0)).as_dmat4();
         stage.draw(&pose, look_at(Vec3::new(0.0, 0.0, 8.0), Vec3::ZERO, 20.0));
         assert_eq!(stage.merged().indices, deform(&scene, &pose).indices);
+    }
+}
+
+/// A box of two joints a side of `x = 0`: the left half hangs on joint 0, the right one on joint 1, each closed by
+/// itself. A morph target makes both longer.
+fn two_boxes() -> scene::Primitive {
+    let mut out = scene::Primitive::default();
+    let mut longer = Vec::new();
+    for (joint, middle) in [(0, -1.5f32), (1, 1.5)] {
+        for (axis, side) in (0..6).map(|face| (face / 2, [1.0, -1.0][face % 2])) {
+            let [normal, u, v] = [0, 1, 2].map(|k| Vec3::AXES[(axis + k) % 3]);
+            let (normal, u) = (side * normal, side * u);
+            let corner = Vec3::new(middle, 0.0, 0.0) + normal - u - v;
+            let face = quad(corner, 2.0 * u, 2.0 * v, 0);
+            let base = out.positions.len() as u32;
+            let moved = face.indices.iter().map(|t| t.map(|vertex| base + vertex));
+            out.indices.extend(moved);
+            longer.extend(face.positions.iter().map(|p| Vec3::Z * p.z));
+            out.positions.extend(face.positions);
+            out.normals.extend(face.normals);
+            out.tangents.extend(face.tangents);
+            out.joints.extend([joint, 0, 0, 0].repeat(6));
+            out.joint_weights.extend([1.0, 0.0, 0.0, 0.0].repeat(6));
+        }
+    }
+    out.influences_per_vertex = 4;
+    out.targets.push(scene::MorphTarget {
+        positions: longer,
+        ..scene::MorphTarget::default()
+    });
+    out
+}
+
+/// A root with two joints below it, and [`two_boxes`] on them: matrices of the root, of the node of the mesh, and
+/// of each joint with what it is bound by.
+fn skinned_boxes(root: Mat4, body: Mat4, joints: [[Mat4; 2]; 2]) -> Scene {
+    let mut scene = scene([two_boxes()], vec![matte(Vec3::ONE)]);
+    let below = |matrix: Mat4| scene::Node {
+        parent: Some(0),
+        transform: scene::Transform::Matrix(matrix.as_dmat4()),
+        ..scene::Node::default()
+    };
+    scene.nodes = vec![
+        scene::Node {
+            transform: scene::Transform::Matrix(root.as_dmat4()),
+            ..scene::Node::default()
+        },
+        below(joints[0][0]),
+        below(joints[1][0]),
+        scene::Node {
+            mesh: Some(0),
+            skin: Some(0),
+            weights: vec![0.5],
+            ..below(body)
+        },
+    ];
+    scene.skins.push(scene::Skin {
+        joints: vec![1, 2],
+        joint_from_mesh: vec![joints[0][1], joints[1][1]],
+    });
+    scene
+}
+
+/// The signed volume that triangles enclose, in f64: the sum of those of tetrahedra over the origin.
+fn signed_volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let volume = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|vertex| positions[vertex as usize].as_dvec3());
+        a.dot(b.cross(c)) / 6.0
+    };
+    triangles.iter().map(volume).sum()
+}
+
+/// Skins that mirror have their triangles turned over, whichever of their matrices does it; the mesh's node does not
+/// count.
+#[test]
+fn skins_that_mirror_stay_right_side_out() {
+    let gpu = gpu();
+    let same = Mat4::IDENTITY;
+    let mirror = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+    let squeeze = Mat4::from_scale(Vec3::new(1.0, -0.5, 1.0));
+    let cases = [
+        ("nothing", same, same, [[same; 2]; 2]),
+        ("the root", mirror, same, [[same; 2]; 2]),
+        ("the mesh's node", same, mirror, [[same; 2]; 2]),
+        ("both joints", same, same, [[mirror, same]; 2]),
+        ("root and joints", mirror, same, [[squeeze, same]; 2]),
+        ("the binding", same, same, [[same, mirror]; 2]),
+        ("joints and bindings", same, same, [[mirror, squeeze]; 2]),
+        ("one joint", same, same, [[same, same], [squeeze, same]]),
+        ("one binding", mirror, same, [[same, squeeze], [same, same]]),
+    ];
+    for (what, root, body, joints) in cases {
+        let scene = skinned_boxes(root, body, joints);
+        let pose = Pose::new(&scene, None, 0.0);
+        let mut stage = Stage::new(&gpu, &scene, [34, 34]);
+        stage.draw(
+            &pose,
+            look_at(Vec3::new(1.5, 0.0, 12.0), Vec3::X * 1.5, 50.0),
+        );
+        let merged = stage.merged();
+        // Each box is 2 × 2 × 3, less what a scale of ½ takes.
+        let expected: f64 = joints
+            .iter()
+            .map(|joint| 12.0 * f64::from((root * joint[0] * joint[1]).determinant().abs()))
+            .sum();
+        let volume = signed_volume(&merged.positions, &merged.indices);
+        assert!(
+            (volume - expected).abs() < 1e-3,
+            "{what}: {volume}, not {expected}"
+        );
+        assert_eq!(merged.indices, deform(&scene, &pose).indices, "{what}");
+        let (positions, turned) = scene::deform::triangles(&scene, &pose);
+        assert_eq!(turned, merged.indices, "{what}");
+        assert_eq!(positions.len(), merged.positions.len());
+        // The side that faces the eye is seen, 10.5 m away, and its normal faces the eye.
+        let middle = 17 * 34 + 17;
+        let depth = stage.channel(Channel::Depth).texels[middle][0];
+        assert!((depth - 10.5).abs() < 0.01, "{what}: {depth}");
+        let normal = stage.channel(Channel::Normal).texels[middle];
+        assert!(normal[2] > 0.999, "{what}: {normal:?}");
+    }
+}
+
+/// A scale that passes through zero while the scene moves turns triangles of skins at once, and back; hiding does not.
+#[test]
+fn joints_may_turn_inside_out_and_back_in_motion() {
+    let gpu = gpu();
+    let same = Mat4::IDENTITY;
+    let scene = skinned_boxes(same, same, [[same; 2]; 2]);
+    let mut stage = Stage::new(&gpu, &scene, [34, 34]);
+    let view = look_at(Vec3::new(1.5, 0.0, 12.0), Vec3::X * 1.5, 50.0);
+    for (left, right, visible) in [
+        (1.0, 1.0, true),
+        (-1.0, -1.0, true),
+        (-1.0, 1.0, true),
+        (-1.0, 1.0, false),
+        (1.0, -1.0, true),
+        (1.0, 1.0, true),
+    ] {
+        let mut moved = scene.clone();
+        for (node, x) in [(1, left), (2, right)] {
+            let scale = Mat4::from_scale(Vec3::new(x, 1.0, 1.0)).as_dmat4();
+            moved.nodes[node].transform = scene::Transform::Matrix(scale.as_dmat4());
+        }
+        moved.nodes[3].visible = visible;
+        let pose = Pose::new(&moved, None, 0.0);
+        stage.draw(&pose, view);
+        let merged = stage.merged();
+        assert_eq!(merged.indices, deform(&scene, &pose).indices);
+        if visible {
+            let volume = signed_volume(&merged.positions, &merged.indices);
+            assert!((volume - 24.0).abs() < 1e-3, "{left} {right}: {volume}");
+            let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+            let own = triangles(&merged.positions, &merged.indices);
+            assert!(data.triangles[..own.len()].iter().all(|leaf| {
+                [leaf.v0, leaf.v1, leaf.v2].map(Vec3::from) == own[leaf.triangle as usize]
+            }));
+        }
     }
 }
 
@@ -394,9 +553,8 @@ fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
         }],
     );
     for node in &mut scene.nodes {
-        node.transform = scene::Transform::Matrix(
-            Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale)),
-        );
+        let matrix = Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale));
+        node.transform = scene::Transform::Matrix(matrix.as_dmat4());
     }
     scene
 }
@@ -900,6 +1058,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         scene: &scene,
         pose: &pose,
         view,
+        eye_rest: Vec3::ZERO,
         config: &stage.config,
         exposure_ev: 0.0,
         elapsed_secs: f32::INFINITY,
@@ -1463,7 +1622,7 @@ fn golden_images_in_every_shadow_mode() {
         .find(|(_, node)| node.camera == Some(0))
         .unwrap();
     let view = View {
-        world_from_view: pose.world_from_node[node],
+        world_from_view: pose.world_from_node[node].as_mat4(),
         projection: scene.cameras[0].projection,
         near: 0.1,
         far: 100.0,
@@ -1631,7 +1790,7 @@ fn only_the_trees_of_meshes_that_have_moved_are_built() {
     let pose = |matrices: &[(usize, Mat4)]| {
         let mut pose = Pose::new(&scene, None, 0.0);
         for (node, matrix) in matrices {
-            pose.world_from_node[*node] = *matrix;
+            pose.world_from_node[*node] = matrix.as_dmat4();
         }
         pose
     };

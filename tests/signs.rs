@@ -78,8 +78,92 @@ fn escher() -> Vec<Triangle> {
     triangles.into_iter().map(|t| t.map(|v| 0.5 * v)).collect()
 }
 
+/// A tube around a figure of eight, which passes through itself where that crosses itself.
+fn eight() -> Vec<Triangle> {
+    const ALONG: usize = 48;
+    const AROUND: usize = 10;
+    let corner = |i: usize, k: usize| {
+        let [t, around] = [(i, ALONG), (k, AROUND)]
+            .map(|(n, of)| std::f32::consts::TAU * (n % of) as f32 / of as f32);
+        let forward = Vec3::new(t.cos(), 0.0, (2.0 * t).cos()).normalize();
+        let out = around.cos() * forward.cross(Vec3::Y) + around.sin() * Vec3::Y;
+        Vec3::new(t.sin(), 0.0, t.sin() * t.cos()) + 0.2 * out
+    };
+    let squares = (0..ALONG).flat_map(|i| (0..AROUND).map(move |k| (i, k)));
+    let cut = squares.flat_map(|(i, k)| {
+        let [a, b, c, d] =
+            [(i, k), (i + 1, k), (i + 1, k + 1), (i, k + 1)].map(|(i, k)| corner(i, k));
+        [[a, c, b], [a, d, c]]
+    });
+    cut.collect()
+}
+
+/// Closed surfaces that pseudonormals know nothing of, each of which is one mesh: their shells touch, cross or lie
+/// within each other.
+pub(crate) fn shells() -> Vec<(&'static str, Vec<Triangle>)> {
+    let half = 0.5 * 3.0f32.sqrt();
+    let boxed = |size: Vec3, middle: Vec3| -> Vec<Triangle> {
+        let corners = sphere(2).into_iter();
+        // A ball of two squares along each side becomes a cube.
+        let square = |v: Vec3| (v / v.abs().max_element()).round() * 0.5;
+        corners
+            .map(|t| t.map(|v| middle + size * square(v)))
+            .collect()
+    };
+    let ball = |radius: f32, middle: Vec3| -> Vec<Triangle> {
+        let corners = sphere(6).into_iter();
+        corners.map(|t| t.map(|v| middle + radius * v)).collect()
+    };
+    let turned = |t: Vec<Triangle>| t.into_iter().map(|[a, b, c]| [b, a, c]).collect::<Vec<_>>();
+    let half_x = half * Vec3::X;
+    vec![
+        (
+            "abutting",
+            [
+                boxed(Vec3::ONE, -0.5 * Vec3::X),
+                boxed(Vec3::ONE, 0.5 * Vec3::X),
+            ]
+            .concat(),
+        ),
+        (
+            "overlapping",
+            [
+                boxed(Vec3::ONE, Vec3::ZERO),
+                boxed(Vec3::ONE, Vec3::splat(0.3)),
+            ]
+            .concat(),
+        ),
+        (
+            "nested",
+            [ball(1.0, Vec3::ZERO), ball(0.4, 0.3 * Vec3::X)].concat(),
+        ),
+        (
+            "hollow",
+            [ball(1.0, Vec3::ZERO), turned(ball(0.4, 0.3 * Vec3::X))].concat(),
+        ),
+        (
+            "twice hollow",
+            [
+                ball(1.0, Vec3::ZERO),
+                turned(ball(0.8, Vec3::ZERO)),
+                ball(0.5, Vec3::ZERO),
+            ]
+            .concat(),
+        ),
+        (
+            "everted",
+            [ball(0.6, -0.4 * half_x), turned(ball(0.6, 0.4 * half_x))].concat(),
+        ),
+        (
+            "twice the same",
+            [ball(0.8, Vec3::ZERO), ball(0.8, Vec3::ZERO)].concat(),
+        ),
+        ("eight", eight()),
+    ]
+}
+
 /// Points all about, and near corners, edges and faces on both sides.
-fn points(triangles: &[Triangle], count: usize) -> Vec<Vec3> {
+pub(crate) fn points(triangles: &[Triangle], count: usize) -> Vec<Vec3> {
     let mut random = Random(3);
     let near = [1e-4, 1e-3, 0.02, 0.2];
     (0..count)
@@ -136,6 +220,27 @@ fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
                 assert!(inside > 100 && inside < 1100, "{name}: {inside}");
             }
         }
+    }
+}
+
+#[test]
+fn shells_that_touch_cross_or_lie_within_each_other_have_one_inside() {
+    let gpu = gpu();
+    for (name, triangles) in shells() {
+        let points = points(&triangles, 1200);
+        let soup = Soup::default().mesh(triangles.clone());
+        let found = signed(&gpu, &soup, &points, Sign::Winding);
+        let mut told = [0; 2];
+        for (point, found) in points.iter().zip(&found) {
+            let winding = queries::winding_number(&triangles, *point);
+            if distance(&triangles, *point) > 1e-5 {
+                assert!((winding - winding.round()).abs() < 1e-6);
+                let is_inside = winding > 0.5;
+                told[usize::from(is_inside)] += 1;
+                assert_eq!(found.distance < 0.0, is_inside, "{name}: {point} {winding}");
+            }
+        }
+        assert!(told.iter().all(|n| *n > 100), "{name}: {told:?}");
     }
 }
 

@@ -248,6 +248,36 @@ fn units_and_skips_are_honoured() {
     }
 }
 
+/// Nodes that place volumes are counted before any file is read, of one name or of many.
+#[test]
+fn nodes_that_place_volumes_are_limited() {
+    let text: String = "NRRD0001\ntype: uchar\ndimension: 3\nsizes: 1 1 1\nencoding: text\n\n9"
+        .bytes()
+        .map(|byte| format!("%{byte:02x}"))
+        .collect();
+    let data = format!("data:,{text}");
+    for uri in ["zip.nvdb", "missing.nvdb", &data] {
+        let node = json!({ "extras": { "canopy_volume": uri } });
+        let load = |count: usize, allowed: u64| {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("a.gltf");
+            fs::write(&path, gltf(&json!(vec![node.clone(); count]))).unwrap();
+            fs::write(folder.path().join("zip.nvdb"), volumes::file("zip.nvdb")).unwrap();
+            let limits = Load {
+                max_volume_nodes: allowed,
+                ..limits()
+            };
+            scene::load(&[path], &limits, &Progress::default())
+        };
+        let scene = load(3, 3).unwrap();
+        assert_eq!(scene.nodes.len(), 3);
+        let error = load(4, 3).unwrap_err().to_string();
+        let says = |what: &str| error.contains(what);
+        assert!(says("a.gltf") && says("load.max_volume_nodes"), "{error}");
+        assert!(says("4 nodes with volumes") && says("allow"), "{error}");
+    }
+}
+
 /// A glTF of nodes without meshes.
 fn gltf(nodes: &Value) -> Vec<u8> {
     let roots: Vec<usize> = (0..nodes.as_array().unwrap().len()).collect();

@@ -112,8 +112,8 @@ fn params(stage: &Stage<'_>, lattice: &VolumeLattice, lights: usize) -> VolumePa
         .iter()
         .position(|node| node.volume.is_some());
     let origin = stage.uploaded.buffers.origin;
-    let pose = Pose::new(stage.scene, None, 0.0).moved(-origin);
-    let placed = pose.world_from_node[node.unwrap()] * lattice.volume_from_lattice;
+    let pose = Pose::new(stage.scene, None, 0.0).moved(-origin.as_dvec3());
+    let placed = pose.world_from_node[node.unwrap()].as_mat4() * lattice.volume_from_lattice;
     let look = (lattice.look.is_some(), lattice.is_hot);
     let shape = (lattice.size, lattice.range);
     volume_params::params(&stage.config.volumes, shape, look, placed, lights).unwrap()
@@ -500,6 +500,56 @@ fn pixels_are_those_of_the_twin() {
 #[test]
 fn surfaces_stand_in_the_shadow_of_volumes() {
     shadow(&gpu());
+}
+
+/// Nodes that name one volume share its memory, light grids too, and are seen as if each had a copy of its own:
+/// at once, in the next frame, and after some are hidden and shown again.
+#[test]
+fn nodes_that_name_one_volume_are_seen_as_copies_are() {
+    let gpu = gpu();
+    let wall = quad(Vec3::new(-4.0, -4.0, -2.0), 8.0 * Vec3::X, 8.0 * Vec3::Y, 0);
+    let mut shared = scene([wall], vec![matte(Vec3::ONE)]);
+    let to = Vec3::new(-0.4, -0.6, -0.5);
+    add_light(&mut shared, LightKind::Directional, 5.0, Vec3::ZERO, to);
+    let first = shared.nodes.len();
+    for number in 0..11 {
+        let at = Vec3::new(
+            -1.5 + 0.3 * number as f32,
+            0.2 * (number % 3) as f32,
+            -0.1 * number as f32,
+        );
+        let transform = Mat4::from_scale_rotation_translation(
+            Vec3::splat(0.3),
+            Quat::from_rotation_y(0.2 * number as f32),
+            at,
+        );
+        place(
+            &mut shared,
+            transform,
+            vec![grid("density", [6, 7, 5], |at| 2.0 + at.x)],
+        );
+    }
+    let copies = shared.clone();
+    shared.volumes.truncate(1);
+    for node in &mut shared.nodes[first..] {
+        node.volume = Some(0);
+    }
+    let mut pictures = [&shared, &copies].map(|scene| {
+        let mut stage = stage(&gpu, scene);
+        let mut pose = Pose::new(scene, None, 0.0);
+        let mut pictures = Vec::new();
+        for hidden in [&[][..], &[], &[first + 1, first + 4], &[]] {
+            for (node, is_visible) in pose.visible.iter_mut().enumerate() {
+                *is_visible = !hidden.contains(&node);
+            }
+            stage.draw(&pose, view());
+            pictures.push(stage.channel(Channel::Lit).texels);
+        }
+        pictures
+    });
+    let copies = std::mem::take(&mut pictures[1]);
+    assert!(pictures[0] == copies);
+    assert!(copies[0] == copies[1] && copies[0] == copies[3] && copies[0] != copies[2]);
 }
 
 /// A grid that the adapter has no texture for is refused by name.

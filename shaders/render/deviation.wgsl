@@ -1,11 +1,13 @@
 // deviation: how far what each pixel sees is from the surface that it is compared with.
 //
-// in   G-buffer; the tree over that surface (group 1)
+// in   G-buffer; the tree over that surface (group 1), and its moments where it is closed (accel/moments.wgsl)
 // out  deviation_out: signed distance in metres, negative inside, and the same over params.range; zeros where nothing
 //      is seen
-// One thread per pixel. The sign is that of the pseudonormal at the nearest point.
+// One thread per pixel. The sign is that of the winding number; in deviation_open, for surfaces with open edges, that
+// of the pseudonormal at the nearest point.
 #import "common/bvh_nearest.wgsl"
 #import "common/bvh_pseudonormal.wgsl"
+#import "common/bvh_winding.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/gbuffer_position.wgsl"
 
@@ -15,6 +17,8 @@ struct DeviationParams {
     leaf_cutoff: u32,
     size: vec2u,
     range: f32,
+    // Behind how many pairs of rows the moments of the tree's nodes lie.
+    first_node: u32,
     // Of the picture.
     rays: ViewRays,
 }
@@ -23,9 +27,42 @@ struct DeviationParams {
 @group(0) @binding(1) var position_texture: texture_2d<f32>;
 @group(0) @binding(2) var<uniform> params: DeviationParams;
 @group(0) @binding(3) var deviation_out: texture_storage_2d<rg32float, write>;
+@group(0) @binding(4) var<storage, read> moments: array<vec4f>;
 
 // Metres within which the surface is looked for.
 const FARTHEST = 1.0e18;
+
+// What a pixel sees, and where the surface is nearest to it.
+struct Measured {
+    // Counted from the origin of the tree.
+    point: vec3f,
+    // Metres to `nearest`; 0 where nothing is seen.
+    distance: f32,
+    nearest: vec3f,
+    // BVH_MISS where nothing is seen.
+    leaf: u32,
+    barycentric: vec2f,
+}
+
+fn measured(pixel: vec2u) -> Measured {
+    let at = (vec2f(pixel) + 0.5) / vec2f(params.size);
+    let seen = gbuffer_point(textureLoad(position_texture, pixel, 0), params.rays, at);
+    let point = seen.xyz + params.offset;
+    var out = Measured(point, 0.0, point, BVH_MISS, vec2f());
+    if seen.w != 0.0 && !gbuffer_is_ground(seen.w) {
+        let nothing = BvhNearLeaf(FARTHEST * FARTHEST, BVH_MISS, 0u);
+        let found = bvh_nearest_leaf(point, nothing, params.leaf_cutoff);
+        if found.leaf != BVH_MISS {
+            let near = bvh_nearest_point(point, FARTHEST, found);
+            out = Measured(point, near.distance, near.position, found.leaf, near.barycentric);
+        }
+    }
+    return out;
+}
+
+fn store(pixel: vec2u, distance: f32) {
+    textureStore(deviation_out, pixel, vec4f(distance, distance / params.range, 0.0, 0.0));
+}
 
 @compute @workgroup_size(8, 8)
 fn deviation(@builtin(global_invocation_id) id: vec3u) {
@@ -33,19 +70,26 @@ fn deviation(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= params.size) {
         return;
     }
-    let at = (vec2f(pixel) + 0.5) / vec2f(params.size);
-    let seen = gbuffer_point(textureLoad(position_texture, pixel, 0), params.rays, at);
-    var distance = 0.0;
-    if seen.w != 0.0 && !gbuffer_is_ground(seen.w) {
-        let point = seen.xyz + params.offset;
-        let nothing = BvhNearLeaf(FARTHEST * FARTHEST, BVH_MISS, 0u);
-        let found = bvh_nearest_leaf(point, nothing, params.leaf_cutoff);
-        if found.leaf != BVH_MISS {
-            let near = bvh_nearest_point(point, FARTHEST, found);
-            let t = tree_triangle(found.leaf);
-            let side = bvh_pseudonormal(t.v0, t.v1, t.v2, near.barycentric, params.leaf_cutoff);
-            distance = select(near.distance, -near.distance, dot(side, point - near.position) < 0.0);
-        }
+    let near = measured(pixel);
+    var is_inside = false;
+    if near.leaf != BVH_MISS {
+        is_inside = bvh_winding_number(near.point, params.leaf_cutoff, params.first_node) > 0.5;
     }
-    textureStore(deviation_out, pixel, vec4f(distance, distance / params.range, 0.0, 0.0));
+    store(pixel, select(near.distance, -near.distance, is_inside));
+}
+
+@compute @workgroup_size(8, 8)
+fn deviation_open(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= params.size) {
+        return;
+    }
+    let near = measured(pixel);
+    var is_behind = false;
+    if near.leaf != BVH_MISS {
+        let t = tree_triangle(near.leaf);
+        let side = bvh_pseudonormal(t.v0, t.v1, t.v2, near.barycentric, params.leaf_cutoff);
+        is_behind = dot(side, near.point - near.nearest) < 0.0;
+    }
+    store(pixel, select(near.distance, -near.distance, is_behind));
 }

@@ -109,4 +109,4 @@ pub use shaders::{SHADERS, compose, shader_module};
 pub use sweep::{Contact, Sweep, Sweeps};
 pub use trace::{Query, Trace};
 pub use tree::{Quality, Tree};
-pub use winding::Winding;
+pub use winding::{Moments, Winding};

@@ -20,11 +20,11 @@ use wgpu::BufferUsages as Usage;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sign {
     /// The side of the nearest surface that a point is on, by angle-weighted pseudonormals (Bærentzen and Aanæs 2005):
-    /// right where that is closed. Corners that meet have equal positions.
+    /// right for one closed shell that neither touches nor crosses itself. Corners that meet have equal positions.
     #[default]
     Pseudonormal,
-    /// How often all meshes together go round the point ([`Winding`]): for surfaces with holes, and for what is put
-    /// together of many.
+    /// How often all meshes together go round the point ([`Winding`]), above one half: for any closed surface,
+    /// and for surfaces with holes.
     Winding,
 }
 

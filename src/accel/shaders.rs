@@ -61,6 +61,7 @@ pub static SHADERS: Library = Library {
         "common/bvh_sweep.wgsl",
         "common/bvh_through.wgsl",
         "common/bvh_walk.wgsl",
+        "common/bvh_winding.wgsl",
         "common/counted.wgsl",
         "common/dispatch.wgsl",
         "common/geometry.wgsl",

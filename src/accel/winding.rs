@@ -31,6 +31,16 @@ pub struct Moments {
 }
 
 impl Moments {
+    /// The moments of all nodes, as `common/bvh_winding.wgsl` reads them.
+    pub(crate) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Behind how many pairs of rows those of the nodes lie.
+    pub(crate) fn first_node(&self) -> u32 {
+        self.nodes
+    }
+
     /// Kernels read moments by the numbers of the tree's nodes.
     fn check(&self, tree: &Tree) -> Result<()> {
         let (held, needed) = (self.triangle_count, tree.triangle_count());
@@ -213,6 +223,24 @@ impl Winding {
     /// the points; [`Error::Gpu`] where the device is lost.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, points: &[[f32; 4]]) -> Result<Vec<f32>> {
         let moments = self.moments(gpu, search.tree)?;
+        let mut encoder = gpu.encoder("moments");
+        self.record_moments(gpu, &mut encoder, search.tree, &moments)?;
+        gpu.queue.submit([encoder.finish()]);
+        self.run_with(gpu, search, &moments, points)
+    }
+
+    /// As [`Winding::run`], with moments that were made before.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn run_with(
+        &self,
+        gpu: &Gpu,
+        search: &Search<'_>,
+        moments: &Moments,
+        points: &[[f32; 4]],
+    ) -> Result<Vec<f32>> {
         let bytes = size_of_val(points) as u64;
         gpu.check_binding(&format!("a list of {} points", points.len()), bytes)?;
         let (asked, numbers) = gpu.catch(|| {
@@ -226,9 +254,8 @@ impl Winding {
             )
         })?;
         let mut encoder = gpu.encoder("winding");
-        self.record_moments(gpu, &mut encoder, search.tree, &moments)?;
         let lists = (points.len() as u32, &asked, &numbers);
-        self.record(gpu, &mut encoder, search, &moments, lists)?;
+        self.record(gpu, &mut encoder, search, moments, lists)?;
         gpu.queue.submit([encoder.finish()]);
         Ok(bytemuck::pod_collect_to_vec(
             &gpu.read(&numbers)?[..4 * points.len()],

@@ -129,6 +129,7 @@ section! {
         max_morph_targets: u64,
         max_morph_bytes: u64,
         max_voxels: u64,
+        max_volume_nodes: u64,
         obj_texture: bool,
     }
 }

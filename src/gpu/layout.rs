@@ -583,7 +583,8 @@ gpu_structs! {
         size: [u32; 2],
         /// Distance in metres that counts as 1.
         range: f32,
-        _pad: u32,
+        /// Behind how many pairs of rows the moments of the tree's nodes lie.
+        first_node: u32,
         /// Of the picture.
         rays: ViewRays,
     }

@@ -2,11 +2,11 @@
 //! index list.
 
 use crate::scene::{
-    Pose, Scene,
-    animation::instance_matrices,
+    Pose, Primitive, Scene,
+    animation::{instance_matrices, joint_matrices},
     deform::{blended_joints, morph_offset},
 };
-use glam::{Mat3, Vec3, Vec4};
+use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// The merged world-space buffers.
 #[derive(Debug, Clone, Default)]
@@ -42,8 +42,8 @@ pub struct MeshRange {
 /// mesh) of [`Scene::instances`], in order.
 ///
 /// Morph targets are added first (glTF 2.0, 3.7.2.2). A skinned primitive is then transformed by the weighted
-/// sum of its joints' matrices, without its node's (3.7.3.1). Any other is transformed by its node's matrix;
-/// where that mirrors, the winding of its triangles is reversed.
+/// sum of its joints' matrices, without its node's (3.7.3.1). Any other is transformed by its node's matrix.
+/// Where the matrices of a triangle's corners mirror, by more than half of their weight, its winding is reversed.
 pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     let mut out = Deformed::default();
     for (node, mesh) in scene.instances() {
@@ -80,12 +80,22 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
                 let along = linear * normal.try_normalize().unwrap_or(Vec3::Y);
                 out.scales.push(along.length().clamp(1e-6, 1e6));
             }
-            let mirrors = sign(Mat3::from_mat4(pose.world_from_node[node])) < 0.0;
-            let mirrored = skinned.is_none() && mirrors;
+            // Hidden instances are wound as they are when they are shown.
+            let joints = scene.nodes[node]
+                .skin
+                .map(|skin| joint_matrices(scene, pose, skin));
+            let node_sign = sign(Mat3::from_mat4(pose.world_from_node[node].as_mat4()));
+            let corner_sign = |vertex: u32| match &joints {
+                Some(joints) if skinned.is_some() => {
+                    signed_weight(primitive, vertex as usize, joints)
+                }
+                _ => node_sign,
+            };
             out.indices
                 .extend(primitive.indices.iter().map(|&[a, b, c]| {
+                    let sum: f32 = [a, b, c].map(corner_sign).iter().sum();
                     let [a, b, c] = [base + a, base + b, base + c];
-                    if mirrored { [a, c, b] } else { [a, b, c] }
+                    if sum < 0.0 { [a, c, b] } else { [a, b, c] }
                 }));
         }
         out.meshes.push(MeshRange {
@@ -96,6 +106,17 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
         });
     }
     out
+}
+
+/// Weight of the joints of a vertex that do not mirror, less that of those that do.
+fn signed_weight(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> f32 {
+    let count = primitive.influences_per_vertex;
+    let influences = vertex * count..(vertex + 1) * count;
+    let signed = influences.map(|influence| {
+        let joint = primitive.joints[influence] as usize;
+        primitive.joint_weights[influence] * sign(Mat3::from_mat4(joints[joint]))
+    });
+    signed.sum()
 }
 
 /// −1 for a matrix that mirrors, else 1.

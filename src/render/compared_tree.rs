@@ -3,7 +3,8 @@
 use crate::{
     Error, Result,
     accel::{
-        Codes, Geometry, Lbvh, MeshRange, NearestPoints, TREE_REACH, Tree, Work, layout::BVH_MISS,
+        Codes, Geometry, Lbvh, MeshRange, Moments, NearestPoints, Search, TREE_REACH, Tree,
+        Winding, Work, layout::BVH_MISS,
     },
     gpu::Gpu,
     scene::{
@@ -33,7 +34,10 @@ pub struct ComparedTree {
     /// The surface.
     pub compared: Arc<Compared>,
     pub(super) tree: Tree,
+    /// What tells the inside; `None` where the surface has open edges, and so no inside.
+    pub(super) moments: Option<Moments>,
     query: NearestPoints,
+    winding: Winding,
     /// The point from which the tree's positions are counted.
     pub(super) origin: Vec3,
     /// Of the surface, in metres.
@@ -115,12 +119,23 @@ impl ComparedTree {
         let mut tree = lbvh.tree(gpu, &geometry, Codes::Bits30)?;
         let mut encoder = gpu.encoder("compared");
         lbvh.record(gpu, &mut encoder, &mut tree, Work::Rebuild)?;
+        let winding = Winding::new(gpu);
+        let moments = match compared.surface.open_edges() {
+            0 => {
+                let moments = winding.moments(gpu, &tree)?;
+                winding.record_moments(gpu, &mut encoder, &tree, &moments)?;
+                Some(moments)
+            }
+            _ => None,
+        };
         gpu.queue.submit([encoder.finish()]);
         Ok(Self {
             size: compared.surface.size() as f32,
             compared,
             tree,
+            moments,
             query: NearestPoints::new(gpu),
+            winding,
             origin,
         })
     }
@@ -170,8 +185,8 @@ impl ComparedTree {
         Ok(all.filter_map(measured).collect())
     }
 
-    /// Where the surface is nearest to each of `points`: which triangle by the tree, and where on which side
-    /// of it in f64.
+    /// Where the surface is nearest to each of `points`: which triangle by the tree, where on it in f64, and on which
+    /// side by the winding number, or by the pseudonormal where the surface has open edges.
     ///
     /// # Errors
     ///
@@ -193,7 +208,23 @@ impl ComparedTree {
             let triangles = found
                 .iter()
                 .map(|found| (found.mesh != BVH_MISS).then_some(found.triangle));
+            let first = all.len();
             all.extend(self.signed_on_all_cores(batch, &triangles.collect::<Vec<_>>()));
+            let Some(moments) = &self.moments else {
+                continue;
+            };
+            let search = Search {
+                leaf_cutoff: LEAF_CUTOFF,
+                ..Search::new(&self.tree)
+            };
+            let numbers = self.winding.run_with(gpu, &search, moments, &anywhere)?;
+            for (nearest, number) in all[first..].iter_mut().zip(numbers) {
+                let nearest: Option<&mut SignedNearest> = nearest.as_mut();
+                if let Some(nearest) = nearest {
+                    let distance = nearest.distance.abs();
+                    nearest.distance = if number > 0.5 { -distance } else { distance };
+                }
+            }
         }
         Ok(all)
     }

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     Result,
-    accel::Tree,
+    accel::{Moments, Tree},
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Bind, Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::DeviationParams,
-        pass::Binding::{self, Float, Store},
+        pass::Binding::{self, Float, Read, Store},
     },
 };
 use std::sync::Arc;
@@ -24,7 +24,8 @@ const FORMAT: Format = Format::Rg32Float;
 /// The pass. Its image has one texel until it is asked for.
 #[derive(Debug)]
 pub struct Deviation {
-    kernel: Kernel,
+    closed: Kernel,
+    open: Kernel,
     tree: wgpu::BindGroupLayout,
     params: Uniform<DeviationParams>,
     compared: Option<Arc<ComparedTree>>,
@@ -35,10 +36,15 @@ impl Deviation {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let bindings = [Binding::Uniform, Float, Binding::Uniform, Store(FORMAT)];
-        let path = "render/deviation.wgsl";
+        let kernel = |entry, moments: &[Binding]| {
+            let bindings = [Binding::Uniform, Float, Binding::Uniform, Store(FORMAT)];
+            let bindings = [&bindings, moments].concat();
+            let path = "render/deviation.wgsl";
+            Kernel::new(gpu, path, entry, &[(1, &tree)], &bindings)
+        };
         Self {
-            kernel: Kernel::new(gpu, path, "deviation", &[(1, &tree)], &bindings),
+            closed: kernel("deviation", &[Read]),
+            open: kernel("deviation_open", &[]),
             tree,
             params: Uniform::new(gpu, "deviation.params"),
             compared: None,
@@ -48,7 +54,11 @@ impl Deviation {
 
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+        match self.compared.as_ref().map(|compared| &compared.moments) {
+            Some(Some(_)) => self.closed.needs(needs),
+            Some(None) => self.open.needs(needs),
+            None => {}
+        }
     }
 
     /// Measures from this surface from now on.
@@ -91,16 +101,24 @@ impl Deviation {
                 leaf_cutoff: LEAF_CUTOFF,
                 size: frame.size,
                 range: frame.config.deviation.range(compared.size),
+                first_node: compared.moments.as_ref().map_or(0, Moments::first_node),
                 rays: frame.rays(),
-                ..DeviationParams::default()
             },
         );
         let tree = compared.tree.bind_group(gpu, &self.tree);
+        let mut own: Vec<&dyn Bind> = vec![&gbuffer.position, &self.params, &self.output];
+        let kernel = match &compared.moments {
+            Some(moments) => {
+                own.push(moments.buffer());
+                &self.closed
+            }
+            None => &self.open,
+        };
         recording.dispatch_pixels(
             "deviation",
-            &self.kernel,
+            kernel,
             &[(1, &tree)],
-            &[&gbuffer.position, &self.params, &self.output],
+            &own,
             frame.size,
             recording.budget.pixels(),
         )?;

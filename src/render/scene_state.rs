@@ -15,9 +15,8 @@ use crate::{
     Result,
     accel::Tree,
     gpu::Gpu,
-    scene::{Pose, Scene, animation::instance_matrices},
+    scene::{Pose, Scene, animation::instance_matrices, deform::Mirrors},
 };
-use glam::Mat3;
 use std::{collections::BTreeSet, ops::Range};
 
 /// A scene in GPU memory.
@@ -48,8 +47,8 @@ struct WrittenPose {
     pose: Pose,
     /// Matrices and weights; none before the first frame.
     words: Vec<f32>,
-    /// Whether each instance's triangles are wound the other way.
-    mirrored: Vec<bool>,
+    /// What the index buffer is wound for: one per instance.
+    mirrors: Vec<Mirrors>,
 }
 
 impl UploadedScene {
@@ -129,7 +128,7 @@ impl SceneState {
 }
 
 impl WrittenPose {
-    /// Writes the pose: matrices and weights, and the winding of instances that a scale has
+    /// Writes the pose: matrices and weights, and the winding of instances that matrices have
     /// turned inside out. Tells for each instance whether anything that moves its vertices differs from the
     /// last call; at first everything does.
     fn write(
@@ -145,14 +144,14 @@ impl WrittenPose {
         let target = &buffers.bind_pose;
         let mut words = Vec::with_capacity(target.pose.size() as usize / 4);
         let mut weights = Vec::new();
-        let mut mirrored = Vec::with_capacity(buffers.meshes.len());
+        let mut mirrors = Vec::with_capacity(buffers.meshes.len());
         // The matrices and the weights of each instance.
         let mut parts: Vec<[Range<usize>; 2]> = Vec::with_capacity(buffers.meshes.len());
         for (node, mesh) in scene.instances() {
             let (rigid, joints) = instance_matrices(scene, pose, node);
             let primitives = &scene.meshes[mesh].primitives;
             let (first_word, first_weight) = (words.len(), target.weights_offset + weights.len());
-            mirrored.push(Mat3::from_mat4(pose.world_from_node[node]).determinant() < 0.0);
+            mirrors.push(Mirrors::new(scene, pose, node));
             words.extend_from_slice(rigid.as_ref());
             for joint in joints.iter().flatten() {
                 words.extend_from_slice(AsRef::<[f32; 16]>::as_ref(joint));
@@ -187,9 +186,9 @@ impl WrittenPose {
         }
         gpu.queue
             .write_buffer(&target.pose, 0, bytemuck::cast_slice(&words));
-        if mirrored != self.mirrored {
-            self.write_indices(gpu, buffers, scene, &mirrored);
-            self.mirrored = mirrored;
+        if mirrors != self.mirrors {
+            self.write_indices(gpu, buffers, scene, &mirrors);
+            self.mirrors = mirrors;
         }
         self.words = words;
         changed
@@ -206,7 +205,7 @@ impl WrittenPose {
 
     /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours
     /// are written together: each write has staging memory of its own.
-    fn write_indices(&self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, mirrored: &[bool]) {
+    fn write_indices(&self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, mirrors: &[Mirrors]) {
         let mut first_triangle = 0;
         let mut indices: Vec<[u32; 3]> = Vec::new();
         let write = |first_triangle: u32, indices: &mut Vec<[u32; 3]>| {
@@ -220,8 +219,8 @@ impl WrittenPose {
                 indices.clear();
             }
         };
-        for (instance, (node, mesh)) in scene.instances().enumerate() {
-            if self.mirrored.get(instance) == Some(&mirrored[instance]) {
+        for (instance, (_, mesh)) in scene.instances().enumerate() {
+            if self.mirrors.get(instance) == Some(&mirrors[instance]) {
                 write(first_triangle, &mut indices);
                 continue;
             }
@@ -231,13 +230,8 @@ impl WrittenPose {
             }
             let mut base = range.first_vertex;
             for primitive in &scene.meshes[mesh].primitives {
-                let skinned =
-                    scene.nodes[node].skin.is_some() && primitive.influences_per_vertex > 0;
-                let turn = mirrored[instance] && !skinned;
-                indices.extend(primitive.indices.iter().map(|&[a, b, c]| {
-                    let [a, b, c] = [base + a, base + b, base + c];
-                    if turn { [a, c, b] } else { [a, b, c] }
-                }));
+                let wound = mirrors[instance].triangles(primitive);
+                indices.extend(wound.map(|triangle| triangle.map(|vertex| base + vertex)));
                 base += primitive.positions.len() as u32;
             }
             if indices.len() >= WRITTEN_TRIANGLES {

@@ -2,9 +2,9 @@
 
 use crate::{
     Result,
-    accel::{Codes, Geometry, Lbvh, MeshRange, Nearest, Sign, Tree, Work},
+    accel::{Codes, Geometry, Lbvh, MeshRange, Nearest, Tree, Work},
     gpu::Gpu,
-    scene::{Pose, Scene, signed_surface::SignedSurface},
+    scene::{Pose, Scene},
 };
 use glam::Vec3;
 use std::ops::Range;
@@ -50,16 +50,6 @@ impl Shown {
     /// Index in `indices` of the triangle that a query has found.
     pub fn triangle(&self, found: &Nearest) -> u32 {
         self.meshes.0[found.mesh as usize].first_triangle + found.triangle
-    }
-
-    /// What tells their inside: the side of the nearest surface where they are one closed mesh.
-    pub fn sign(&self) -> Sign {
-        let filled = self.meshes.0.iter().filter(|mesh| mesh.triangle_count > 0);
-        let is_closed = || SignedSurface::new(&self.positions, &self.indices).open_edges() == 0;
-        match filled.count() {
-            1 if is_closed() => Sign::Pseudonormal,
-            _ => Sign::Winding,
-        }
     }
 
     /// Trees over them.

@@ -13,7 +13,7 @@ use super::{
     volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, sampler, texture_3d},
     volume_light::{VolumeLight, slabs},
     volume_march::VolumeMarch,
-    volume_params::distance,
+    volume_params::{Table, distance},
     volume_places::{VolumePlace, volume_places},
     volume_shadow::VolumeShadow,
 };
@@ -25,10 +25,13 @@ use crate::{
         layout::{Light, VolumeParams},
     },
 };
+use std::collections::BTreeMap;
 use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
 /// Most slices of a light grid, in all of its slabs.
 pub const SLICES: u32 = 1024;
+/// Light grids that the instances of a volume have together.
+const LIGHT_GRIDS: usize = 8;
 /// Most volumes, the nearest ones, that are seen in front of what is drawn over the picture.
 pub const LAYERS: usize = 8;
 
@@ -51,6 +54,8 @@ pub struct Volumes {
     sampler: wgpu::Sampler,
     /// Those of the last frame, in the order of nodes.
     instances: Vec<Instance>,
+    /// What those of each volume share.
+    shared: BTreeMap<usize, Shared>,
     /// Which buffers they are of.
     version: Option<u64>,
     /// The instances that are seen, the farthest first.
@@ -66,13 +71,33 @@ struct Instance {
     volume: usize,
     settings: VolumeParams,
     params: wgpu::Buffer,
+    /// Index of its grid in [`Shared::lights`].
+    light: usize,
+}
+
+/// What the instances of one volume share, so that their number costs little memory.
+#[derive(Debug)]
+struct Shared {
+    /// What `skip` was made for.
+    fills: Fills,
     skip: wgpu::TextureView,
-    light: wgpu::TextureView,
-    /// What the light grid was filled for, once that was submitted.
+    /// At most [`LIGHT_GRIDS`]: with more instances, several fill the same grid one after another.
+    lights: Vec<LightGrid>,
+}
+
+/// How much light arrives where in a volume.
+#[derive(Debug)]
+struct LightGrid {
+    size: [u32; 3],
+    view: wgpu::TextureView,
+    /// What it was filled for, once that was submitted.
     lit: Option<Lit>,
     /// What this frame fills it for.
-    lights: Option<Lit>,
+    filled: Option<Lit>,
 }
+
+/// Settings that the largest extinction of a brick depends on.
+type Fills = (f32, f32, f32, f32, u32, Table);
 
 /// What light grids depend on, beside the trees.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +117,7 @@ impl Volumes {
             compose: VolumeCompose::new(gpu),
             sampler: sampler(gpu),
             instances: Vec::new(),
+            shared: BTreeMap::new(),
             version: None,
             order: Vec::new(),
             has_total: false,
@@ -168,15 +194,13 @@ impl Volumes {
         if count == 0 {
             return Ok(self.march.output());
         }
-        if frame.config.volumes.shadows {
-            self.fill(recording, frame, geometry, trees, plan)?;
-        }
-        for (place, index) in self.order.iter().enumerate() {
-            let instance = &self.instances[*index];
-            let Some(grids) = grids(frame.buffers, instance.volume) else {
+        for (place, index) in self.order.clone().into_iter().enumerate() {
+            if frame.config.volumes.shadows {
+                self.fill(recording, frame, geometry, trees, plan, index)?;
+            }
+            let Some(placed) = self.placed(index, frame.buffers) else {
                 continue;
             };
-            let placed = instance.placed(grids, &self.sampler);
             // Those past the nearest ones are in the first layer only until they are composed.
             let layer = match layers {
                 Some(layers) => (place + layers as usize).saturating_sub(count),
@@ -192,7 +216,7 @@ impl Volumes {
         Ok(self.march.output())
     }
 
-    /// Fills the light grids that something has changed for.
+    /// Fills the light grid of an instance, where that was filled for something else.
     fn fill(
         &mut self,
         recording: &mut Recording<'_>,
@@ -200,39 +224,55 @@ impl Volumes {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         plan: &TreePlan,
+        index: usize,
     ) -> Result<()> {
-        for index in self.order.clone() {
-            let instance = &self.instances[index];
-            let lit = Lit {
-                settings: instance.settings,
-                lights: frame.lights.clone(),
-                shadows: frame.config.shadows.mode,
-            };
-            let stays = plan.work == TreeWork::None && instance.lit.as_ref() == Some(&lit);
-            if !stays && let Some(placed) = self.placed(index, frame.buffers) {
-                let settings = &instance.settings;
-                self.light
-                    .record(recording, frame, geometry, trees, &placed, settings)?;
-            }
-            let instance = &mut self.instances[index];
-            (instance.lit, instance.lights) = (None, Some(lit));
+        let instance = &self.instances[index];
+        let lit = Lit {
+            settings: instance.settings,
+            lights: frame.lights.clone(),
+            shadows: frame.config.shadows.mode,
+        };
+        let (volume, light) = (instance.volume, instance.light);
+        let shared = self.shared.get(&volume);
+        let grid = shared.and_then(|shared| shared.lights.get(light));
+        // Another instance may have filled it in this frame.
+        let held = grid.and_then(|grid| match (&grid.filled, plan.work) {
+            (Some(filled), _) => Some(filled),
+            (None, TreeWork::None) => grid.lit.as_ref(),
+            (None, _) => None,
+        });
+        if held != Some(&lit)
+            && let Some(placed) = self.placed(index, frame.buffers)
+        {
+            let settings = &instance.settings;
+            self.light
+                .record(recording, frame, geometry, trees, &placed, settings)?;
+        }
+        let shared = self.shared.get_mut(&volume);
+        if let Some(grid) = shared.and_then(|shared| shared.lights.get_mut(light)) {
+            (grid.lit, grid.filled) = (None, Some(lit));
         }
         Ok(())
     }
 
+    fn light_grids(&mut self) -> impl Iterator<Item = &mut LightGrid> {
+        let shared = self.shared.values_mut();
+        shared.flat_map(|shared| &mut shared.lights)
+    }
+
     /// The frame was recorded whole.
     pub fn settle(&mut self) {
-        for instance in &mut self.instances {
-            if instance.lights.is_some() {
-                instance.lit = instance.lights.take();
+        for grid in self.light_grids() {
+            if grid.filled.is_some() {
+                grid.lit = grid.filled.take();
             }
         }
     }
 
     /// The last frame is not going to be submitted whole.
     pub fn abandon(&mut self) {
-        for instance in &mut self.instances {
-            (instance.lit, instance.lights) = (None, None);
+        for grid in self.light_grids() {
+            (grid.lit, grid.filled) = (None, None);
         }
     }
 
@@ -249,8 +289,14 @@ impl Volumes {
 
     fn placed<'a>(&'a self, index: usize, buffers: &'a SceneBuffers) -> Option<PlacedVolume<'a>> {
         let instance = self.instances.get(index)?;
-        let grids = grids(buffers, instance.volume)?;
-        Some(instance.placed(grids, &self.sampler))
+        let shared = self.shared.get(&instance.volume)?;
+        Some(PlacedVolume {
+            grids: buffers.volumes.get(instance.volume)?.as_ref()?,
+            params: &instance.params,
+            skip: &shared.skip,
+            light: &shared.lights.get(instance.light)?.view,
+            sampler: &self.sampler,
+        })
     }
 
     /// Finds where the volumes of a frame are.
@@ -258,13 +304,17 @@ impl Volumes {
         let buffers = frame.buffers;
         if buffers.volumes.is_empty() || !frame.config.volumes.enabled {
             self.instances.clear();
+            self.shared.clear();
             return Ok(());
         }
         if self.version != Some(buffers.version) {
             self.instances.clear();
+            self.shared.clear();
             self.version = Some(buffers.version);
         }
         let mut before = std::mem::take(&mut self.instances).into_iter().peekable();
+        let mut shared = std::mem::take(&mut self.shared);
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         for place in volume_places(frame) {
             let VolumePlace {
                 node,
@@ -274,11 +324,27 @@ impl Volumes {
             } = place;
             while before.next_if(|instance| instance.node < node).is_some() {}
             let last = before.next_if(|instance| instance.node == node);
+            let number = counts.entry(volume).or_default();
+            let light = *number % LIGHT_GRIDS;
+            *number += 1;
+            if light + 1 == *number {
+                let before = match self.shared.remove(&volume) {
+                    Some(own) => Some(own),
+                    None => shared.remove(&volume),
+                };
+                let own = Shared::of(gpu, grids, &settings, (before, *number))?;
+                self.shared.insert(volume, own);
+            }
             let instance = match last {
-                Some(last) => last.with(gpu, grids, settings)?,
-                None => Instance::new(gpu, grids, (node, volume), settings)?,
+                Some(last) => last.with(gpu, light, settings),
+                None => Instance::new(gpu, (node, volume), light, settings)?,
             };
             self.instances.push(instance);
+        }
+        // Grids of instances that are gone.
+        for (volume, own) in &mut self.shared {
+            own.lights
+                .truncate(counts.get(volume).copied().unwrap_or(0));
         }
         let eye = frame.view.eye();
         let far = |index: &usize| distance(&self.instances[*index].settings, eye);
@@ -292,8 +358,8 @@ impl Volumes {
 impl Instance {
     fn new(
         gpu: &Gpu,
-        grids: &VolumeGrids,
         (node, volume): (usize, usize),
+        light: usize,
         settings: VolumeParams,
     ) -> Result<Self> {
         let usage = Buffer::STORAGE | Buffer::COPY_DST;
@@ -302,55 +368,69 @@ impl Instance {
             volume,
             settings,
             params: gpu.buffer_with("volume.params", bytemuck::bytes_of(&settings), usage),
-            skip: grids.skip(gpu, &settings),
-            light: light_grid(gpu, &settings),
-            lit: None,
-            lights: None,
+            light,
         })
     }
 
-    /// The same with these settings.
-    fn with(mut self, gpu: &Gpu, grids: &VolumeGrids, settings: VolumeParams) -> Result<Self> {
-        let before = self.settings;
-        if before == settings {
-            return Ok(self);
+    /// The same with this light grid and these settings.
+    fn with(mut self, gpu: &Gpu, light: usize, settings: VolumeParams) -> Self {
+        if self.settings != settings {
+            gpu.queue
+                .write_buffer(&self.params, 0, bytemuck::bytes_of(&settings));
         }
-        gpu.queue
-            .write_buffer(&self.params, 0, bytemuck::bytes_of(&settings));
-        self.settings = settings;
-        let fills = |of: &VolumeParams| {
-            let VolumeParams {
-                scale,
-                base,
-                emission,
-                isovalue,
-                flags,
-                transfer,
-                ..
-            } = *of;
-            (scale, base, emission, isovalue, flags, transfer)
-        };
-        if fills(&before) != fills(&settings) {
-            self.skip = gpu.catch(|| grids.skip(gpu, &settings))?;
-        }
-        if grid_size(&before) != grid_size(&settings) {
-            self.light = gpu.catch(|| light_grid(gpu, &settings))?;
-            self.lit = None;
-        }
-        Ok(self)
+        (self.light, self.settings) = (light, settings);
+        self
     }
+}
 
-    fn placed<'a>(
-        &'a self,
-        grids: &'a VolumeGrids,
-        sampler: &'a wgpu::Sampler,
-    ) -> PlacedVolume<'a> {
-        PlacedVolume {
-            grids,
-            params: &self.params,
-            skip: &self.skip,
-            light: &self.light,
-            sampler,
+impl Shared {
+    /// For instances with these settings, which differ in their places alone. Keeps of what there was `before` what
+    /// fits; as many light grids as `count` at least.
+    fn of(
+        gpu: &Gpu,
+        grids: &VolumeGrids,
+        settings: &VolumeParams,
+        (before, count): (Option<Self>, usize),
+    ) -> Result<Self> {
+        let VolumeParams {
+            scale,
+            base,
+            emission,
+            isovalue,
+            flags,
+            transfer,
+            ..
+        } = *settings;
+        let fills = (scale, base, emission, isovalue, flags, transfer);
+        let (skip, mut lights) = match before {
+            Some(before) if before.fills == fills => (Some(before.skip), before.lights),
+            Some(before) => (None, before.lights),
+            None => (None, Vec::new()),
+        };
+        let size = grid_size(settings);
+        lights.retain(|grid| grid.size == size);
+        gpu.catch(|| {
+            while lights.len() < count {
+                lights.push(LightGrid::new(gpu, size));
+            }
+            Self {
+                fills,
+                skip: skip.unwrap_or_else(|| grids.skip(gpu, settings)),
+                lights,
+            }
+        })
+    }
+}
+
+impl LightGrid {
+    fn new(gpu: &Gpu, size: [u32; 3]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let texture = texture_3d(gpu, "volume.light", size, LIGHT_FORMAT, usage);
+        Self {
+            size,
+            view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
+            lit: None,
+            filled: None,
         }
     }
 }
@@ -365,10 +445,6 @@ fn is_on(input: &FrameInput<'_>, buffers: &SceneBuffers) -> bool {
     input.config.volumes.enabled && buffers.has_volumes()
 }
 
-fn grids(buffers: &SceneBuffers, volume: usize) -> Option<&VolumeGrids> {
-    buffers.volumes.get(volume)?.as_ref()
-}
-
 /// Texels of the light grid.
 fn grid_size(params: &VolumeParams) -> [u32; 3] {
     let [x, y, z] = params.cells;
@@ -376,10 +452,4 @@ fn grid_size(params: &VolumeParams) -> [u32; 3] {
         0 => [1; 3],
         _ => [x, y, z * slabs(params.lights)],
     }
-}
-
-fn light_grid(gpu: &Gpu, params: &VolumeParams) -> wgpu::TextureView {
-    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-    let texture = texture_3d(gpu, "volume.light", grid_size(params), LIGHT_FORMAT, usage);
-    texture.create_view(&wgpu::TextureViewDescriptor::default())
 }

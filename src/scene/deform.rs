@@ -1,10 +1,12 @@
 //! Vertices in a pose, on the CPU: what framing a scene needs of morph targets and skins.
 
 use super::{
-    Blend, MorphTarget, Pose, Primitive, Scene, animation::instance_matrices,
+    Blend, MorphTarget, Pose, Primitive, Scene,
+    animation::{instance_matrices, joint_matrices},
     bounds::volume_corners,
 };
-use glam::{Mat4, Vec3};
+use glam::{Mat3, Mat4, Vec3};
+use std::rc::Rc;
 
 /// World positions of all vertices in `pose`, and of the corners of volumes, without those that are not
 /// finite. Hidden instances are left out unless all are hidden.
@@ -20,15 +22,7 @@ pub fn triangles(scene: &Scene, pose: &Pose) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
     for part in deformed(scene, pose) {
         let first = positions.len() as u32;
-        let moved = part.primitive.indices.iter().map(|[a, b, c]| {
-            let turned = if part.is_mirrored {
-                [a, c, b]
-            } else {
-                [a, b, c]
-            };
-            turned.map(|vertex| first + vertex)
-        });
-        triangles.extend(moved);
+        triangles.extend(part.triangles().map(|t| t.map(|vertex| first + vertex)));
         positions.extend(part.positions);
     }
     (positions, triangles)
@@ -40,8 +34,77 @@ pub(super) struct Deformed<'a> {
     pub(super) primitive: &'a Primitive,
     /// World positions of its vertices.
     pub(super) positions: Vec<Vec3>,
-    /// Whether its triangles are turned over.
-    pub(super) is_mirrored: bool,
+    mirrors: Rc<Mirrors>,
+}
+
+impl Deformed<'_> {
+    /// Its triangles, counter-clockwise from outside.
+    pub(super) fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        self.mirrors.triangles(self.primitive)
+    }
+}
+
+/// The matrices that mirror, among those that deform an instance, whether it is visible or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mirrors {
+    /// True if the node's matrix mirrors.
+    node: bool,
+    /// True for each joint whose matrix mirrors; `None` without a skin.
+    joints: Option<Vec<bool>>,
+}
+
+impl Mirrors {
+    /// The signs of the matrices of the instance at `node`.
+    pub fn new(scene: &Scene, pose: &Pose, node: usize) -> Self {
+        let mirrors = |matrix: &Mat4| {
+            let linear = Mat3::from_mat4(*matrix);
+            linear.as_dmat3().determinant() < 0.0
+        };
+        let joints = scene.nodes[node].skin.map(|skin| {
+            let joints = joint_matrices(scene, pose, skin);
+            joints.iter().map(mirrors).collect()
+        });
+        Self {
+            node: mirrors(&pose.world_from_node[node].as_mat4()),
+            joints,
+        }
+    }
+
+    /// The triangles of a primitive of the instance, counter-clockwise from outside: those that its matrices mirror
+    /// are turned over. Joints decide where the primitive has influences, else the node. Where some joints
+    /// mirror and others do not, those with more than half of the weight at a triangle's corners decide for
+    /// the triangle.
+    pub fn triangles<'a>(
+        &'a self,
+        primitive: &'a Primitive,
+    ) -> impl Iterator<Item = [u32; 3]> + 'a {
+        let per_vertex = primitive.influences_per_vertex;
+        let joints = self.joints.as_deref().filter(|_| per_vertex > 0);
+        let of_all = match joints {
+            None => Some(self.node),
+            Some([]) => Some(false),
+            Some([first, others @ ..]) => others.iter().all(|j| j == first).then_some(*first),
+        };
+        let balance = move |vertex: u32| {
+            let range = vertex as usize * per_vertex..(vertex as usize + 1) * per_vertex;
+            let influences = primitive.joints[range.clone()]
+                .iter()
+                .zip(&primitive.joint_weights[range]);
+            let signed = influences.map(|(&joint, &weight)| {
+                let is_mirrored = joints.is_some_and(|joints| joints[joint as usize]);
+                if is_mirrored { weight } else { -weight }
+            });
+            signed.sum::<f32>()
+        };
+        primitive.indices.iter().map(move |&[a, b, c]| {
+            let by_corners = || [a, b, c].map(balance).iter().sum::<f32>() > 0.0;
+            if of_all.unwrap_or_else(by_corners) {
+                [a, c, b]
+            } else {
+                [a, b, c]
+            }
+        })
+    }
 }
 
 /// Every primitive of every instance in `pose`. Hidden instances are left out unless all are hidden.
@@ -56,6 +119,7 @@ pub(super) fn deformed<'a>(
         .filter(shown)
         .flat_map(move |(node, mesh)| {
             let (world_from_node, joints) = instance_matrices(scene, pose, node);
+            let mirrors = Rc::new(Mirrors::new(scene, pose, node));
             let primitives = scene.meshes[mesh].primitives.iter();
             primitives.map(move |primitive| {
                 let skinned = joints
@@ -72,23 +136,29 @@ pub(super) fn deformed<'a>(
                 Deformed {
                     primitive,
                     positions: (0..primitive.positions.len()).map(at).collect(),
-                    is_mirrored: skinned.is_none() && world_from_node.determinant() < 0.0,
+                    mirrors: mirrors.clone(),
                 }
             })
         })
 }
 
-/// As [`positions`], at `times` moments spread over the `seconds` of a clip, or a blend, after `start`. Where
-/// that would be more than ten million positions, only the first moment counts.
+/// As [`positions`], counted from `origin`, at `times` moments spread over the `seconds` of a clip, or a blend, after
+/// `start`. Where that would be more than ten million positions, only the first moment counts.
 pub fn positions_over(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),
     start: f32,
     seconds: f32,
     times: usize,
+    origin: Vec3,
 ) -> Vec<Vec3> {
     const MOST: usize = 10_000_000;
-    let mut all = positions(scene, &Pose::blended(scene, clip, blend, start));
+    let at = |time: f32| {
+        let mut pose = Pose::blended(scene, clip, blend, time);
+        pose.shift(-origin.as_dvec3());
+        positions(scene, &pose)
+    };
+    let mut all = at(start);
     let times = if all.len().saturating_mul(times) > MOST {
         1
     } else {
@@ -96,7 +166,7 @@ pub fn positions_over(
     };
     for step in 1..times {
         let time = start + seconds * step as f32 / (times - 1) as f32;
-        all.extend(positions(scene, &Pose::blended(scene, clip, blend, time)));
+        all.extend(at(time));
     }
     all
 }

@@ -188,6 +188,8 @@ pub(super) enum Budget {
     TextureBytes,
     /// Numbers of all grids of volumes.
     Voxels,
+    /// Nodes that place volumes, each of which has buffers and passes of its own.
+    VolumeNodes,
     /// Bytes of decompressed buffer views, which may together be as many as those of a file.
     DecodedBytes,
 }
@@ -226,6 +228,11 @@ impl Budget {
             Self::AnimationBytes => (limits.max_morph_bytes, "bytes", "load.max_morph_bytes"),
             Self::TextureBytes => (limits.max_texture_bytes, "bytes", "load.max_texture_bytes"),
             Self::Voxels => (limits.max_voxels, "numbers", "load.max_voxels"),
+            Self::VolumeNodes => (
+                limits.max_volume_nodes,
+                "nodes with volumes",
+                "load.max_volume_nodes",
+            ),
             Self::DecodedBytes => (
                 limits.max_file_bytes,
                 "decompressed bytes",

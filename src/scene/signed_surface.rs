@@ -1,6 +1,7 @@
 //! Signed distances to a surface of triangles, in f64: the sign is that of the angle-weighted pseudonormal where
 //! the surface is nearest (Bærentzen and Aanæs 2005, "Signed Distance Computation Using the Angle Weighted
-//! Pseudonormal").
+//! Pseudonormal"). It tells the inside of one closed shell that neither touches nor crosses itself, and of open surfaces the
+//! nearest side.
 //!
 //! Which triangle is nearest is known before, as from a tree's query in f32.
 
@@ -33,7 +34,7 @@ pub struct SignedSurface {
 pub struct SignedNearest {
     /// Where it is.
     pub position: DVec3,
-    /// Metres from there to the point, negative inside.
+    /// Metres from there to the point, negative inside or behind.
     pub distance: f64,
     /// Index of its triangle.
     pub triangle: u32,

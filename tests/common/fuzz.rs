@@ -28,6 +28,7 @@ pub(crate) const LIMITS: Load = Load {
     max_morph_targets: 10_000,
     max_morph_bytes: 1 << 22,
     max_voxels: 1 << 18,
+    max_volume_nodes: 50,
     obj_texture: true,
 };
 

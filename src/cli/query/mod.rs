@@ -6,7 +6,9 @@ mod rows;
 use super::{console::print, offscreen, options::TimeArgs, report::Report};
 use crate::{
     Result,
-    accel::{BoxQuery, Overlap, OverlapPairs, Pairs, Query, Ray, Search, SignedDistance, Trace},
+    accel::{
+        BoxQuery, Overlap, OverlapPairs, Pairs, Query, Ray, Search, Sign, SignedDistance, Trace,
+    },
     config::Config,
     gpu::Gpu,
     output::{self, numbers},
@@ -157,12 +159,11 @@ impl Question {
         Ok(match self {
             Self::Nearest(points) => {
                 let query = SignedDistance::new(gpu);
-                let sign = shown.sign();
                 let mut places = Vec::with_capacity(points.len());
                 for points in points.chunks(BATCH) {
                     let anywhere = |[x, y, z]: &[f32; 3]| [*x, *y, *z, f32::INFINITY];
                     let points: Vec<_> = points.iter().map(anywhere).collect();
-                    let found = query.run(gpu, &search, &points, sign)?;
+                    let found = query.run(gpu, &search, &points, Sign::Winding)?;
                     places.extend(found.iter().map(|found| Place::of_nearest(found, signed)));
                 }
                 Answers::Places {

@@ -1,25 +1,34 @@
 //! Volumes that nodes place by an extra, `{"canopy_volume": "smoke.nvdb"}`: glTF has none of its own.
 
-use super::{container::VOLUME, file::File, hierarchy::Hierarchy};
+use super::{
+    container::VOLUME,
+    file::File,
+    hierarchy::{Hierarchy, OrderedNode},
+};
 use crate::{
     Error, Result,
     scene::{
         files::{Bytes, shorten},
         graph::{Scene, WarningPlace},
-        load::Load,
+        load::{Budget, Load},
         volume::load::{self as volume_load, Loaded, VolumeFormat},
     },
 };
 use std::{collections::HashMap, path::Path};
 
 /// Reads the volumes of all nodes that are shown, each file once. One that is missing or broken is left out,
-/// with a warning.
+/// with a warning; more nodes than the limit are an error.
 pub(super) fn volumes(
     file: &File<'_>,
     hierarchy: &Hierarchy,
     load: &mut Load<'_>,
     scene: &mut Scene,
 ) -> Result<()> {
+    let places = |node: &&OrderedNode| node.shown && file.node_volumes.contains_key(&node.node);
+    let count = hierarchy.order.iter().filter(places).count();
+    load.take(Budget::VolumeNodes, count as u64, || {
+        file.path.display().to_string()
+    })?;
     let mut known: HashMap<(usize, usize), Option<usize>> = HashMap::new();
     for (index, ordered) in hierarchy.order.iter().enumerate() {
         let number = ordered.node;
