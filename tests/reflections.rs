@@ -1325,3 +1325,159 @@ fn light_that_cannot_leave_glass_is_reflected() {
         );
     }
 }
+
+/// A closed octahedron whose corners lie on the axes.
+fn gem(material: usize) -> Primitive {
+    let mut triangles = Vec::new();
+    for (x, y, z) in [
+        (1.0, 1.0, 1.0),
+        (-1.0, 1.0, 1.0),
+        (1.0, -1.0, 1.0),
+        (1.0, 1.0, -1.0),
+        (-1.0, -1.0, 1.0),
+        (-1.0, 1.0, -1.0),
+        (1.0, -1.0, -1.0),
+        (-1.0, -1.0, -1.0),
+    ] {
+        let [a, b, c] = [x * Vec3::X, y * Vec3::Y, z * Vec3::Z];
+        let is_front: bool = x * y * z > 0.0;
+        triangles.push(if is_front { [a, b, c] } else { [a, c, b] });
+    }
+    common::scenes::primitive(&triangles, material)
+}
+
+/// In a white environment no ray finds more than 1: total reflection within glass is no matter of chance, and what
+/// chance decides has the weight of what is chosen.
+#[test]
+fn no_ray_through_glass_outshines_a_furnace() {
+    let gpu = gpu();
+    let bar = |corners: &[[f32; 2]]| prism(corners, 0);
+    let cube = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+    let slab = [[-3.0, -0.2], [3.0, -0.2], [3.0, 0.2], [-3.0, 0.2]];
+    let wedge = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]];
+    let ahead = Vec3::new(2.5, 1.8, 5.0);
+    let shapes = [
+        ("cube", bar(&cube), 1.5, ahead),
+        ("prism", bar(&wedge), 1.5, ahead),
+        ("slab", bar(&slab), 1.33, Vec3::new(3.5, 1.0, 1.5)),
+        ("gem", gem(0), 2.4, 0.6 * ahead),
+        ("ball", sphere(Vec3::ZERO, 1.0, 24, 0), 1.5, 0.6 * ahead),
+    ];
+    let coats = [
+        ("bare", Layers::default()),
+        (
+            "coated",
+            Layers {
+                clearcoat: 0.7,
+                clearcoat_roughness: 0.1,
+                ..Layers::default()
+            },
+        ),
+    ];
+    for (what, shape, ior, eye) in shapes {
+        for roughness in [0.0, 0.2, 0.5] {
+            for (coat, layers) in &coats {
+                let glass = Layers {
+                    ior,
+                    thickness: 1.0,
+                    transmission: 1.0,
+                    ..layers.clone()
+                };
+                let material = layered(glossy(Vec3::ONE, roughness), glass);
+                let scene = scene([shape.clone()], vec![material]);
+                let mut stage = stage(&gpu, &scene, [20, 15]);
+                stage.darken();
+                stage.config.environment.intensity = 1.0;
+                stage.config.environment.color = [1.0; 3];
+                stage.config.environment.background = Background::Environment;
+                stage.config.shadows.mode = ShadowMode::Off;
+                stage.config.reflections.bounces = 6;
+                let view = look_at(eye, Vec3::ZERO, 50.0);
+                let (mut most, mut sum, mut count) = (0.0_f32, 0.0, 0.0);
+                for _ in 0..24 {
+                    stage.draw(&rest(&scene), view);
+                    let shows = stage.channel(Channel::Position).texels;
+                    for (lit, shows) in lit(&mut stage).iter().zip(&shows) {
+                        if shows[3] == 1.0 {
+                            most = most.max(lit.max_element());
+                            sum += f64::from(lit.x);
+                            count += 1.0;
+                        }
+                    }
+                }
+                let mean = sum / count;
+                println!("{what}, {roughness}, {coat}: mean {mean}, most {most}");
+                assert!(most < 1.02, "{what}, {roughness}, {coat}: {most}");
+                // Rough facets shadow each other, and single scattering does not give back what that takes.
+                let lost = if roughness > 0.3 { 0.12 } else { 0.02 };
+                assert!(
+                    mean > 1.0 - lost && mean < 1.005,
+                    "{what}, {roughness}, {coat}: {mean}"
+                );
+            }
+        }
+    }
+}
+
+/// Radiance of an unlit surface is one and the same to the eye, in a mirror, in a mean of samples and by paths: what
+/// the exposure shows as its colour. So is that of a plain background.
+#[test]
+fn unlit_surfaces_have_the_same_radiance_in_mirrors() {
+    use canopy::config::ImageMode;
+    let gpu = gpu();
+    let color = Vec3::new(0.2, 0.5, 0.8);
+    let wall = quad(Vec3::new(-2.0, 0.0, -1.0), 4.0 * Vec3::X, 2.0 * Vec3::Y, 0);
+    let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -3.0 * Vec3::Z, 1);
+    let unlit = Material {
+        unlit: true,
+        ..matte(color)
+    };
+    let scene = scene([wall, floor], vec![unlit, metal(Vec3::ONE, 0.0)]);
+    let view = look_at(Vec3::new(0.0, 1.0, 3.0), Vec3::new(0.0, 0.6, -1.0), 20.0);
+    let background = Vec3::new(0.3, 0.1, 0.6);
+    let mut stage = stage(&gpu, &scene, [60, 45]);
+    stage.darken();
+    stage.config.environment.background = Background::Color;
+    stage.config.image.background = background.to_array();
+    stage.config.paths.samples = 4;
+    stage.config.paths.bounces = 2;
+    for ev in [0.0, 3.0, -2.0] {
+        stage.exposure_ev = ev;
+        for (mode, samples) in [
+            (ImageMode::Fast, 1),
+            (ImageMode::Fast, 3),
+            (ImageMode::Path, 1),
+        ] {
+            stage.config.image.mode = ImageMode::Fast;
+            stage.draw(&rest(&scene), view);
+            let position = stage.channel(Channel::Position).texels;
+            stage.config.image.mode = mode;
+            let picture = stage.supersampled(&rest(&scene), view, samples);
+            let lit = stage.channel(Channel::Lit).texels;
+            let mut seen = [0; 3];
+            for (i, (at, lit)) in position.iter().zip(&lit).enumerate() {
+                let part = match Vec3::from_slice(at) {
+                    _ if at[3] == 0.0 && i < 60 * 2 => 0,
+                    p if p.x.abs() < 1.0 && p.z < -0.99 && p.y > 0.3 && p.y < 1.5 => 1,
+                    p if p.x.abs() < 1.0 && p.y < 0.01 && p.z > -0.8 && p.z < -0.3 => 2,
+                    _ => continue,
+                };
+                seen[part] += 1;
+                let expected = [background, color, color][part];
+                let found = Vec3::from_slice(lit) * ev.exp2();
+                assert!(
+                    found.abs_diff_eq(expected, 4e-3),
+                    "{mode:?} {samples} {ev}, {part}: {found}, not {expected}"
+                );
+                if part == 0 {
+                    let shown = (0..3).map(|c| f32::from(picture[4 * i + c]) / 255.0);
+                    for (shown, linear) in shown.zip(expected.to_array()) {
+                        let encoded = 1.055 * linear.powf(1.0 / 2.4) - 0.055;
+                        assert!((shown - encoded).abs() < 0.003, "{mode:?} {ev}: {shown}");
+                    }
+                }
+            }
+            assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
+        }
+    }
+}

@@ -376,6 +376,11 @@ impl<'a> Prepared<'a> {
         })
     }
 
+    /// Radiance that is shown like a colour of 1.
+    pub fn unlit_radiance(&self) -> f32 {
+        (-self.exposure_ev).exp2()
+    }
+
     /// Width over height.
     pub fn aspect(&self) -> f32 {
         aspect(self.size)
@@ -598,6 +603,11 @@ impl FrameUniforms {
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
             sample_index: input.sample_index,
+            cut_out_index: if input.jitter == Vec2::ZERO {
+                0
+            } else {
+                input.sample_index
+            },
             pixel_side: input.view.pixel_side(input.size[1]),
             sun_radius: lights::sun_disc_radius(&config.sun),
             texture_bias: input.texture_bias,
@@ -608,7 +618,7 @@ impl FrameUniforms {
                 true => config.reflections.below(),
                 false => 0.0,
             },
-            unlit_radiance: (-input.exposure_ev).exp2(),
+            unlit_radiance: input.unlit_radiance(),
             materials_without: without(&config.materials),
             fog_density: config.fog.density,
             fog_base: config.fog.height - input.buffers.origin.y,
