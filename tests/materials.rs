@@ -1223,7 +1223,8 @@ fn normal_maps_that_shrink_roughen_the_surface() {
             let to_eye = (DVec3::Z * 5.0 - DVec3::X * at).normalize();
             let radiance = |normal: &DVec3| {
                 let n_dot_l = normal.dot(to_light).max(0.0);
-                let brdf = canopy::reference::lighting::brdf(&surface(*normal), to_eye, to_light, None);
+                let brdf =
+                    canopy::reference::lighting::brdf(&surface(*normal), to_eye, to_light, None);
                 3.0 * n_dot_l * brdf.x
             };
             let expected = normals.iter().map(radiance).sum::<f64>() / normals.len() as f64;

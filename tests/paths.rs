@@ -169,6 +169,8 @@ fn paths_find_what_integrals_do() {
     let plates =
         specimens.map(|(roughness, metallic, albedo, _)| plate(rough(roughness, metallic, albedo)));
     let mut stage = Stage::new(&gpu, &plates[0], [16, 16]);
+    stage.config.materials.multiple_scattering = false;
+    stage.config.materials.glint_filter = false;
     stage.darken();
     white(&mut stage);
     stage.config.paths.bounces = 2;
@@ -444,6 +446,9 @@ fn paths_find_what_integrals_do() {
     mirrors_show_what_paths_do(&mut stage);
     harmonics_light_as_paths_do(&mut stage);
     lamps_of_an_environment_are_chosen(&mut stage);
+    white_surfaces_keep_all_light(&mut stage);
+    hits_know_what_occludes_them(&mut stage);
+    glints_are_filtered_alike(&mut stage);
     #[cfg(target_os = "linux")]
     samples_take_no_memory(&mut stage);
 }
@@ -791,6 +796,117 @@ fn mirrors_show_what_paths_do(stage: &mut Stage<'_>) {
         c.reflections.mode = ReflectionMode::Off;
     });
     stage.config.reflections.mode = ReflectionMode::Off;
+}
+
+/// White furnaces: what microfacets and layers scatter more than once comes back, by one rule in the fast frame and by
+/// paths. glTF's BRDF loses it.
+fn white_surfaces_keep_all_light(stage: &mut Stage<'_>) {
+    let base = |roughness: f32, metallic: f32| Material {
+        roughness,
+        metallic,
+        ..matte(Vec3::ONE)
+    };
+    let coated = |base: Material, roughness: f32| {
+        layered(base, |l| {
+            (l.clearcoat, l.clearcoat_roughness) = (1.0, roughness);
+        })
+    };
+    let felt = layered(base(0.8, 0.0), |l| {
+        (l.sheen_color, l.sheen_roughness) = (Vec3::ONE, 0.5);
+    });
+    let specimens = [
+        ("metal of 1", base(1.0, 1.0)),
+        ("metal of 0.6", base(0.6, 1.0)),
+        ("metal of 0.2", base(0.2, 1.0)),
+        ("half a metal", base(0.7, 0.5)),
+        ("dielectric of 1", base(1.0, 0.0)),
+        ("dielectric of 0.3", base(0.3, 0.0)),
+        ("coat of 0.7", coated(base(0.9, 1.0), 0.7)),
+        ("coat of 0.1", coated(base(0.5, 0.0), 0.1)),
+        ("sheen", felt),
+    ];
+    white(stage);
+    stage.config.paths.bounces = 2;
+    for (name, material) in specimens {
+        let scene = keep(plate(material));
+        enter(stage, scene);
+        for cosine in [0.9, 0.4] {
+            stage.config.materials.multiple_scattering = true;
+            let by_paths = mean(&traced(stage, scene, at_cosine(cosine), 256)).x;
+            close(&format!("{name}, {cosine}, paths"), by_paths, 1.0, 0.005);
+            stage.config.image.mode = ImageMode::Fast;
+            stage.draw(&Pose::new(scene, None, 0.0), at_cosine(cosine));
+            let fast = mean(&stage.channel(Channel::Lit).texels).x;
+            close(&format!("{name}, {cosine}, frame"), fast, 1.0, 0.005);
+        }
+        if name == "metal of 1" {
+            stage.config.materials.multiple_scattering = false;
+            let by_paths = mean(&traced(stage, scene, at_cosine(0.9), 256)).x;
+            assert!(by_paths < 0.6, "{by_paths}");
+        }
+    }
+    stage.config.image.mode = ImageMode::Fast;
+    stage.darken();
+}
+
+/// A metal ball in a room that is open in front: what it reflects is as occluded as what the eye sees.
+fn hits_know_what_occludes_them(stage: &mut Stage<'_>) {
+    let ball = Material {
+        metallic: 1.0,
+        roughness: 0.1,
+        ..matte(Vec3::splat(0.9))
+    };
+    let mut sides = room([0; 6]);
+    sides.remove(4);
+    sides.push(sphere(Vec3::ZERO, 0.5, 24, 1));
+    let open = keep(scene(sides, vec![dull(0.8, 0.0), ball]));
+    enter(stage, open);
+    white(stage);
+    stage.config.materials.multiple_scattering = true;
+    stage.config.paths.bounces = 16;
+    stage.config.occlusion.mode = OcclusionMode::Rays;
+    stage.config.reflections.mode = ReflectionMode::Rays;
+    let view = look_at(Vec3::new(0.0, 0.0, 0.95), Vec3::ZERO, 10.0);
+    let middle = |texels: &[[f32; 4]]| {
+        let rows = texels.chunks(32).skip(10).take(12);
+        let texels: Vec<_> = rows.flat_map(|row| row[10..22].to_vec()).collect();
+        mean(&texels).x
+    };
+    let reference = middle(&traced(stage, open, view, 256));
+    stage.config.image.mode = ImageMode::Fast;
+    let mut apart = |occlusion| {
+        stage.config.occlusion.mode = occlusion;
+        stage.supersampled(&Pose::new(open, None, 0.0), view, 64);
+        middle(&stage.channel(Channel::Lit).texels) / reference - 1.0
+    };
+    let (known, unknown) = (apart(OcclusionMode::Rays), apart(OcclusionMode::Off));
+    println!("hits: {known:+.3}, without occlusion {unknown:+.3}");
+    assert!(known.abs() < 0.1 && unknown > 0.2, "{known} {unknown}");
+    stage.config.occlusion.mode = OcclusionMode::Off;
+    stage.config.reflections.mode = ReflectionMode::Off;
+    stage.darken();
+}
+
+/// Shiny balls as large as a pixel, below the sun: highlights that are smaller than samples are apart would be noise.
+fn glints_are_filtered_alike(stage: &mut Stage<'_>) {
+    let shiny = Material {
+        metallic: 1.0,
+        roughness: 0.1,
+        ..matte(Vec3::splat(0.9))
+    };
+    let at = |i: u16| Vec3::new(f32::from(i % 12) - 5.5, f32::from(i / 12) - 5.5, 0.0);
+    let balls = (0..144).map(|i| sphere(0.2 * at(i), 0.06, 8, 0));
+    let balls = keep(scene(balls.collect::<Vec<_>>(), vec![shiny]));
+    enter(stage, balls);
+    stage.config.sun.enabled = Switch::On;
+    stage.config.sun.direction = [-0.3, -0.4, -1.0];
+    stage.config.paths.bounces = 1;
+    stage.config.materials.glint_filter = true;
+    let view = look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 20.0);
+    hold(stage, ("glints", view), [0.02, 0.12], |c| {
+        c.materials.glint_filter = false;
+    });
+    stage.config.sun.enabled = Switch::Off;
 }
 
 /// Irradiance of nine coefficients is exact for radiance that has no others.

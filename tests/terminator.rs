@@ -99,6 +99,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, SIZE);
     stage.config.shadows.mode = ShadowMode::Rays;
     stage.config.materials.multiple_scattering = false;
+    stage.config.materials.glint_filter = false;
     stage.config.environment.color = [0.0; 3];
     stage.config.image.antialias = Antialias::Off;
     stage
@@ -159,7 +160,8 @@ fn steps(stage: &mut Stage<'_>, to_light: Vec3) -> Steps {
         };
         let brdf = |n_dot_l: f32| match n_dot_l > 0.0 {
             true => {
-                let scattered = lighting::brdf(&surface, to_eye.as_dvec3(), to_light.as_dvec3(), None).x;
+                let scattered =
+                    lighting::brdf(&surface, to_eye.as_dvec3(), to_light.as_dvec3(), None).x;
                 3.0 * scattered * f64::from(n_dot_l)
             }
             false => 0.0,

@@ -4,6 +4,7 @@
 // scattering compensation for microfacet models"), unless `materials.multiple_scattering` is off.
 #import "common/environment.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/ggx_sample.wgsl"
 #import "common/glint.wgsl"
 #import "common/ambient_visibility.wgsl"
 #import "common/reflection.wgsl"
@@ -39,6 +40,13 @@ fn brdf_terminator(smooth_normal: vec3f, normal: vec3f, to_light: vec3f) -> f32 
 fn brdf_again(split: vec2f) -> f32 {
     let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
     return select(1.0 / max(split.x + split.y, 0.05) - 1.0, 0.0, is_off);
+}
+
+// Share of refracted light that the facets let out, at a cosine to the normal behind the surface. What they hold back
+// leaves after further scattering.
+fn brdf_let_out(cosine: f32, alpha: f32) -> f32 {
+    let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
+    return select(1.0, ggx_masking(cosine, alpha), is_off);
 }
 
 // Directional albedo of a specular lobe; `f0` and `f90` are the reflectances at normal and at grazing

@@ -200,7 +200,7 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     let m = length(vec3f(stretched * local.x, alpha2 * local.y, local.z));
     let smith = 0.5 / max(above * v + local_eye.z * m, 1.0e-7);
     let lobe = select(
-        select(smith * above * sampled.inverse_density, ggx_masking(above, alpha2), bends),
+        select(smith * above * sampled.inverse_density, brdf_let_out(above, alpha2), bends),
         1.0,
         is_mirror,
     );

@@ -108,12 +108,7 @@ fn gain(f0: DVec3, [scale, bias]: [f64; 2]) -> DVec3 {
 
 /// The BRDF for unit vectors to the eye and to the light. `split` is the split sum towards the eye for multiple
 /// scattering; without it, the BRDF is glTF's.
-pub fn brdf(
-    surface: &Surface,
-    to_eye: DVec3,
-    to_light: DVec3,
-    split: Option<[f64; 2]>,
-) -> DVec3 {
+pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3, split: Option<[f64; 2]>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let half_vector = (to_eye + to_light).normalize();
     let n_dot_l = normal.dot(to_light);

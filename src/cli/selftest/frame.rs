@@ -519,7 +519,11 @@ fn exposures(device: &Device<'_>) -> Result<Found> {
 
 /// The radiance of surfaces below the sun and a uniform environment.
 fn light(device: &Device<'_>) -> Result<Found> {
-    let mut stage = Stage::drawn(device, |own| own.shadows.mode = ShadowMode::Off)?;
+    let mut stage = Stage::drawn(device, |own| {
+        own.shadows.mode = ShadowMode::Off;
+        // The twin knows no triangles.
+        own.materials.glint_filter = false;
+    })?;
     let used = stage.offscreen.config.clone();
     let scene = scene();
     let lights = lights::gather(&scene, &stage.moment.pose, &used, 1.0);
