@@ -30,7 +30,11 @@ pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
         return Ok(None);
     }
     let fault = || {
-        let numbers: Vec<_> = from.as_flattened().iter().map(f64::to_string).collect();
+        let numbers: Vec<_> = from
+            .as_flattened()
+            .iter()
+            .map(|xy| format!("{xy:?}"))
+            .collect();
         format!(
             "has the chromaticities {}, which span no colours",
             numbers.join(" ")

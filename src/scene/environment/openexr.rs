@@ -55,7 +55,7 @@ pub(in crate::scene) fn rgb(
 }
 
 /// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which
-/// may be as large as the data window, before it reads them. Returns the chromaticities, which all parts share.
+/// may be as large as the data window, before it reads them. Returns the chromaticities, of all parts alike.
 /// (OpenEXR file layout, "Header"; little-endian.)
 pub(in crate::scene) fn check_headers(
     bytes: &[u8],

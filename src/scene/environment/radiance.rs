@@ -74,8 +74,8 @@ struct Header {
 }
 
 impl Header {
-    /// Reads a header whose lines end in LF or CRLF. (Radiance file formats, "Picture file format": pixels have
-    /// been multiplied by all EXPOSURE and COLORCORR lines together. Lines that begin with a blank are the
+    /// Reads a header whose lines end in LF or CRLF. (Radiance file formats: pixels have been
+    /// multiplied by all EXPOSURE and COLORCORR lines together. Lines that begin with a blank are the
     /// headers of other pictures that this one was made of.)
     fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut rest = bytes;

@@ -91,8 +91,7 @@ pub(super) fn parse(
                     && warnings.len() < MOST_WARNINGS
                 {
                     warnings.push(format!(
-                        "{}: material \"{}\" has Tr 1 and no d, by which nothing of it would be seen; it is \
-                         opaque",
+                        "{}: material \"{}\" has Tr 1 or more and no d, which would hide it; it is opaque",
                         shorten(file),
                         shorten(&material.name)
                     ));

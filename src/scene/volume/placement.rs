@@ -20,7 +20,8 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
     }
     let axes = axes.map(|axis| axis.truncate());
     // Of lengths near 1, whose products are numbers.
-    let [x, y, z] = axes.map(|axis| axis / axis.abs().max_element());
+    let largest = axes.map(|axis| axis.abs().max_element());
+    let [x, y, z] = [0, 1, 2].map(|index| axes[index] / largest[index]);
     let volume = x.dot(y.cross(z)).abs();
     let full = x.length() * y.length() * z.length();
     let has_volume = full > 0.0 && volume > LEAST_VOLUME * full;
@@ -30,11 +31,12 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
     let rounded = volume_from_voxel.as_mat4();
     let can_be_inverted = rounded.inverse().is_finite() && rounded.determinant() != 0.0;
     if !rounded.is_finite() || !can_be_inverted {
-        let [x, y, z] = axes.map(DVec3::length);
+        let lengths = [x, y, z].map(DVec3::length);
+        let [x, y, z] = [0, 1, 2].map(|index| largest[index] * lengths[index]);
+        let away = volume_from_voxel.w_axis.abs().truncate().max_element();
         return Err(format!(
-            "has voxels of {x:e} × {y:e} × {z:e} metres, {:e} metres from the origin, which are numbers too \
-             large or too small to place them by",
-            volume_from_voxel.w_axis.truncate().length()
+            "has voxels of {x:e} × {y:e} × {z:e} metres, {away:e} metres from the origin, which are numbers \
+             too large or too small to place them by"
         ));
     }
     Ok(rounded)
