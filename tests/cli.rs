@@ -1636,6 +1636,74 @@ fn query_tells_the_inside() {
     assert_eq!(json[0]["distance"].as_f64(), Some(-0.5));
 }
 
+/// A few triangles 20 cm apart, below a root.
+fn squares_below(root: [f64; 3], child: [f64; 3]) -> Vec<u8> {
+    let mut builder = Builder::triangle();
+    let square = |number: usize| {
+        let step = 0.2 * number as f64;
+        let at = [child[0] + step, child[1] + 0.5 * step, child[2] - step];
+        json!({ "mesh": 0, "scale": [0.15, 0.15, 0.15], "translation": at })
+    };
+    let mut nodes: Vec<_> = (0..5).map(square).collect();
+    nodes.push(json!({ "translation": root, "children": [0, 1, 2, 3, 4] }));
+    builder.json["nodes"] = json!(nodes);
+    builder.json["scenes"][0]["nodes"] = json!([5]);
+    builder.glb()
+}
+
+/// A scene with the coordinates of a map is framed, drawn and exported as it is at the world's origin.
+#[test]
+fn far_roots_cost_no_detail() {
+    let folder = Folder::new();
+    let (far, none) = ([500_000.3, 5_400_000.7, 120.0], [0.0; 3]);
+    let back = far.map(|x: f64| -x);
+    let files = [
+        ("near", squares_below(none, none), none),
+        ("far", squares_below(far, none), far),
+        ("back", squares_below(far, back), none),
+        (
+            "split",
+            squares_below(far.map(|x| 3.0 * x), back),
+            far.map(|x| 2.0 * x),
+        ),
+    ];
+    let mut pictures = Vec::new();
+    for (name, bytes, at) in &files {
+        std::fs::write(folder.path(&format!("{name}.glb")), bytes).unwrap();
+        folder.succeeds(&format!("export {name}.glb -o {name}.obj -q"));
+        let text = std::fs::read_to_string(folder.path(&format!("{name}.obj"))).unwrap();
+        let vertices: Vec<Vec<f64>> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("v "))
+            .map(|line| line.split(' ').map(|x| x.parse().unwrap()).collect())
+            .collect();
+        assert_eq!(vertices.len(), 15);
+        for (number, first) in vertices.iter().step_by(3).enumerate() {
+            let step = 0.2 * number as f64;
+            for (axis, offset) in [step, 0.5 * step, -step].into_iter().enumerate() {
+                let found = first[axis] - at[axis];
+                assert!((found - offset).abs() < 1e-6, "{name}: {first:?}");
+            }
+        }
+        folder.succeeds(&format!("render {name}.glb -o {name}.png -q --size 130x98"));
+        pictures.push(picture(&folder.path(&format!("{name}.png"))).into_rgb8());
+    }
+    let seen = |picture: &image::RgbImage| {
+        let background = *picture.get_pixel(0, 0);
+        picture
+            .pixels()
+            .filter(|pixel| **pixel != background)
+            .count()
+    };
+    assert!(seen(&pictures[0]) > 500);
+    for (picture, (name, ..)) in pictures.iter().zip(&files).skip(1) {
+        let apart = |(a, b): (&u8, &u8)| f64::from(a.abs_diff(*b));
+        let sum: f64 = pictures[0].iter().zip(picture.iter()).map(apart).sum();
+        let mean = sum / picture.len() as f64;
+        assert!(mean < 0.3, "{name}: {mean} of 255");
+    }
+}
+
 /// A sphere of triangles, coarse enough to have edges.
 fn sphere_obj(radius: f32) -> String {
     use std::f32::consts::{PI, TAU};

@@ -205,12 +205,12 @@ fn edited_lights_are_those_of_a_file() {
         name: scene.lights[1].name.clone(),
         ..spot()
     };
-    changed[1].nodes[node].transform = Transform::Matrix(at);
+    changed[1].nodes[node].transform = Transform::Matrix(at.as_dmat4());
     changed[2].nodes[node].light = None;
     changed[3].nodes[node].light = None;
     changed[4].nodes.push(canopy::scene::Node {
         light: Some(2),
-        transform: Transform::Matrix(at),
+        transform: Transform::Matrix(at.as_dmat4()),
         ..Default::default()
     });
     changed[4].lights.push(spot());

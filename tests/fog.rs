@@ -302,7 +302,7 @@ fn nothing_leaves_a_trail() {
             ],
             vec![both_sides(Vec3::ZERO)],
         );
-        scene.nodes[1].transform = Transform::Matrix(plate_at);
+        scene.nodes[1].transform = Transform::Matrix(plate_at.as_dmat4());
         let at = Vec3::new(lamp, 0.0, -5.0);
         add_light(&mut scene, LightKind::Point, 5.0, at, Vec3::ZERO);
         scene

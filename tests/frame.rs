@@ -45,7 +45,8 @@ fn covered() -> Scene {
     let red = matte(Vec3::new(0.8, 0.1, 0.1));
     let mut scene = scene([ground, cover], vec![matte(Vec3::ONE), red]);
     add_cutout(&mut scene);
-    scene.nodes[1].transform = scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25));
+    scene.nodes[1].transform =
+        scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25).as_dmat4());
     scene
 }
 
@@ -339,7 +340,7 @@ fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
         Vec3::new(-1.0, 1.0, 1.0),
         Vec3::new(2.0, 0.5, 3.0),
     ] {
-        scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale));
+        scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale).as_dmat4());
         let mut stage = Stage::new(&gpu, &scene, [34, 34]);
         stage.draw(
             &Pose::new(&scene, None, 0.0),
@@ -368,7 +369,7 @@ fn a_clip_may_turn_a_mesh_inside_out_and_back() {
     let mut stage = Stage::new(&gpu, &scene, [34, 34]);
     for x in [1.0, -1.0, 1.0] {
         let mut pose = Pose::new(&scene, None, 0.0);
-        pose.world_from_node[0] = Mat4::from_scale(Vec3::new(x, 1.0, 1.0));
+        pose.world_from_node[0] = Mat4::from_scale(Vec3::new(x, 1.0, 1.0)).as_dmat4();
         stage.draw(&pose, look_at(Vec3::new(0.0, 0.0, 8.0), Vec3::ZERO, 20.0));
         assert_eq!(stage.merged().indices, deform(&scene, &pose).indices);
     }
@@ -410,12 +411,12 @@ fn skinned_boxes(root: Mat4, body: Mat4, joints: [[Mat4; 2]; 2]) -> Scene {
     let mut scene = scene([two_boxes()], vec![matte(Vec3::ONE)]);
     let below = |matrix: Mat4| scene::Node {
         parent: Some(0),
-        transform: scene::Transform::Matrix(matrix),
+        transform: scene::Transform::Matrix(matrix.as_dmat4()),
         ..scene::Node::default()
     };
     scene.nodes = vec![
         scene::Node {
-            transform: scene::Transform::Matrix(root),
+            transform: scene::Transform::Matrix(root.as_dmat4()),
             ..scene::Node::default()
         },
         below(joints[0][0]),
@@ -512,7 +513,7 @@ fn joints_may_turn_inside_out_and_back_in_motion() {
     ] {
         let mut moved = scene.clone();
         for (node, x) in [(1, left), (2, right)] {
-            let scale = Mat4::from_scale(Vec3::new(x, 1.0, 1.0));
+            let scale = Mat4::from_scale(Vec3::new(x, 1.0, 1.0)).as_dmat4();
             moved.nodes[node].transform = scene::Transform::Matrix(scale);
         }
         moved.nodes[3].visible = visible;
@@ -552,9 +553,8 @@ fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
         }],
     );
     for node in &mut scene.nodes {
-        node.transform = scene::Transform::Matrix(
-            Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale)),
-        );
+        let matrix = Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale));
+        node.transform = scene::Transform::Matrix(matrix.as_dmat4());
     }
     scene
 }
@@ -1058,6 +1058,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         scene: &scene,
         pose: &pose,
         view,
+        eye_rest: Vec3::ZERO,
         config: &stage.config,
         exposure_ev: 0.0,
         elapsed_secs: f32::INFINITY,
@@ -1620,7 +1621,7 @@ fn golden_images_in_every_shadow_mode() {
         .find(|(_, node)| node.camera == Some(0))
         .unwrap();
     let view = View {
-        world_from_view: pose.world_from_node[node],
+        world_from_view: pose.world_from_node[node].as_mat4(),
         projection: scene.cameras[0].projection,
         near: 0.1,
         far: 100.0,
@@ -1788,7 +1789,7 @@ fn only_the_trees_of_meshes_that_have_moved_are_built() {
     let pose = |matrices: &[(usize, Mat4)]| {
         let mut pose = Pose::new(&scene, None, 0.0);
         for (node, matrix) in matrices {
-            pose.world_from_node[*node] = *matrix;
+            pose.world_from_node[*node] = matrix.as_dmat4();
         }
         pose
     };

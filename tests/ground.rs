@@ -24,7 +24,7 @@ const SIZE: [u32; 2] = [80, 60];
 const REACH: f32 = 10.0;
 
 const GROUND: Ground = Ground {
-    middle: Vec3::new(0.5, 0.0, -0.25),
+    middle: DVec3::new(0.5, 0.0, -0.25),
     reach: REACH,
     spacing: 0.0,
 };
@@ -67,7 +67,7 @@ fn free_ground(view: View) -> Vec<(usize, DVec3)> {
 }
 
 fn from_middle(point: DVec3) -> DVec2 {
-    let offset = point - GROUND.middle.as_dvec3();
+    let offset = point - GROUND.middle;
     DVec2::new(offset.x, offset.z) / f64::from(REACH)
 }
 
@@ -219,7 +219,7 @@ fn chosen_lights_leave_the_background_as_it_is() {
     // Away from the square and its shadows.
     let view = look_at(Vec3::new(5.0, 1.5, 5.0), Vec3::new(5.0, 0.0, 2.0), 100.0);
     stage.ground = Some(Ground {
-        middle: Vec3::new(5.0, 0.0, 3.0),
+        middle: DVec3::new(5.0, 0.0, 3.0),
         ..GROUND
     });
     stage.supersampled(&pose, view, 64);
@@ -243,7 +243,7 @@ fn the_grid_tells_metres() {
     let metres_a_pixel = 2.0 * f64::from(half_height) / f64::from(SIZE[1]);
     for (spacing, off) in [(1.0, 0.0), (10.0, 0.0), (1.0, 200.0), (2.0, 30_000.0)] {
         stage.ground = Some(Ground {
-            middle: Vec3::new(off, 0.0, 0.0),
+            middle: DVec3::new(off.into(), 0.0, 0.0),
             reach: 50.0,
             spacing,
         });
@@ -400,7 +400,7 @@ fn its_motion_is_that_of_the_camera() {
     let view = |x: f32| look_at(Vec3::new(x, 5.0, 7.0), Vec3::new(x * 0.5, 0.0, 0.0), 100.0);
     let (last, now) = (view(2.0), view(2.2));
     let mut moved = pose.clone();
-    moved.world_from_node[0] = Mat4::from_translation(0.1 * Vec3::Y);
+    moved.world_from_node[0] = Mat4::from_translation(0.1 * Vec3::Y).as_dmat4();
     stage.draw(&moved, last);
     stage.draw(&pose, now);
     let motion = stage.channel(Channel::Motion).texels;
@@ -443,5 +443,5 @@ fn a_scene_without_a_floor_gets_one() {
     );
     let opened = OpenedScene::new(ball, &config, Span::MOMENT);
     let ground = opened.first.ground(GroundMode::Auto).unwrap();
-    assert!(ground.middle.distance(Vec3::new(0.0, 2.0, 0.0)) < 1e-3);
+    assert!(ground.middle.distance(DVec3::new(0.0, 2.0, 0.0)) < 1e-3);
 }

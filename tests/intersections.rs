@@ -443,12 +443,13 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
                 random.unit(),
                 random.unit(),
             ));
-            pose.world_from_node[0] = lean;
+            pose.world_from_node[0] = lean.as_dmat4();
             for (node, x) in [(1, 1.1), (2, -0.9)] {
                 let turn = Mat4::from_rotation_y(6.0 * random.unit());
                 let to = Vec3::new(x, 0.0, random.unit()) * scale;
                 let size = Mat4::from_scale(Vec3::splat(scale));
-                pose.world_from_node[node] = lean * Mat4::from_translation(to) * turn * size;
+                pose.world_from_node[node] =
+                    (lean * Mat4::from_translation(to) * turn * size).as_dmat4();
             }
             stage.draw(
                 &pose,
@@ -457,7 +458,7 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
             let found = counts(&mut stage).unwrap();
             assert_eq!(found, IntersectionCounts::default(), "{scale}");
             // A thousandth of the box's side deep they do.
-            pose.world_from_node[1] *= Mat4::from_translation(Vec3::NEG_Y * 1e-3);
+            pose.world_from_node[1] *= Mat4::from_translation(Vec3::NEG_Y * 1e-3).as_dmat4();
             stage.draw(
                 &pose,
                 look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale),
@@ -491,7 +492,7 @@ fn the_answer_follows_the_pose() {
     for (node, x) in [(0, -1.6), (1, 0.03), (2, 1.7)] {
         let turn = Mat4::from_rotation_z(0.3 * x + 0.1);
         rest.world_from_node[node] =
-            Mat4::from_translation(Vec3::new(x, 0.05 * x, 0.07 * x)) * turn;
+            (Mat4::from_translation(Vec3::new(x, 0.05 * x, 0.07 * x)) * turn).as_dmat4();
     }
     assert_eq!(check(&mut stage, &rest), Known::default());
     let mut larger = rest.clone();
@@ -620,7 +621,8 @@ fn counts_follow_what_moves() {
         for frame in 0..24_u16 {
             stage.reads = vec![Channel::Intersections; usize::from(frame > 2)];
             let mut pose = Pose::new(&scene, None, 0.0);
-            pose.world_from_node[1] = Mat4::from_translation(Vec3::X * f32::from(frame) * 0.05);
+            pose.world_from_node[1] =
+                Mat4::from_translation(Vec3::X * f32::from(frame) * 0.05).as_dmat4();
             stage.renderer.budget.in_parts = in_parts;
             let mut encoder = gpu.encoder("test");
             stage.record_only(&pose, view(), FrameSample::SINGLE, &target, &mut encoder);

@@ -656,7 +656,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
 fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
     let (gpu, mut scene) = (gpu(), seen());
     // Far from the origin, which the frame moves.
-    let far = Transform::Matrix(glam::Mat4::from_translation(400.0 * Vec3::X));
+    let far = Transform::Matrix(glam::Mat4::from_translation(400.0 * Vec3::X).as_dmat4());
     scene.nodes.iter_mut().for_each(|node| node.transform = far);
     let mut view = look_at(Vec3::new(400.3, 0.5, 5.0), 400.0 * Vec3::X, 100.0);
     let (mut stage, mut geometry) = staged(&gpu, &scene, SIZE, view);

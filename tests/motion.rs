@@ -141,7 +141,7 @@ fn what_turns_inside_out_or_changes_its_size_has_moved() {
     let view = look_at(Vec3::new(0.4, 0.9, 3.0), Vec3::ZERO, 20.0);
     let pose = |matrix: Mat4| {
         let mut pose = Pose::new(&scene, None, 0.0);
-        pose.world_from_node[0] = matrix;
+        pose.world_from_node[0] = matrix.as_dmat4();
         pose
     };
     let turned = Mat4::from_rotation_y(0.3) * Mat4::from_scale(Vec3::new(1.1, 0.9, 1.0));
@@ -234,8 +234,8 @@ fn lines_and_points_move_with_their_vertices() {
         ..look_at(Vec3::Z * 4.0, Vec3::ZERO, 20.0)
     };
     let [first, mut next] = [0.0, 0.0].map(|time| Pose::new(&scene, None, time));
-    next.world_from_node[1] = Mat4::from_translation(Vec3::new(0.125, 0.0, 0.0))
-        * Mat4::from_scale(Vec3::new(1.1, 1.0, 1.0));
+    let right = Mat4::from_translation(Vec3::new(0.125, 0.0, 0.0));
+    next.world_from_node[1] = (right * Mat4::from_scale(Vec3::new(1.1, 1.0, 1.0))).as_dmat4();
     stage.draw(&first, view);
     stage.draw(&next, view);
     let (shown, _) = pixels(&mut stage);

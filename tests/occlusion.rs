@@ -268,7 +268,7 @@ fn a_plane_and_a_convex_body_are_unoccluded_everywhere() {
         (sphere(Vec3::ZERO, 1.0, 5, 0), Vec3::new(0.4, 1.0, 2.5)),
     ] {
         let mut scene = scene([primitive], vec![both_sides(Vec3::ONE)]);
-        scene.nodes[0].transform = Transform::Matrix(tilt);
+        scene.nodes[0].transform = Transform::Matrix(tilt.as_dmat4());
         let view = look_at(eye, Vec3::ZERO, 60.0);
         let mut stage = stage(&gpu, &scene, SIZE);
         stage.config.occlusion.filter = true;
@@ -329,7 +329,7 @@ fn a_closed_room_is_fully_occluded_even_in_its_corners() {
     ] {
         let mut scene = room(cuts);
         let matrix = Mat4::from_scale_rotation_translation(scale, rotation, offset);
-        scene.nodes[0].transform = Transform::Matrix(matrix);
+        scene.nodes[0].transform = Transform::Matrix(matrix.as_dmat4());
         let mut stage = stage(&gpu, &scene, [160, 120]);
         stage.config.occlusion.rays = 8;
         stage.config.occlusion.filter = true;
@@ -569,7 +569,7 @@ fn occlusion_follows_moving_objects() {
     let view = look_at(Vec3::new(0.5, 4.0, 5.0), Vec3::ZERO, 40.0);
     let at = |x: f32| {
         let mut pose = rest(&scene);
-        pose.world_from_node[1] = Mat4::from_translation(x * Vec3::X);
+        pose.world_from_node[1] = Mat4::from_translation(x * Vec3::X).as_dmat4();
         pose
     };
     let errors = |x: f32, stage: &mut Stage<'_>| {
@@ -612,7 +612,9 @@ fn what_moves_keeps_its_history() {
     let at = |step: u32| {
         let mut pose = rest(&scene);
         for world_from_node in &mut pose.world_from_node {
-            world_from_node.w_axis += (step as f32 * Vec3::new(0.02, 0.05, 0.01)).extend(0.0);
+            world_from_node.w_axis += (step as f32 * Vec3::new(0.02, 0.05, 0.01))
+                .as_dvec3()
+                .extend(0.0);
         }
         pose
     };

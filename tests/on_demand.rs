@@ -69,11 +69,12 @@ impl<'a> Recorder<'a> {
         let target = GpuImage::new(self.gpu, "test", self.target_size, format, usage);
         let mut pose = Pose::new(self.scene, None, 0.0);
         self.moved += self.speed;
-        pose.world_from_node[0].w_axis.x += self.moved;
+        pose.world_from_node[0].w_axis.x += f64::from(self.moved);
         let input = FrameInput {
             scene: self.scene,
             pose: &pose,
             view: look_at(Vec3::new(0.0, 2.0, 4.0), Vec3::ZERO, 45.0),
+            eye_rest: Vec3::ZERO,
             config: &self.config,
             exposure_ev: 0.0,
             elapsed_secs: f32::INFINITY,

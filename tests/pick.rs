@@ -238,7 +238,7 @@ fn a_pick_tells_position_normal_and_uv() {
     );
     // Far from the origin, where the frame moves it.
     let offset = Vec3::new(5000.0, -300.0, 70.0);
-    scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_translation(offset));
+    scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_translation(offset).as_dmat4());
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     let view = look_at(offset + Vec3::Z * 6.0, offset, 20.0);
     stage.draw(&Pose::new(&scene, None, 0.0), view);

@@ -598,7 +598,8 @@ fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
     skinned.joint_weights = vec![1.0, 0.0, 0.0, 0.0];
     skinned.influences_per_vertex = 4;
     let mut scene = scene([dot, skinned], vec![Material::default()]);
-    scene.nodes[0].transform = Transform::Matrix(Mat4::from_translation(Vec3::new(4., 0., 0.)));
+    scene.nodes[0].transform =
+        Transform::Matrix(Mat4::from_translation(Vec3::new(4., 0., 0.)).as_dmat4());
     scene.nodes[0].weights = vec![3.0];
     scene
         .nodes
@@ -629,7 +630,7 @@ fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
             for (pose, dots) in [(&rest, &[[5, 7], [10, 9]][..]), (&moved, &[[5, 2]])] {
                 let mut pose = pose.clone();
                 pose.world_from_node
-                    .resize(scene.nodes.len(), Mat4::IDENTITY);
+                    .resize(scene.nodes.len(), glam::DMat4::IDENTITY);
                 pose.weights.resize(scene.nodes.len(), Vec::new());
                 pose.visible.resize(scene.nodes.len(), true);
                 stage.draw(&pose, pixels());

@@ -953,7 +953,7 @@ fn forgotten(gpu: &Gpu, is_dark: bool) -> [f64; 3] {
     let scene = glowing_things();
     // The blue quad jumps up, out of what the floor reflects.
     let mut other = scene.clone();
-    other.nodes[3].transform = Transform::Matrix(Mat4::from_translation(6.0 * Vec3::Y));
+    other.nodes[3].transform = Transform::Matrix(Mat4::from_translation(6.0 * Vec3::Y).as_dmat4());
     let mut stage = stage(gpu, &scene, CALM_SIZE);
     if is_dark {
         stage.darken();

@@ -73,7 +73,7 @@ fn unit_scene(scale: f32, offset: Vec3) -> Scene {
         let Transform::Matrix(unit_from_node) = node.transform else {
             unreachable!("the scenes of these tests have matrices")
         };
-        node.transform = Transform::Matrix(world_from_unit * unit_from_node);
+        node.transform = Transform::Matrix(world_from_unit.as_dmat4() * unit_from_node);
     }
     scene
 }
@@ -239,13 +239,15 @@ fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
     let scene = unit_scene(30.0, Vec3::ZERO);
     let mut baked = unit_scene(30.0, FAR_OFF);
     for (node, mesh) in baked.nodes.iter_mut().zip(&mut baked.meshes) {
-        let Transform::Matrix(world_from_mesh) =
-            std::mem::replace(&mut node.transform, Transform::Matrix(Mat4::IDENTITY))
-        else {
+        let Transform::Matrix(world_from_mesh) = std::mem::replace(
+            &mut node.transform,
+            Transform::Matrix(glam::DMat4::IDENTITY),
+        ) else {
             unreachable!("the scenes of these tests have matrices")
         };
         for position in &mut mesh.primitives[0].positions {
-            *position = world_from_mesh.transform_point3(*position);
+            let world = world_from_mesh.transform_point3(position.as_dvec3());
+            *position = world.as_vec3();
         }
     }
     let expected = pictures_of(&gpu, &scene, 30.0, Vec3::ZERO);

@@ -17,7 +17,7 @@ use canopy::{
 use common::draco::{DRACO, Method, compressed};
 use common::gltf_builder::{Builder, F32, I8, I16, U8, U16, U32};
 use common::meshopt::{self, NAMES, compressed as packed};
-use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
+use glam::{Affine2, DMat4, DVec3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 use tempfile::TempDir;
@@ -324,8 +324,8 @@ fn parents_come_before_children() {
     let pose = Pose::new(&scene, None, 0.);
     assert!(
         pose.world_from_node[2]
-            .transform_point3(Vec3::ZERO)
-            .abs_diff_eq(Vec3::new(0., 1., 3.), 1e-6)
+            .transform_point3(DVec3::ZERO)
+            .abs_diff_eq(DVec3::new(0., 1., 3.), 1e-6)
     );
 }
 
@@ -347,7 +347,7 @@ fn a_chain_of_100_000_nodes_is_a_scene() {
     assert_eq!(scene.nodes.len(), count);
     assert_eq!(
         Pose::new(&scene, None, 0.).world_from_node[count - 1],
-        Mat4::IDENTITY
+        DMat4::IDENTITY
     );
 }
 
@@ -694,6 +694,54 @@ fn joints_move_vertices() {
     );
 }
 
+/// JSON numbers are doubles: what lies below a root a million metres off keeps its millimetres, skins and what clips move
+/// too.
+#[test]
+fn nodes_are_composed_in_doubles() {
+    let far = [500_000.123, 6_378_137.4, -31.7];
+    let below = |root: [f64; 3]| {
+        let mut builder = skinned(&[1., 0., 0., 0., 1., 0., 0., 0., 0.5, 0.5, 0., 0.]);
+        builder.json["nodes"][2]["translation"] = json!([0.001, 1.3, 0.2]);
+        let joint_root = builder.push("nodes", json!({}));
+        builder.json["nodes"][joint_root] = json!({ "translation": root, "children": [0, 1] });
+        builder.json["scenes"][0]["nodes"] = json!([joint_root]);
+        let input = builder.floats("SCALAR", &[0., 1.]);
+        let output = builder.floats("VEC3", &[0., 0., 0., 0.25, 0.003, 0.]);
+        builder.push(
+            "animations",
+            json!({ "samplers": [{ "input": input, "output": output }],
+                    "channels": [{ "sampler": 0, "target": { "node": 1, "path": "translation" } }] }),
+        );
+        load(&builder)
+    };
+    let [near, far_off] = [[0.; 3], far].map(below);
+    for time in [0., 0.7, 1.] {
+        let expected = deform(&near, &Pose::new(&near, Some(0), time));
+        let pose = Pose::new(&far_off, Some(0), time).moved(-DVec3::from(far));
+        let found = deform(&far_off, &pose);
+        for (found, expected) in found.positions.iter().zip(&expected.positions) {
+            assert!(
+                found.abs_diff_eq(*expected, 1e-6),
+                "{time}: {found} {expected}"
+            );
+        }
+    }
+    // There and back, by translations and by matrices.
+    let mut builder = Builder::triangle();
+    let turned = std::f64::consts::FRAC_1_SQRT_2;
+    builder.json["nodes"] = json!([
+        { "translation": [far[0], 0, 0], "rotation": [0, 0, turned, turned], "children": [1, 2] },
+        { "translation": [0.2, far[0], 0], "mesh": 0 },
+        { "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, far[0] - 0.3, 0.1, 1], "mesh": 0 },
+    ]);
+    let scene = load(&builder);
+    let pose = Pose::new(&scene, None, 0.);
+    for (node, expected) in [(1, DVec3::new(0., 0.2, 0.)), (2, DVec3::new(0.3, 0., 0.1))] {
+        let found = pose.world_from_node[node].w_axis.truncate();
+        assert!(found.abs_diff_eq(expected, 1e-8), "{found}");
+    }
+}
+
 #[test]
 fn weights_without_a_sum_go_to_the_first_joint() {
     let scene = load(&skinned(&[
@@ -796,7 +844,7 @@ fn clips_are_chosen_by_name_and_number() {
     warned(&scene, "unknown path");
     for (time, x) in [(0., 0.), (1., 0.), (1.5, 2.), (9., 4.)] {
         assert_eq!(
-            Pose::new(&scene, Some(0), time).world_from_node[0].w_axis.x,
+            Pose::new(&scene, Some(0), time).world_from_node[0].w_axis.x as f32,
             x
         );
     }
@@ -823,7 +871,7 @@ fn xs(scene: &Scene, times: &[f32]) -> Vec<f32> {
     let pose = |&time: &f32| Pose::new(scene, Some(0), time);
     times
         .iter()
-        .map(|time| pose(time).world_from_node[0].w_axis.x)
+        .map(|time| pose(time).world_from_node[0].w_axis.x as f32)
         .collect()
 }
 
@@ -1349,14 +1397,14 @@ fn broken_hierarchies_are_refused() {
     builder.json["nodes"][0]["rotation"] = json!([0, 0, 0, 0]);
     assert_eq!(
         Pose::new(&load(&builder), None, 0.).world_from_node,
-        [Mat4::IDENTITY]
+        [DMat4::IDENTITY]
     );
 }
 
 /// Places of the meshes that are shown.
 fn places(scene: &Scene) -> Vec<[f32; 3]> {
     let pose = Pose::new(scene, None, 0.);
-    let origin = |node: usize| pose.world_from_node[node].w_axis.truncate();
+    let origin = |node: usize| pose.world_from_node[node].w_axis.truncate().as_vec3();
     let instances = scene.instances();
     instances.map(|(node, _)| origin(node).to_array()).collect()
 }
@@ -2028,7 +2076,7 @@ fn meshopt_filters_give_back_what_went_in() {
         }
         for (key, turn) in turns.iter().enumerate() {
             let pose = Pose::new(&scene, Some(0), key as f32);
-            let found = Quat::from_mat4(&pose.world_from_node[0]);
+            let found = Quat::from_mat4(&pose.world_from_node[0].as_mat4());
             assert!(found.dot(*turn).abs() > 1. - 1e-4, "{key}: {found} {turn}");
         }
     }
@@ -2857,7 +2905,7 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
         Vec3::X,
     );
     assert!(
-        pose.world_from_node[0].abs_diff_eq(matrix, 1e-5),
+        pose.world_from_node[0].as_mat4().abs_diff_eq(matrix, 1e-5),
         "{}",
         pose.world_from_node[0]
     );
@@ -2904,7 +2952,7 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
         pose.camera(&both, 2).projection,
         Projection::Perspective { fov_y: 1. }
     );
-    assert_eq!(pose.world_from_node[0], Mat4::IDENTITY);
+    assert_eq!(pose.world_from_node[0], DMat4::IDENTITY);
 }
 
 #[test]

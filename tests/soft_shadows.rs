@@ -472,7 +472,7 @@ fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
         let mut texels = Vec::new();
         for frame in 0..6 {
             let moved = 0.02 * frame as f32 * Vec3::X;
-            pose.world_from_node[1] = Mat4::from_translation(moved);
+            pose.world_from_node[1] = Mat4::from_translation(moved).as_dmat4();
             let eye = Vec3::new(0.5, 2.6, 3.6) + moved;
             stage.draw(&pose, look_at(eye, Vec3::new(0.0, 0.2, 0.0), 20.0));
             texels.extend(stage.channel(Channel::Shadow).texels);
@@ -586,7 +586,7 @@ fn edges_without_history_get_more_rays() {
 /// The pose in which the card hangs at a point, or is hidden.
 fn card_at(stage: &Stage<'_>, at: Option<Vec3>) -> Pose {
     let mut pose = Pose::new(stage.scene, None, 0.0);
-    pose.world_from_node[1] = Mat4::from_translation(at.unwrap_or_default());
+    pose.world_from_node[1] = Mat4::from_translation(at.unwrap_or_default()).as_dmat4();
     pose.visible[1] = at.is_some();
     pose
 }
@@ -737,7 +737,7 @@ fn after_a_jump(before: u32) -> Vec<f64> {
     );
     let pose = |at: Vec3| {
         let mut pose = Pose::new(stage.scene, None, 0.0);
-        pose.world_from_node[1] = Mat4::from_translation(at);
+        pose.world_from_node[1] = Mat4::from_translation(at).as_dmat4();
         pose
     };
     // It rises, too, so that both frames have moved; the shadow stays where it is.
@@ -892,7 +892,7 @@ fn compare_with_twins(lamp: Lamp) {
         let step = Vec3::new(0.04, 0.02, -0.03) * frame.min(3) as f32;
         let view = look_at(Vec3::new(-0.5, 3.0, 3.5) + step, Vec3::ZERO, 20.0);
         let mut pose = Pose::new(stage.scene, None, 0.0);
-        pose.world_from_node[1] = Mat4::from_translation(at);
+        pose.world_from_node[1] = Mat4::from_translation(at).as_dmat4();
         stage.draw(&pose, view);
         let found = stage.channel(Channel::Shadow).texels;
         let now = eye(view, size);
@@ -959,7 +959,7 @@ fn error_of_history(gpu: &canopy::gpu::Gpu, card: Mat4, floor: Mat4, dim: usize)
     let poses: Vec<Pose> = (0..30)
         .map(|_| {
             for (node, step) in [floor, card].into_iter().enumerate() {
-                pose.world_from_node[node] = step * pose.world_from_node[node];
+                pose.world_from_node[node] = step.as_dmat4() * pose.world_from_node[node];
             }
             pose.clone()
         })

@@ -87,7 +87,8 @@ fn the_mean_is_that_of_its_twin() {
             let time = frame as f32;
             // The ball jumps once.
             let jump = if frame < 5 { 0.0 } else { 0.6 };
-            pose.world_from_node[1] = Mat4::from_translation((0.02 * time - jump) * Vec3::X);
+            pose.world_from_node[1] =
+                Mat4::from_translation((0.02 * time - jump) * Vec3::X).as_dmat4();
             let turn = Quat::from_rotation_y(0.01 * time);
             let view = look_at(turn * Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
             // In bands of some rows, which the shown picture has more of.
@@ -189,7 +190,7 @@ fn moving_errors(
     for frame in 0..24 {
         let time = frame as f32;
         let mut pose = Pose::new(scene, None, 0.0);
-        pose.world_from_node[1] = Mat4::from_translation(step * time * Vec3::X);
+        pose.world_from_node[1] = Mat4::from_translation(step * time * Vec3::X).as_dmat4();
         let turn = Quat::from_rotation_y(speed * time);
         let view = look_at(turn * Vec3::new(1.5, 1.8, 3.5), 0.5 * Vec3::Y, 50.0);
         let found = stages
@@ -252,7 +253,7 @@ fn what_stands_still_is_sharp_and_what_jumps_leaves_no_trail() {
     let error = rmse(&still, &expected);
     println!("still: {error:.2}, {hard:.2} without");
     assert!(error < 0.4 * hard, "{error} of {hard}");
-    pose.world_from_node[1] = Mat4::from_translation(0.9 * Vec3::NEG_X);
+    pose.world_from_node[1] = Mat4::from_translation(0.9 * Vec3::NEG_X).as_dmat4();
     let expected = many.supersampled(&pose, view, 64);
     let errors: Vec<_> = (0..5)
         .map(|_| rmse(&temporal.draw(&pose, view), &expected))

@@ -321,7 +321,8 @@ fn the_light_ends_alike_however_a_sphere_is_drawn() {
     let sphere = || vec![icosphere(Vec3::ZERO, 1.0, 3)];
     let plain = matte(Vec3::splat(0.8));
     let mut mirrored = lit_by_sun(to_light, sphere(), plain.clone());
-    mirrored.nodes[0].transform = Transform::Matrix(Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0)));
+    mirrored.nodes[0].transform =
+        Transform::Matrix(Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0)).as_dmat4());
     let with = |change: fn(&mut Material)| {
         let mut material = plain.clone();
         change(&mut material);

@@ -112,8 +112,8 @@ fn params(stage: &Stage<'_>, lattice: &VolumeLattice, lights: usize) -> VolumePa
         .iter()
         .position(|node| node.volume.is_some());
     let origin = stage.uploaded.buffers.origin;
-    let pose = Pose::new(stage.scene, None, 0.0).moved(-origin);
-    let placed = pose.world_from_node[node.unwrap()] * lattice.volume_from_lattice;
+    let pose = Pose::new(stage.scene, None, 0.0).moved(-origin.as_dvec3());
+    let placed = pose.world_from_node[node.unwrap()].as_mat4() * lattice.volume_from_lattice;
     let look = (lattice.look.is_some(), lattice.is_hot);
     let shape = (lattice.size, lattice.range);
     volume_params::params(&stage.config.volumes, shape, look, placed, lights).unwrap()

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::scene::{
     AlphaMode, LightKind, Material, Mesh, Pose, Primitive, Projection, Sampler, Scene, TexelFormat,
-    Transform, Wrap,
+    Wrap,
     edits::{LightValue, MaterialValue, Value},
 };
-use glam::{EulerRot, Mat4, Vec3};
+use glam::{DMat4, DVec3, EulerRot};
 
 /// The title of what is selected in the tree, and all that is told of it.
 pub(super) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(String, Rows)> {
@@ -52,14 +52,7 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
         return Rows::new();
     };
     let mut rows = vec![("node", shown(&node_path(scene, index)))];
-    let local = match node.transform {
-        Transform::Matrix(matrix) => matrix,
-        Transform::Trs {
-            translation,
-            rotation,
-            scale,
-        } => Mat4::from_scale_rotation_translation(scale, rotation, translation),
-    };
+    let local = node.transform.matrix();
     rows.extend(placed(["position", "rotation", "scale"], local));
     if node.parent.is_some()
         && let Some(world) = pose.world_from_node.get(index)
@@ -222,16 +215,16 @@ fn attributes(primitive: &Primitive) -> String {
     parts.join(", ")
 }
 
-fn placed([at, turned, scaled]: [&'static str; 3], matrix: Mat4) -> Rows {
+fn placed([at, turned, scaled]: [&'static str; 3], matrix: DMat4) -> Rows {
     let (scale, rotation, translation) = matrix.to_scale_rotation_translation();
     let (y, x, z) = rotation.to_euler(EulerRot::YXZ);
-    let degrees = Vec3::new(x, y, z).map(f32::to_degrees);
-    let mut rows = vec![(at, format!("{} m", triple(translation.as_dvec3())))];
+    let degrees = DVec3::new(x, y, z).map(f64::to_degrees);
+    let mut rows = vec![(at, format!("{} m", triple(translation)))];
     if degrees.is_finite() && degrees.abs().max_element() > 1e-3 {
-        rows.push((turned, format!("{}°", triple(degrees.as_dvec3()))));
+        rows.push((turned, format!("{}°", triple(degrees))));
     }
-    if !scale.abs_diff_eq(Vec3::ONE, 1e-5) {
-        rows.push((scaled, triple(scale.as_dvec3())));
+    if !scale.abs_diff_eq(DVec3::ONE, 1e-5) {
+        rows.push((scaled, triple(scale)));
     }
     rows
 }

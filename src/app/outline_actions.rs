@@ -199,7 +199,7 @@ impl State {
         };
         let place = match item {
             Item::Light(node) => Some(stage.world_from_light(node, &pose)),
-            _ => node.and_then(|node| pose.world_from_node.get(node).copied()),
+            _ => node.and_then(|node| Some(pose.world_from_node.get(node)?.as_mat4())),
         };
         let Some(place) = place else {
             return self.notify("this is nowhere in the scene");

@@ -19,6 +19,7 @@ use crate::{
     },
     scene::Pose,
 };
+use glam::Vec3;
 use half::f16;
 use std::{path::PathBuf, sync::Arc, time::Instant};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
@@ -265,6 +266,7 @@ pub(super) fn frame_input<'a>(
         scene: &stage.scene,
         pose: &plan.pose,
         view: plan.picture.view,
+        eye_rest: Vec3::ZERO,
         config: &plan.config,
         exposure_ev: plan.picture.exposure_ev,
         elapsed_secs: match schedule.since_last_frame(now) {

@@ -62,7 +62,7 @@ impl Stage {
 
     /// World matrix of the light at a node in this pose.
     pub(super) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
-        let own = pose.world_from_node.get(node).copied();
+        let own = pose.world_from_node.get(node).map(|own| own.as_mat4());
         match self.scene.nodes.get(node) {
             Some(_) => self.scene.world_from_light(node, own.unwrap_or_default()),
             None => Mat4::IDENTITY,

@@ -44,7 +44,7 @@ use crate::{
         edits::{AppliedEdits, SceneEdits},
         environment,
         framing::{self, Ground, Look, Viewpoint},
-        opened::{FirstMoment, OpenedScene, clip_points},
+        opened::{FirstMoment, OpenedScene, clip_points, scene_origin},
     },
 };
 use std::{
@@ -315,9 +315,9 @@ impl Stage {
         }
     }
 
-    /// World positions that a view of the whole scene holds.
-    fn points(&self) -> Vec<glam::Vec3> {
-        clip_points(&self.scene, (self.clip, &self.blend), self.time)
+    /// Positions that a view of the whole scene holds, counted from `origin`.
+    fn points(&self, origin: glam::Vec3) -> Vec<glam::Vec3> {
+        clip_points(&self.scene, (self.clip, &self.blend), self.time, origin)
     }
 
     /// The axis of the files that points up if the settings say `wanted`.
@@ -332,9 +332,11 @@ impl Stage {
         if self.scene.world_from_file == before {
             return false;
         }
-        let points = self.points();
+        let origin = scene_origin(&self.scene, &self.bounds);
+        let points = self.points(origin);
         let clips = (self.clip, &*self.blend);
-        self.first = self.first.turned(&self.scene, clips, self.time, &points);
+        let turned = (&points[..], origin);
+        self.first = self.first.turned(&self.scene, clips, self.time, turned);
         self.exposure = None;
         true
     }
@@ -610,7 +612,7 @@ impl State {
     /// Goes back to the first view.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
         if let Some(stage) = &self.stage {
-            let points = stage.points();
+            let points = stage.points(stage.first.origin);
             self.start_from(&points, look, aspect);
         }
     }
@@ -665,7 +667,7 @@ impl State {
     /// Frames the whole scene, in the direction of the current view.
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
-        let points = stage.points();
+        let points = stage.points(glam::Vec3::ZERO);
         let (projection, forward) = (self.camera.projection, self.camera.forward());
         // Straight from above the picture stays as it is turned; elsewhere the horizon becomes level.
         let up = if forward.y.abs() > 0.99 {
@@ -1157,9 +1159,9 @@ mod tests {
             nodes: vec![Node {
                 camera: Some(0),
                 transform: Transform::Trs {
-                    translation: glam::Vec3::ZERO,
-                    rotation: glam::Quat::IDENTITY,
-                    scale: glam::Vec3::ONE,
+                    translation: glam::DVec3::ZERO,
+                    rotation: glam::DQuat::IDENTITY,
+                    scale: glam::DVec3::ONE,
                 },
                 ..Node::default()
             }],

@@ -128,7 +128,9 @@ mod tests {
     fn lit() -> Scene {
         let node = |light: usize, elevation: f32| Node {
             light: Some(light),
-            transform: Transform::Matrix(glam::Mat4::from_rotation_x(-elevation.to_radians())),
+            transform: Transform::Matrix(glam::DMat4::from_rotation_x(-f64::from(
+                elevation.to_radians(),
+            ))),
             ..Node::default()
         };
         let light = |intensity| Light {

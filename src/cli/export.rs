@@ -9,6 +9,7 @@ use crate::{
     scene::{Pose, Scene},
 };
 use clap::Args;
+use glam::Vec3;
 use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
 
 /// `canopy export`.
@@ -38,8 +39,8 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
     report.line.stage("writing");
     let text = report.stage("write", "reading back and writing", || {
-        let merged = offscreen.merged()?;
-        let text = obj(&offscreen.scene, &moment.pose, &merged);
+        let (merged, origin) = offscreen.merged_from_origin()?;
+        let text = obj(&offscreen.scene, &moment.pose, &merged, origin);
         output::write(&args.output, text.as_bytes()).map(|()| text)
     })?;
     let bytes = numbers::bytes(text.len() as u64);
@@ -51,8 +52,8 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
 }
 
 /// The Wavefront OBJ text: an object for each visible mesh instance, positions and normals with enough digits
-/// for every f32.
-fn obj(scene: &Scene, pose: &Pose, merged: &Merged) -> String {
+/// for every f32. Positions are counted from `origin`; where that is not the world's, their sums have the digits of f64.
+fn obj(scene: &Scene, pose: &Pose, merged: &Merged, origin: Vec3) -> String {
     let shows = |((node, _), _): &((usize, usize), _)| pose.visible[*node];
     let shown = || scene.instances().zip(&merged.meshes).filter(shows);
     let triangles = |range: &Range<u32>| &merged.indices[range.start as usize..range.end as usize];
@@ -74,7 +75,12 @@ fn obj(scene: &Scene, pose: &Pose, merged: &Merged) -> String {
         .zip(&numbers)
         .filter(|(_, number)| **number > 0)
     {
-        writeln!(text, "v {} {} {}", p.x, p.y, p.z).ok();
+        if origin == Vec3::ZERO {
+            writeln!(text, "v {} {} {}", p.x, p.y, p.z).ok();
+        } else {
+            let p = p.as_dvec3() + origin.as_dvec3();
+            writeln!(text, "v {} {} {}", p.x, p.y, p.z).ok();
+        }
     }
     for (n, _) in merged
         .normals

@@ -32,6 +32,7 @@ use crate::{
         opened::{FirstView, OpenedScene, Span},
     },
 };
+use glam::Vec3;
 use std::{
     collections::BTreeSet,
     ops::Range,
@@ -166,6 +167,8 @@ pub(super) struct Moment {
     pub(super) time: f32,
     pub(super) pose: Pose,
     pub(super) view: View,
+    /// As [`FrameInput::eye_rest`].
+    pub(super) eye_rest: Vec3,
     /// Bounds of the scene in this pose.
     pub(super) bounds: Aabb,
     pub(super) ground: Option<Ground>,
@@ -246,7 +249,10 @@ impl Offscreen {
         let mut pose = Pose::blended(&self.scene, self.clip, &self.blend, time);
         pose.hide(&self.hidden);
         let bounds = self.bounds.scene(&self.scene, &pose);
-        let viewpoint = viewpoint.unwrap_or_else(|| self.first.at(&self.scene, &pose));
+        let (viewpoint, eye_rest) = match viewpoint {
+            Some(viewpoint) => (viewpoint, Vec3::ZERO),
+            None => self.first.at(&self.scene, &pose),
+        };
         self.profiled("animate", began);
         let ground = self.ground;
         let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY, ground.as_ref());
@@ -258,6 +264,7 @@ impl Offscreen {
                 near,
                 far,
             },
+            eye_rest,
             pose,
             bounds,
             ground,
@@ -439,6 +446,13 @@ impl Offscreen {
         Ok(Shown::new(merged.positions, &merged.indices, ranges))
     }
 
+    /// The merged triangles of the last frame, with positions counted from the point that is returned with them.
+    pub(super) fn merged_from_origin(&self) -> Result<(Merged, Vec3)> {
+        let buffers = &self.uploaded.buffers;
+        let merged = self.renderer.read_merged_from_origin(&self.gpu, buffers)?;
+        Ok((merged, buffers.origin))
+    }
+
     /// The merged triangles of the last frame.
     pub(super) fn merged(&self) -> Result<Merged> {
         self.renderer.read_merged(&self.gpu, &self.uploaded.buffers)
@@ -456,6 +470,7 @@ fn input<'a>(
         scene,
         pose: &moment.pose,
         view: moment.view,
+        eye_rest: moment.eye_rest,
         config,
         exposure_ev,
         elapsed_secs: f32::INFINITY,

@@ -84,7 +84,7 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
             let joints = scene.nodes[node]
                 .skin
                 .map(|skin| joint_matrices(scene, pose, skin));
-            let node_sign = sign(Mat3::from_mat4(pose.world_from_node[node]));
+            let node_sign = sign(Mat3::from_mat4(pose.world_from_node[node].as_mat4()));
             let corner_sign = |vertex: u32| match &joints {
                 Some(joints) if skinned.is_some() => {
                     signed_weight(primitive, vertex as usize, joints)

@@ -95,6 +95,9 @@ pub struct FrameInput<'a> {
     pub pose: &'a Pose,
     /// The camera.
     pub view: View,
+    /// Metres from the eye of `view`, which f32 has rounded, to where it is: more than nothing far from the world's
+    /// origin.
+    pub eye_rest: Vec3,
     /// The settings.
     pub config: &'a Config,
     /// Exposure in stops from the settings. Where the picture's histogram decides, the exposure of a black
@@ -295,7 +298,7 @@ impl<'a> Prepared<'a> {
         let pose = if origin == Vec3::ZERO {
             Cow::Borrowed(input.pose)
         } else {
-            Cow::Owned(input.pose.moved(-origin))
+            Cow::Owned(input.pose.moved(-origin.as_dvec3()))
         };
         let parts = buffers.bounds.parts(input.scene, &pose);
         let bounds = bounds::whole(input.scene, &pose, &parts);
@@ -348,7 +351,7 @@ impl<'a> Prepared<'a> {
                 _ => FrameSample::point(sample.index),
             },
             pose,
-            view: input.view.moved(-origin),
+            view: input.view.moved(-origin).moved(input.eye_rest),
             config,
             lights,
             sample,

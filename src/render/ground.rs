@@ -105,7 +105,7 @@ impl GroundPass {
 
 /// Puts the ground into the room behind the merged scene.
 fn write(gpu: &Gpu, buffers: &SceneBuffers, ground: &Ground) {
-    let middle = ground.middle;
+    let middle = ground.middle.as_vec3();
     let positions = SIDES.map(|[x, z]| {
         let side = ground.reach * Vec2::new(x, z);
         [middle.x + side.x, middle.y, middle.z + side.y]

@@ -244,7 +244,7 @@ fn of_scene(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> V
             let index = node.light?;
             let light = pose.light(scene, index);
             let radius = radius(light, index, config, scene_radius);
-            let world_from_light = scene.world_from_light(number, *world_from_node);
+            let world_from_light = scene.world_from_light(number, world_from_node.as_mat4());
             Some(place(light, radius, world_from_light))
         })
         .collect()

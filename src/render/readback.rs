@@ -161,6 +161,15 @@ impl Renderer {
 
     /// The merged buffers of the last frame.
     pub fn read_merged(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
+        let mut merged = self.read_merged_from_origin(gpu, buffers)?;
+        for position in &mut merged.positions {
+            *position += buffers.origin;
+        }
+        Ok(merged)
+    }
+
+    /// The merged buffers of the last frame, with positions counted from [`SceneBuffers::origin`], as they are drawn.
+    pub fn read_merged_from_origin(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
         let (vertices, triangles) = (
             buffers.vertex_count as usize,
             buffers.triangle_count as usize,
@@ -170,10 +179,7 @@ impl Renderer {
         let frames: Vec<[f32; 7]> =
             bytemuck::pod_collect_to_vec(&gpu.read(buffers.frames.buffer())?[..28 * vertices]);
         Ok(Merged {
-            positions: positions
-                .into_iter()
-                .map(|position| buffers.origin + Vec3::from(position))
-                .collect(),
+            positions: positions.into_iter().map(Vec3::from).collect(),
             normals: frames
                 .iter()
                 .map(|frame| Vec3::new(frame[0], frame[1], frame[2]))

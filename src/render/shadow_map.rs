@@ -351,7 +351,7 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     let margin = 0.01 * scene.radius();
     let to_ground = input.ground.map_or(0.0, |ground| {
         // As far as shadows fall past the scene, but not past where the ground is seen.
-        let height = (scene.max.y - ground.middle.y).max(0.0);
+        let height = (scene.max.y - ground.middle.y as f32).max(0.0);
         (height / direction.y.abs().max(1e-6)).min(2.0 * ground.reach)
     });
     let (near, far) = (-whole.max.z - margin, -whole.min.z + margin + to_ground);

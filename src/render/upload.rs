@@ -21,7 +21,7 @@ use crate::{
     accel::{Codes, Geometry, codes::Sample},
     config::Config,
     gpu::{Array, Gpu, Needs, layout::LIGHT_LIMIT},
-    scene::{Pose, Progress, Scene, bounds::Bounds, framing},
+    scene::{Progress, Scene, bounds::Bounds, opened::scene_origin},
 };
 use glam::Vec3;
 
@@ -194,7 +194,7 @@ impl Uploader {
         let buffers = SceneBuffers {
             draws: DrawLists::new(scene, &merge.surfaces),
             line_and_point_counts: scene.line_and_point_counts().map(|count| count as u32),
-            origin: framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0))),
+            origin: scene_origin(scene, &bounds),
             bounds,
             parts_without_triangles: without_triangles.map(|(part, _)| part).collect(),
             version: next_version(),

@@ -31,7 +31,7 @@ pub fn volume_places<'a>(frame: &'a Frame<'_>) -> impl Iterator<Item = VolumePla
             config,
             (facts.size, facts.range),
             (facts.has_look, facts.is_hot),
-            frame.pose.world_from_node[node] * facts.volume_from_lattice,
+            (frame.pose.world_from_node[node] * facts.volume_from_lattice.as_dmat4()).as_mat4(),
             frame.lights.len(),
         )?;
         Some(VolumePlace {

@@ -11,7 +11,7 @@ use super::{
     node::Transform,
     texture::{TextureSlot, UvTransform},
 };
-use glam::{Mat4, Vec2, Vec3, Vec4};
+use glam::{DMat4, DVec3, Mat4, Vec2, Vec3, Vec4};
 use std::{
     collections::{BTreeSet, HashMap},
     f32::consts::PI,
@@ -20,8 +20,8 @@ use std::{
 /// A scene at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pose {
-    /// One per node.
-    pub world_from_node: Vec<Mat4>,
+    /// One per node, composed in doubles: what is drawn is counted from near the scene before it is rounded to f32.
+    pub world_from_node: Vec<DMat4>,
     /// Morph weights: a list per node, with as many as its mesh has targets.
     pub weights: Vec<Vec<f32>>,
     /// Whether each node and all its ancestors are visible.
@@ -45,12 +45,17 @@ impl Pose {
     }
 
     /// The same pose, translated in the world.
-    pub fn moved(&self, by: Vec3) -> Self {
+    pub fn moved(&self, by: DVec3) -> Self {
         let mut moved = self.clone();
-        for matrix in &mut moved.world_from_node {
+        moved.shift(by);
+        moved
+    }
+
+    /// Translates it in the world.
+    pub(super) fn shift(&mut self, by: DVec3) {
+        for matrix in &mut self.world_from_node {
             matrix.w_axis += by.extend(0.0);
         }
-        moved
     }
 
     /// The scene with `clip` at `time_secs`, or at rest. Before the first key its value holds, after the last
@@ -94,17 +99,10 @@ impl Pose {
         }
         pose.world_from_node.reserve_exact(scene.nodes.len());
         for (index, (node, transform)) in scene.nodes.iter().zip(transforms).enumerate() {
-            let parent_from_node = match transform {
-                Transform::Trs {
-                    translation,
-                    rotation,
-                    scale,
-                } => Mat4::from_scale_rotation_translation(scale, rotation, translation),
-                Transform::Matrix(matrix) => matrix,
-            };
             let parent = node.parent.map(|parent| pose.world_from_node[parent]);
-            let world_from_node = parent.unwrap_or(scene.world_from_file) * parent_from_node;
-            pose.world_from_node.push(world_from_node);
+            let world_from_parent = parent.unwrap_or(scene.world_from_file.as_dmat4());
+            pose.world_from_node
+                .push(world_from_parent * transform.matrix());
             if let Some(parent) = node.parent {
                 pose.visible[index] &= pose.visible[parent];
                 if node.instance {
@@ -157,12 +155,14 @@ impl Pose {
             }
             (Property::Visible, _) => self.visible[node] = value[0] != 0.0,
             (Property::Translation, Transform::Trs { translation, .. }) => {
-                *translation = Vec3::from_slice(value);
+                *translation = Vec3::from_slice(value).as_dvec3();
             }
             (Property::Rotation, Transform::Trs { rotation, .. }) => {
-                *rotation = unit(Vec4::from_slice(value));
+                *rotation = unit(Vec4::from_slice(value)).as_dquat();
             }
-            (Property::Scale, Transform::Trs { scale, .. }) => *scale = Vec3::from_slice(value),
+            (Property::Scale, Transform::Trs { scale, .. }) => {
+                *scale = Vec3::from_slice(value).as_dvec3();
+            }
             _ => {}
         }
     }
@@ -280,7 +280,7 @@ fn set_camera(camera: &mut Camera, property: Property, value: f32) {
 /// instance move every vertex to the node's origin, since neither rays nor the rasteriser hit triangles
 /// without area.
 pub fn instance_matrices(scene: &Scene, pose: &Pose, node: usize) -> (Mat4, Option<Vec<Mat4>>) {
-    let mut rigid = pose.world_from_node[node];
+    let mut rigid = pose.world_from_node[node].as_mat4();
     let skin = scene.nodes[node].skin;
     let mut joints = skin.map(|skin| joint_matrices(scene, pose, skin));
     if !pose.visible[node] {
@@ -296,7 +296,9 @@ pub fn joint_matrices(scene: &Scene, pose: &Pose, skin: usize) -> Vec<Mat4> {
     skin.joints
         .iter()
         .zip(&skin.joint_from_mesh)
-        .map(|(&joint, &joint_from_mesh)| pose.world_from_node[joint] * joint_from_mesh)
+        .map(|(&joint, joint_from_mesh)| {
+            (pose.world_from_node[joint] * joint_from_mesh.as_dmat4()).as_mat4()
+        })
         .collect()
 }
 

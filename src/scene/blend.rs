@@ -260,12 +260,12 @@ fn mean(
 mod tests {
     use super::*;
     use crate::scene::{Clip, Interpolation, Mesh, MorphTarget, Node, Pose, Primitive, Transform};
-    use glam::{Mat4, Quat, Vec3};
+    use glam::{DQuat, DVec3, Mat4, Quat, Vec3};
 
     const REST: Transform = Transform::Trs {
-        translation: Vec3::new(0.0, 8.0, 0.0),
-        rotation: Quat::IDENTITY,
-        scale: Vec3::ONE,
+        translation: DVec3::new(0.0, 8.0, 0.0),
+        rotation: DQuat::IDENTITY,
+        scale: DVec3::ONE,
     };
 
     fn channel(property: Property, values: &[f32]) -> Channel {
@@ -326,8 +326,9 @@ mod tests {
 
     /// Translation, turn about z in degrees, scale and weights of a pose.
     fn parts(pose: &Pose) -> ([f32; 3], f64, f32, [f32; 2]) {
-        let (scale, rotation, translation) =
-            pose.world_from_node[0].to_scale_rotation_translation();
+        let (scale, rotation, translation) = pose.world_from_node[0]
+            .as_mat4()
+            .to_scale_rotation_translation();
         let angle = 2.0 * f64::from(rotation.z).atan2(f64::from(rotation.w));
         let weights = [pose.weights[0][0], pose.weights[0][1]];
         (translation.to_array(), angle.to_degrees(), scale.x, weights)

@@ -196,7 +196,7 @@ impl Bounds {
                     _ => part
                         .rest
                         .grown(reach)
-                        .transformed(pose.world_from_node[node]),
+                        .transformed(pose.world_from_node[node].as_mat4()),
                 });
             }
         }
@@ -235,7 +235,8 @@ pub(super) fn volume_corners<'a>(
                     min: Vec3::splat(-0.5),
                     max: size - 0.5,
                 };
-                let world_from_voxel = pose.world_from_node[node] * grid.volume_from_voxel;
+                let volume_from_voxel = grid.volume_from_voxel.as_dmat4();
+                let world_from_voxel = (pose.world_from_node[node] * volume_from_voxel).as_mat4();
                 edges
                     .corners()
                     .map(|corner| world_from_voxel.transform_point3(corner))
@@ -252,6 +253,7 @@ pub(super) fn volume_corners<'a>(
 mod tests {
     use super::*;
     use crate::scene::{Mesh, Node, Primitive, Transform, Volume};
+    use glam::{DMat4, DVec3};
 
     #[test]
     fn a_transformed_box_is_that_of_its_corners() {
@@ -285,7 +287,7 @@ mod tests {
         };
         let node = |visible| Node {
             volume: Some(0),
-            transform: Transform::Matrix(Mat4::from_translation(10.0 * Vec3::X)),
+            transform: Transform::Matrix(DMat4::from_translation(10.0 * DVec3::X)),
             visible,
             ..Node::default()
         };

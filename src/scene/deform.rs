@@ -65,7 +65,7 @@ impl Mirrors {
             joints.iter().map(mirrors).collect()
         });
         Self {
-            node: mirrors(&pose.world_from_node[node]),
+            node: mirrors(&pose.world_from_node[node].as_mat4()),
             joints,
         }
     }
@@ -142,17 +142,23 @@ pub(super) fn deformed<'a>(
         })
 }
 
-/// As [`positions`], at `times` moments spread over the `seconds` of a clip, or a blend, after `start`. Where
-/// that would be more than ten million positions, only the first moment counts.
+/// As [`positions`], counted from `origin`, at `times` moments spread over the `seconds` of a clip, or a blend, after
+/// `start`. Where that would be more than ten million positions, only the first moment counts.
 pub fn positions_over(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),
     start: f32,
     seconds: f32,
     times: usize,
+    origin: Vec3,
 ) -> Vec<Vec3> {
     const MOST: usize = 10_000_000;
-    let mut all = positions(scene, &Pose::blended(scene, clip, blend, start));
+    let at = |time: f32| {
+        let mut pose = Pose::blended(scene, clip, blend, time);
+        pose.shift(-origin.as_dvec3());
+        positions(scene, &pose)
+    };
+    let mut all = at(start);
     let times = if all.len().saturating_mul(times) > MOST {
         1
     } else {
@@ -160,7 +166,7 @@ pub fn positions_over(
     };
     for step in 1..times {
         let time = start + seconds * step as f32 / (times - 1) as f32;
-        all.extend(positions(scene, &Pose::blended(scene, clip, blend, time)));
+        all.extend(at(time));
     }
     all
 }

@@ -236,7 +236,7 @@ fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
         }
         scene.nodes.push(Node {
             name: added.light.name.clone(),
-            transform: Transform::Matrix(added.file_from_light),
+            transform: Transform::Matrix(added.file_from_light.as_dmat4()),
             light: (!added.is_off).then_some(light),
             ..Node::default()
         });

@@ -56,6 +56,7 @@ pub(super) fn load(
         light_extras,
         target_names,
         node_volumes,
+        doubles,
     } = container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = load.folder(path)?;
     let mut file = File {
@@ -65,6 +66,7 @@ pub(super) fn load(
         light_extras,
         target_names,
         node_volumes,
+        doubles,
         buffers: Vec::new(),
         views: Vec::new(),
         folder,

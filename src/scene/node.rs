@@ -1,6 +1,6 @@
 //! Nodes of the scene graph, and skins.
 
-use glam::{Mat4, Quat, Vec3};
+use glam::{DMat4, DQuat, DVec3, Mat4};
 
 /// A node of the hierarchy.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Default for Node {
         Self {
             name: String::new(),
             parent: None,
-            transform: Transform::Matrix(Mat4::IDENTITY),
+            transform: Transform::Matrix(DMat4::IDENTITY),
             mesh: None,
             skin: None,
             weights: Vec::new(),
@@ -51,20 +51,35 @@ impl Default for Node {
     }
 }
 
-/// A node's local transform.
+/// A node's local transform, in the doubles of the file: a root may stand a million metres from the world's origin, and
+/// a child as far back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Transform {
     /// Translation, rotation and scale, which clips can animate.
     Trs {
         /// Translation in metres.
-        translation: Vec3,
+        translation: DVec3,
         /// Unit quaternion.
-        rotation: Quat,
+        rotation: DQuat,
         /// Scale per axis.
-        scale: Vec3,
+        scale: DVec3,
     },
     /// A matrix.
-    Matrix(Mat4),
+    Matrix(DMat4),
+}
+
+impl Transform {
+    /// `parent_from_node`.
+    pub fn matrix(&self) -> DMat4 {
+        match *self {
+            Self::Trs {
+                translation,
+                rotation,
+                scale,
+            } => DMat4::from_scale_rotation_translation(scale, rotation, translation),
+            Self::Matrix(matrix) => matrix,
+        }
+    }
 }
 
 /// Joints of a skin with their inverse bind matrices.

@@ -38,7 +38,7 @@ pub struct OpenedScene {
     pub variant: Option<usize>,
     /// The moment at `animation.time`.
     pub first: FirstMoment,
-    /// World positions in metres that the first view holds.
+    /// Positions in metres that the first view holds, counted from [`FirstMoment::origin`].
     pub points: Vec<Vec3>,
     /// Edits that are to lie over the scene, which is as its files have it. They change neither the first
     /// view nor the exposure.
@@ -55,6 +55,8 @@ pub struct FirstMoment {
     pub pose: Pose,
     /// The box around the points that the first view holds.
     pub bounds: Aabb,
+    /// The point of the world that the first view is computed from: see [`scene_origin`].
+    pub origin: Vec3,
     ground: Option<Ground>,
     has_floor: bool,
     is_builtin: bool,
@@ -65,8 +67,11 @@ pub struct FirstMoment {
 pub struct FirstView {
     /// The view at the first moment.
     pub viewpoint: Viewpoint,
+    /// Metres from the viewpoint's eye, whose place f32 has rounded, to where it is.
+    pub eye_rest: Vec3,
     /// The file's camera that this is the view of. Clips may move it.
     pub camera: Option<usize>,
+    origin: Vec3,
 }
 
 /// The time over which the first view holds the whole scene.
@@ -125,18 +130,21 @@ impl OpenedScene {
         let variant = fitting(scene.variant(&config.scene.variant), None, &mut misfit);
         scene.choose_variant(variant);
         scene.turn_up(config.scene.up);
+        let bounds = Bounds::new(&scene);
+        let origin = scene_origin(&scene, &bounds);
+        let (clips, time) = ((clip, &blend), animation.time);
         let points = match span {
-            Span::Clip => clip_points(&scene, (clip, &blend), animation.time),
+            Span::Clip => clip_points(&scene, clips, time, origin),
             Span::Sequence { seconds, poses } => {
-                positions_over(&scene, (clip, &blend), animation.time, seconds, poses)
+                positions_over(&scene, clips, time, seconds, poses, origin)
             }
         };
         Self {
             files: Vec::new(),
-            bounds: Bounds::new(&scene),
+            bounds,
             clip,
             variant,
-            first: FirstMoment::new(&scene, (clip, &blend), animation.time, &points),
+            first: FirstMoment::new(&scene, clips, time, (&points, origin)),
             blend,
             points,
             edits: FoundEdits::default(),
@@ -165,20 +173,25 @@ fn fitting<T>(found: Result<T>, otherwise: T, misfit: &mut Option<Error>) -> T {
 
 impl FirstMoment {
     /// The moment at `time` of a scene that is not the built-in one, with the `points` that its first view
-    /// holds.
+    /// holds, which are counted from `origin`.
     fn new(
         scene: &Scene,
         (clip, blend): (Option<usize>, &Blend),
         time: f32,
-        points: &[Vec3],
+        (points, origin): (&[Vec3], Vec3),
     ) -> Self {
         let pose = Pose::blended(scene, clip, blend, time);
+        let own = pose.moved(-origin.as_dvec3());
         let bounds = Aabb::of(points.iter().copied());
         Self {
-            has_floor: framing::has_floor(scene, &pose, Aabb::of(positions(scene, &pose))),
-            ground: Ground::below(bounds),
+            has_floor: framing::has_floor(scene, &own, Aabb::of(positions(scene, &own))),
+            ground: Ground::below(bounds).map(|ground| ground.moved(origin)),
             pose,
-            bounds,
+            bounds: Aabb {
+                min: bounds.min + origin,
+                max: bounds.max + origin,
+            },
+            origin,
             is_builtin: false,
         }
     }
@@ -189,7 +202,7 @@ impl FirstMoment {
         scene: &Scene,
         clips: (Option<usize>, &Blend),
         time: f32,
-        points: &[Vec3],
+        points: (&[Vec3], Vec3),
     ) -> Self {
         Self {
             is_builtin: self.is_builtin,
@@ -198,7 +211,7 @@ impl FirstMoment {
     }
 
     /// The first view: from `look` if that says anything, else from the camera that `settings` name, else of
-    /// all `points`. The built-in scene is made to be seen through its camera. `aspect` is the picture's
+    /// all `points`, which are counted from [`FirstMoment::origin`]. The built-in scene is made to be seen through its camera. `aspect` is the picture's
     /// width over its height.
     ///
     /// # Errors
@@ -216,13 +229,23 @@ impl FirstMoment {
         if self.is_builtin && settings.name.is_empty() && !scene.cameras.is_empty() {
             settings.name = "0".into();
         }
-        let viewpoint = Viewpoint::first(scene, &self.pose, points, look, &settings, aspect)?;
+        let origin = self.origin;
+        let pose = self.pose.moved(-origin.as_dvec3());
+        let look = Look {
+            eye: look.eye.map(|eye| eye - origin),
+            target: look.target.map(|target| target - origin),
+            view: look.view.map(|view| view.counted_from(origin)),
+        };
+        let own = Viewpoint::first(scene, &pose, points, &look, &settings, aspect)?;
         let is_seen_through =
-            |camera: &usize| Viewpoint::of_camera(scene, &self.pose, *camera) == Some(viewpoint);
+            |camera: &usize| Viewpoint::of_camera(scene, &pose, *camera) == Some(own);
         let named = scene.camera(&settings.name).ok().flatten();
+        let (viewpoint, eye_rest) = own.in_world(origin);
         Ok(FirstView {
             viewpoint,
+            eye_rest,
             camera: named.filter(is_seen_through),
+            origin,
         })
     }
 
@@ -242,10 +265,14 @@ impl FirstMoment {
         light_limit: usize,
         occludes: bool,
     ) -> f32 {
+        let bounds = Aabb {
+            min: self.bounds.min - self.origin,
+            max: self.bounds.max - self.origin,
+        };
         framing::exposure_ev(
             scene,
-            &self.pose,
-            self.bounds,
+            &self.pose.moved(-self.origin.as_dvec3()),
+            bounds,
             config,
             file_luminance,
             light_limit,
@@ -255,24 +282,39 @@ impl FirstMoment {
 }
 
 impl FirstView {
-    /// The view at `pose`: that of its camera, or the same one at any time.
-    pub fn at(&self, scene: &Scene, pose: &Pose) -> Viewpoint {
-        self.camera
-            .and_then(|camera| Viewpoint::of_camera(scene, pose, camera))
-            .unwrap_or(self.viewpoint)
+    /// The view at `pose`, and what f32 has rounded of its eye: that of its camera, or the same one at any time.
+    pub fn at(&self, scene: &Scene, pose: &Pose) -> (Viewpoint, Vec3) {
+        let of_camera = self.camera.and_then(|camera| {
+            let own = pose.moved(-self.origin.as_dvec3());
+            Viewpoint::of_camera(scene, &own, camera)
+        });
+        of_camera.map_or((self.viewpoint, self.eye_rest), |own| {
+            own.in_world(self.origin)
+        })
     }
 }
 
-/// World positions in metres that a view of the scene holds: those over the whole length of the clip, so that
+/// The point of the world that a scene is drawn and framed from: [`framing::origin`] of its rest pose.
+pub fn scene_origin(scene: &Scene, bounds: &Bounds) -> Vec3 {
+    framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0)))
+}
+
+/// Positions in metres, counted from `origin`, that a view of the scene holds: those over the whole length of the clip, so that
 /// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip
 /// would be too many positions, those at its start alone.
-pub fn clip_points(scene: &Scene, (clip, blend): (Option<usize>, &Blend), time: f32) -> Vec<Vec3> {
+pub fn clip_points(
+    scene: &Scene,
+    (clip, blend): (Option<usize>, &Blend),
+    time: f32,
+    origin: Vec3,
+) -> Vec<Vec3> {
     let length = blend.duration_secs(scene, clip);
-    if length > 0.0 {
-        positions_over(scene, (clip, blend), 0.0, length, CLIP_POSES)
+    let (start, poses) = if length > 0.0 {
+        (0.0, CLIP_POSES)
     } else {
-        positions(scene, &Pose::blended(scene, clip, blend, time))
-    }
+        (time, 1)
+    };
+    positions_over(scene, (clip, blend), start, length, poses, origin)
 }
 
 #[cfg(test)]
@@ -285,7 +327,7 @@ mod tests {
         Scene {
             nodes: vec![Node {
                 camera: Some(0),
-                transform: Transform::Matrix(glam::Mat4::from_translation(Vec3::X * 3.0)),
+                transform: Transform::Matrix(glam::DMat4::from_translation(glam::DVec3::X * 3.0)),
                 ..Node::default()
             }],
             cameras: vec![Camera {
@@ -321,9 +363,9 @@ mod tests {
         let mut scene = scene();
         scene.nodes[0].mesh = Some(0);
         scene.nodes[0].transform = Transform::Trs {
-            translation: Vec3::ZERO,
-            rotation: glam::Quat::IDENTITY,
-            scale: Vec3::ONE,
+            translation: glam::DVec3::ZERO,
+            rotation: glam::DQuat::IDENTITY,
+            scale: glam::DVec3::ONE,
         };
         let primitive = crate::scene::Primitive {
             positions: vec![Vec3::ZERO],

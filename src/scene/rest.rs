@@ -28,10 +28,14 @@ fn of_node(scene: &Scene, channel: &Channel, value: &mut Vec<f32>) {
         (Property::Weight(target), _) => value.push(weight(target)),
         (Property::Visible, _) => value.push(f32::from(u8::from(node.visible))),
         (Property::Translation, Transform::Trs { translation, .. }) => {
-            value.extend(translation.to_array());
+            value.extend(translation.as_vec3().to_array());
         }
-        (Property::Rotation, Transform::Trs { rotation, .. }) => value.extend(rotation.to_array()),
-        (Property::Scale, Transform::Trs { scale, .. }) => value.extend(scale.to_array()),
+        (Property::Rotation, Transform::Trs { rotation, .. }) => {
+            value.extend(rotation.as_quat().to_array());
+        }
+        (Property::Scale, Transform::Trs { scale, .. }) => {
+            value.extend(scale.as_vec3().to_array());
+        }
         _ => {}
     }
 }

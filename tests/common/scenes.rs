@@ -17,7 +17,7 @@ pub(crate) fn node(transform: Mat4) -> Node {
     Node {
         name: String::new(),
         parent: None,
-        transform: Transform::Matrix(transform),
+        transform: Transform::Matrix(transform.as_dmat4()),
         mesh: None,
         skin: None,
         weights: Vec::new(),
@@ -320,6 +320,7 @@ impl<'a> Stage<'a> {
             scene: self.scene,
             pose,
             view,
+            eye_rest: Vec3::ZERO,
             config: &self.config,
             exposure_ev: self.exposure_ev,
             elapsed_secs: self.elapsed_secs,

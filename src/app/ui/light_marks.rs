@@ -30,7 +30,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     let placed = |node: usize| {
         let light = stage.light(node)?;
         let own = pose.world_from_node.get(node)?;
-        let place = stage.scene.world_from_light(node, *own);
+        let place = stage.scene.world_from_light(node, own.as_mat4());
         let at = projector.project(place.w_axis.truncate())?;
         let at = room.min + vec2(at.x, at.y);
         let fits = room.shrink(0.5 * SIDE).contains(at);

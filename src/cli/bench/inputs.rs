@@ -6,7 +6,7 @@ use crate::{
     scene::{Material, Mesh, Node, Primitive, Scene, Transform},
 };
 use clap::ValueEnum;
-use glam::{Mat4, Vec2, Vec3};
+use glam::{DMat4, Vec2, Vec3};
 
 /// A kind of generated triangles. All lie within ±2 of the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
@@ -262,7 +262,7 @@ impl Input {
             scene.nodes.push(Node {
                 name: String::new(),
                 parent: None,
-                transform: Transform::Matrix(Mat4::IDENTITY),
+                transform: Transform::Matrix(DMat4::IDENTITY),
                 mesh: Some(number),
                 skin: None,
                 weights: Vec::new(),

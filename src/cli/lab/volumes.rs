@@ -45,7 +45,8 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
     let one = |(index, volume): (usize, usize)| {
         let volume = &scene.volumes[volume];
         let lattice = VolumeLattice::new(volume, MOST_VOXELS)?;
-        let world_from_lattice = pose.world_from_node[index] * lattice.volume_from_lattice;
+        let volume_from_lattice = lattice.volume_from_lattice.as_dmat4();
+        let world_from_lattice = (pose.world_from_node[index] * volume_from_lattice).as_mat4();
         let look = (lattice.look.is_some(), lattice.is_hot);
         let shape = (lattice.size, lattice.range);
         let params = volume_params::params(settings, shape, look, world_from_lattice, 0)?;

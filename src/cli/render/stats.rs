@@ -167,7 +167,7 @@ pub(super) fn write(
         "tree_dispatches": stats.tree_dispatches,
         "exposure_ev": stats.exposure_ev,
         "ground": offscreen.ground.map(|ground| json!({
-            "height": ground.middle.y,
+            "height": ground.middle.y as f32,
             "reach": ground.reach,
             "grid_spacing": (ground.spacing > 0.0).then_some(ground.spacing),
         })),

@@ -76,7 +76,7 @@ pub fn exposure_ev(
         .filter(|(_, shows)| **shows)
         .filter_map(|((number, (node, matrix)), _)| {
             let light = pose.light(scene, node.light?);
-            Some((light, scene.world_from_light(number, *matrix)))
+            Some((light, scene.world_from_light(number, matrix.as_mat4())))
         })
         .collect();
     if has_sun && let Some(replaced) = own_sun(&shining) {
@@ -177,7 +177,7 @@ mod tests {
             nodes: vec![Node {
                 name: String::new(),
                 parent: None,
-                transform: Transform::Matrix(Mat4::IDENTITY),
+                transform: Transform::Matrix(glam::DMat4::IDENTITY),
                 mesh: None,
                 skin: None,
                 weights: Vec::new(),
@@ -196,7 +196,7 @@ mod tests {
             ..Scene::default()
         };
         let pose = Pose {
-            world_from_node: vec![Mat4::from_translation(translation)],
+            world_from_node: vec![glam::DMat4::from_translation(translation.as_dvec3())],
             weights: vec![Vec::new()],
             visible: vec![true],
             ..Pose::default()
@@ -337,7 +337,7 @@ mod tests {
         let ev = |kind, range, world_from_light: Mat4| {
             let (mut scene, mut pose) = lit(kind, 1e6, Vec3::ZERO);
             scene.lights[0].range = range;
-            pose.world_from_node[0] = world_from_light;
+            pose.world_from_node[0] = world_from_light.as_dmat4();
             exposure_ev(&scene, &pose, bounds, &config, 0.0, 256, false)
         };
         let above = Mat4::from_translation(Vec3::Y * 10.0);

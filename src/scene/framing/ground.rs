@@ -5,7 +5,7 @@ use crate::{
     config::GroundMode,
     scene::{animation::Pose, bounds::Aabb, deform::deformed, graph::Scene},
 };
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 /// Radius within which the ground is seen, in radii of the scene: as long as the shadow of what is as tall as
 /// the scene's diagonal, in a sun 14° above the horizon. The far plane of every view is beyond it.
@@ -17,7 +17,7 @@ const BELOW: f32 = 2e-4;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ground {
     /// The point of it below the scene's middle, in metres.
-    pub middle: Vec3,
+    pub middle: DVec3,
     /// Radius in metres within which it is seen.
     pub reach: f32,
     /// Metres from a line of its grid to the next, a power of ten; 0 without a grid. Every tenth line is
@@ -31,7 +31,7 @@ impl Ground {
         let radius = extent(bounds);
         let foot = bounds.center().with_y(bounds.min.y - BELOW * radius);
         let ground = Self {
-            middle: foot,
+            middle: foot.as_dvec3(),
             reach: REACH * radius,
             spacing: 0.0,
         };
@@ -56,8 +56,8 @@ impl Ground {
     pub fn bounds(&self) -> Aabb {
         let half = Vec3::new(self.reach, 0.0, self.reach);
         Aabb {
-            min: self.middle - half,
-            max: self.middle + half,
+            min: self.middle.as_vec3() - half,
+            max: self.middle.as_vec3() + half,
         }
     }
 
@@ -78,7 +78,7 @@ impl Ground {
     /// The same ground, with the origin of coordinates moved by −`offset`.
     pub fn moved(self, offset: Vec3) -> Self {
         Self {
-            middle: self.middle + offset,
+            middle: self.middle + offset.as_dvec3(),
             ..self
         }
     }
@@ -205,7 +205,7 @@ mod tests {
         Scene {
             nodes: vec![Node {
                 mesh: Some(0),
-                transform: Transform::Matrix(transform),
+                transform: Transform::Matrix(transform.as_dmat4()),
                 ..Node::default()
             }],
             meshes: vec![Mesh {
@@ -310,7 +310,7 @@ mod tests {
             assert_eq!(ground.shown(GroundMode::Auto, true), None);
             assert_eq!(ground.shown(GroundMode::Auto, false), Some(ground));
             assert_eq!(ground.shown(GroundMode::Off, false), None);
-            assert!(ground.middle.y < 0.0 && ground.middle.y > -1e-3 * size);
+            assert!(ground.middle.y < 0.0 && ground.middle.y > -1e-3 * f64::from(size));
         }
         assert_eq!(Ground::below(Aabb::EMPTY), None);
     }

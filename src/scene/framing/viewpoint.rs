@@ -168,12 +168,28 @@ impl Viewpoint {
         let node = scene.nodes.iter().position(|n| n.camera == Some(camera))?;
         let world_from_node = pose.world_from_node.get(node)?;
         // Cameras have no scale, and a mirrored one would flip the picture.
+        let world_from_node = world_from_node.as_mat4();
         Some(Self::looking(
             world_from_node.w_axis.truncate(),
             -world_from_node.z_axis.truncate(),
             world_from_node.y_axis.truncate(),
             pose.camera(scene, camera).projection,
         ))
+    }
+
+    /// The same viewpoint, in coordinates that begin at `origin`.
+    pub fn counted_from(mut self, origin: Vec3) -> Self {
+        self.world_from_view.w_axis -= origin.extend(0.0);
+        self
+    }
+
+    /// The same viewpoint where coordinates have begun at `origin`, and the metres from its eye, which f32 has rounded,
+    /// to where the eye is.
+    pub fn in_world(mut self, origin: Vec3) -> (Self, Vec3) {
+        let exact = self.eye().as_dvec3() + origin.as_dvec3();
+        let rounded = exact.as_vec3();
+        self.world_from_view.w_axis = rounded.extend(1.0);
+        (self, (exact - rounded.as_dvec3()).as_vec3())
     }
 
     /// Position of the eye.

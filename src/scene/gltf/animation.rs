@@ -100,7 +100,7 @@ fn split_transform(file: &File<'_>, scene: &mut Scene, node: usize) {
         let (scale, rotation) = if sound {
             (scale, rotation.normalize())
         } else {
-            (glam::Vec3::ONE, glam::Quat::IDENTITY)
+            (glam::DVec3::ONE, glam::DQuat::IDENTITY)
         };
         scene.nodes[node].transform = Transform::Trs {
             translation,

@@ -27,7 +27,13 @@ pub(super) struct Parsed {
     pub(super) target_names: Vec<Vec<String>>,
     /// The URIs of volumes that nodes place, by the file's numbers of the nodes.
     pub(super) node_volumes: HashMap<usize, String>,
+    /// The numbers of the nodes' transforms that [`Root`] rounds.
+    pub(super) doubles: Doubles,
 }
+
+/// Numbers of nodes' transforms, by the file's numbers of the nodes and by key (`translation`): those that f32 cannot
+/// hold.
+pub(super) type Doubles = HashMap<(usize, &'static str), Box<[f64]>>;
 
 /// The parts of a `.gltf` or `.glb` file.
 #[derive(Debug)]
@@ -121,6 +127,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
     let light_extras = light_extras(&value);
     let target_names = target_names(&value);
     let node_volumes = node_volumes(&value);
+    let doubles = doubles(&value);
     simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
@@ -166,7 +173,27 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         light_extras,
         target_names,
         node_volumes,
+        doubles,
     })
+}
+
+/// The numbers of nodes' transforms that f32 cannot hold.
+fn doubles(value: &Value) -> Doubles {
+    let nodes = value.get("nodes").and_then(Value::as_array);
+    let nodes = nodes.into_iter().flatten().enumerate();
+    let keys = ["matrix", "translation", "rotation", "scale"];
+    let of_node = |(number, node): (usize, &Value)| {
+        let of_key = |key: &'static str| {
+            let numbers = node.get(key)?.as_array()?;
+            // No transform has more.
+            let numbers: Option<Box<[f64]>> = numbers.iter().take(16).map(Value::as_f64).collect();
+            let is_rounded = |number: &f64| f64::from(*number as f32) != *number;
+            let numbers = numbers.filter(|numbers| numbers.iter().any(is_rounded))?;
+            Some(((number, key), numbers))
+        };
+        keys.map(of_key).into_iter().flatten()
+    };
+    nodes.flat_map(of_node).collect()
 }
 
 /// The extra of a node that names the file of a volume, which the node places.

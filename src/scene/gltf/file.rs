@@ -1,5 +1,6 @@
 //! A glTF file that is being read: its JSON, its bytes, and what there is to say about it.
 
+use super::container::Doubles;
 use crate::{
     Error, Result,
     scene::{
@@ -33,6 +34,8 @@ pub(super) struct File<'a> {
     pub(super) target_names: Vec<Vec<String>>,
     /// The URIs of volumes that nodes place, by the file's numbers of the nodes.
     pub(super) node_volumes: HashMap<usize, String>,
+    /// The numbers of nodes' transforms that `root` rounds.
+    pub(super) doubles: Doubles,
     /// The extensions that the file requires.
     pub(super) required: HashSet<String>,
     /// The bytes of each buffer, or why there are none: an error only if something reads them.

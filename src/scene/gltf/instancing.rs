@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use ::gltf::json::accessor::{ComponentType, Type};
-use glam::{Quat, Vec3, Vec4};
+use glam::{DQuat, DVec3, DVec4, Vec3, Vec4};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -90,21 +90,21 @@ fn transforms(
     load.take(Budget::Nodes, count as u64, name)?;
     let transform = |at: usize| {
         let vector = |of: &Option<Accessor<'_>>, otherwise| {
-            of.as_ref()
-                .map_or(otherwise, |of| Vec3::from(of.floats(at)))
+            let vector = of.as_ref().map(|of| Vec3::from(of.floats(at)).as_dvec3());
+            vector.unwrap_or(otherwise)
         };
         let rotation = rotations
             .as_ref()
-            .map_or(Vec4::W, |of| Vec4::from(of.floats(at)));
+            .map_or(DVec4::W, |of| Vec4::from(of.floats(at)).as_dvec4());
         let (translation, scale) = (
-            vector(&translations, Vec3::ZERO),
-            vector(&scales, Vec3::ONE),
+            vector(&translations, DVec3::ZERO),
+            vector(&scales, DVec3::ONE),
         );
         let finite = translation.is_finite() && scale.is_finite() && rotation.is_finite();
         let rotation = rotation.try_normalize();
         finite.then(|| Transform::Trs {
             translation,
-            rotation: rotation.map_or(Quat::IDENTITY, Quat::from_vec4),
+            rotation: rotation.map_or(DQuat::IDENTITY, DQuat::from_vec4),
             scale,
         })
     };

@@ -17,7 +17,7 @@ use crate::{
         node::{Node, Transform},
     },
 };
-use glam::{Mat3, Mat4, Quat, Vec3, Vec4};
+use glam::{DMat3, DMat4, DQuat, DVec3, DVec4, Mat4, Vec3, Vec4};
 use std::collections::HashMap;
 
 /// The file's numbers of the meshes and skins that nodes use, in the scene's order.
@@ -128,30 +128,40 @@ pub(super) fn nodes(
     Ok(used)
 }
 
+/// The transform of a node in doubles. What f32 cannot hold at all is refused: what is drawn is rounded to it.
 fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
     let json = &file.root.nodes[number];
     let (finite, transform) = if let Some(matrix) = json.matrix {
-        let matrix = Mat4::from_cols_array(&matrix);
-        if matrix.is_finite() && !matrix.row(3).abs_diff_eq(Vec4::W, 1e-4) {
+        let rounded = Mat4::from_cols_array(&matrix);
+        if rounded.is_finite() && !rounded.row(3).abs_diff_eq(Vec4::W, 1e-4) {
             return Err(file.error(format!("the matrix of node {number} is not affine")));
         }
+        let matrix = DMat4::from_cols_array(&doubles(file, (number, "matrix"), matrix));
         // Rounding errors in the last row would make w other than 1.
-        let affine = Mat4::from_mat3_translation(Mat3::from_mat4(matrix), matrix.w_axis.truncate());
-        (matrix.is_finite(), Transform::Matrix(affine))
+        let affine =
+            DMat4::from_mat3_translation(DMat3::from_mat4(matrix), matrix.w_axis.truncate());
+        (rounded.is_finite(), Transform::Matrix(affine))
     } else {
-        let translation = json.translation.map_or(Vec3::ZERO, Vec3::from);
-        let scale = json.scale.map_or(Vec3::ONE, Vec3::from);
-        let rotation = json.rotation.map_or(Vec4::W, |r| Vec4::from(r.0));
-        let finite = translation.is_finite() && scale.is_finite() && rotation.is_finite();
+        let of = |key, value: Option<[f32; 3]>, default| {
+            let is_finite = value.is_none_or(|value| Vec3::from(value).is_finite());
+            let value = value.map(|value| DVec3::from(doubles(file, (number, key), value)));
+            (is_finite, value.unwrap_or(default))
+        };
+        let translation = of("translation", json.translation, DVec3::ZERO);
+        let scale = of("scale", json.scale, DVec3::ONE);
+        let rotation = json.rotation.as_ref().map_or(DVec4::W, |rotation| {
+            DVec4::from(doubles(file, (number, "rotation"), rotation.0))
+        });
+        let finite = translation.0 && scale.0 && rotation.as_vec4().is_finite();
         let rotation = rotation
             .try_normalize()
-            .map_or(Quat::IDENTITY, Quat::from_vec4);
+            .map_or(DQuat::IDENTITY, DQuat::from_vec4);
         (
             finite,
             Transform::Trs {
-                translation,
+                translation: translation.1,
                 rotation,
-                scale,
+                scale: scale.1,
             },
         )
     };
@@ -160,6 +170,17 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
     } else {
         Err(file.error(format!("the transform of node {number} is not finite")))
     }
+}
+
+/// Numbers of a node's transform: those of the file where `rounded` are not the same.
+fn doubles<const N: usize>(
+    file: &File<'_>,
+    (number, key): (usize, &'static str),
+    rounded: [f32; N],
+) -> [f64; N] {
+    let exact = file.doubles.get(&(number, key));
+    let exact = exact.and_then(|numbers| <[f64; N]>::try_from(&numbers[..]).ok());
+    exact.unwrap_or_else(|| rounded.map(f64::from))
 }
 
 /// Checks meshes, nodes and skins against each other: joints are within their skins, and every morph target

@@ -16,7 +16,7 @@ use crate::{
         surface,
     },
 };
-use glam::{Quat, Vec2, Vec3};
+use glam::{DQuat, DVec3, Vec2, Vec3};
 use std::collections::{BTreeMap, HashMap};
 
 /// Triangles whose normals are further apart than this have a hard edge between them, where the file gives no
@@ -104,9 +104,9 @@ pub(super) fn build(
                 name: name.clone(),
                 parent: None,
                 transform: Transform::Trs {
-                    translation: Vec3::ZERO,
-                    rotation: Quat::IDENTITY,
-                    scale: Vec3::ONE,
+                    translation: DVec3::ZERO,
+                    rotation: DQuat::IDENTITY,
+                    scale: DVec3::ONE,
                 },
                 mesh: Some(scene.meshes.len()),
                 skin: None,
