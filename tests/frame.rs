@@ -514,7 +514,7 @@ fn joints_may_turn_inside_out_and_back_in_motion() {
         let mut moved = scene.clone();
         for (node, x) in [(1, left), (2, right)] {
             let scale = Mat4::from_scale(Vec3::new(x, 1.0, 1.0)).as_dmat4();
-            moved.nodes[node].transform = scene::Transform::Matrix(scale.as_dmat4());
+            moved.nodes[node].transform = scene::Transform::Matrix(scale);
         }
         moved.nodes[3].visible = visible;
         let pose = Pose::new(&moved, None, 0.0);
