@@ -1324,3 +1324,97 @@ fn light_that_cannot_leave_glass_is_reflected() {
         );
     }
 }
+
+/// A closed octahedron whose corners lie on the axes.
+fn gem(material: usize) -> Primitive {
+    let mut triangles = Vec::new();
+    for (x, y, z) in [
+        (1.0, 1.0, 1.0),
+        (-1.0, 1.0, 1.0),
+        (1.0, -1.0, 1.0),
+        (1.0, 1.0, -1.0),
+        (-1.0, -1.0, 1.0),
+        (-1.0, 1.0, -1.0),
+        (1.0, -1.0, -1.0),
+        (-1.0, -1.0, -1.0),
+    ] {
+        let [a, b, c] = [x * Vec3::X, y * Vec3::Y, z * Vec3::Z];
+        let is_front: bool = x * y * z > 0.0;
+        triangles.push(if is_front { [a, b, c] } else { [a, c, b] });
+    }
+    common::scenes::primitive(&triangles, material)
+}
+
+/// In a white environment no ray finds more than 1: total reflection within glass is no matter of chance, and what
+/// chance decides has the weight of what is chosen.
+#[test]
+fn no_ray_through_glass_outshines_a_furnace() {
+    let gpu = gpu();
+    let bar = |corners: &[[f32; 2]]| prism(corners, 0);
+    let cube = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+    let slab = [[-3.0, -0.2], [3.0, -0.2], [3.0, 0.2], [-3.0, 0.2]];
+    let wedge = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]];
+    let ahead = Vec3::new(2.5, 1.8, 5.0);
+    let shapes = [
+        ("cube", bar(&cube), 1.5, ahead),
+        ("prism", bar(&wedge), 1.5, ahead),
+        ("slab", bar(&slab), 1.33, Vec3::new(3.5, 1.0, 1.5)),
+        ("gem", gem(0), 2.4, 0.6 * ahead),
+        ("ball", sphere(Vec3::ZERO, 1.0, 24, 0), 1.5, 0.6 * ahead),
+    ];
+    let coats = [
+        ("bare", Layers::default()),
+        (
+            "coated",
+            Layers {
+                clearcoat: 0.7,
+                clearcoat_roughness: 0.1,
+                ..Layers::default()
+            },
+        ),
+    ];
+    for (what, shape, ior, eye) in shapes {
+        for roughness in [0.0, 0.2, 0.5] {
+            for (coat, layers) in &coats {
+                let glass = Layers {
+                    ior,
+                    thickness: 1.0,
+                    transmission: 1.0,
+                    ..layers.clone()
+                };
+                let material = layered(glossy(Vec3::ONE, roughness), glass);
+                let scene = scene([shape.clone()], vec![material]);
+                let mut stage = stage(&gpu, &scene, [20, 15]);
+                stage.darken();
+                stage.config.environment.intensity = 1.0;
+                stage.config.environment.color = [1.0; 3];
+                stage.config.environment.background = Background::Environment;
+                stage.config.shadows.mode = ShadowMode::Off;
+                stage.config.reflections.bounces = 6;
+                let view = look_at(eye, Vec3::ZERO, 50.0);
+                let (mut most, mut sum, mut count) = (0.0_f32, 0.0, 0.0);
+                for _ in 0..24 {
+                    stage.draw(&rest(&scene), view);
+                    let shows = stage.channel(Channel::Position).texels;
+                    for (lit, shows) in lit(&mut stage).iter().zip(&shows) {
+                        if shows[3] == 1.0 {
+                            most = most.max(lit.max_element());
+                            sum += f64::from(lit.x);
+                            count += 1.0;
+                        }
+                    }
+                }
+                let mean = sum / count;
+                println!("{what}, {roughness}, {coat}: mean {mean}, most {most}");
+                assert!(most < 1.02, "{what}, {roughness}, {coat}: {most}");
+                // Facets of very rough glass shadow each other, and single scattering does not give back what that
+                // takes, at each of the bounces within.
+                let lost = if roughness > 0.3 { 0.5 } else { 0.025 };
+                assert!(
+                    mean > 1.0 - lost && mean < 1.005,
+                    "{what}, {roughness}, {coat}: {mean}"
+                );
+            }
+        }
+    }
+}

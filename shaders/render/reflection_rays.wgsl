@@ -10,12 +10,12 @@
 //      what fog scatters on the way
 //      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); not used where
 //      nobody asks
-// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them,
-// chosen by what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl),
-// with one point of the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A
-// direction on the wrong side of the triangle is mirrored at it. What is transmitted is refracted by volumes,
-// or reflected within; thin surfaces let it straight on. Rays of the last bounce pass what is clear, so that
-// they show what is behind.
+// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them: by
+// a coat for its share of what they show of uniform light, else mirrored or transmitted by Fresnel's term.
+// Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point of the shared sequence
+// (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of the
+// triangle is mirrored at it. What is transmitted is refracted by volumes; thin surfaces let it straight on.
+// Rays of the last bounce pass what is clear, so that they show what is behind.
 #import "common/alpha.wgsl"
 #import "common/basis.wgsl"
 #import "common/brdf.wgsl"
@@ -131,23 +131,32 @@ struct Sent {
     density: f32,
 }
 
+// Cosine of the refracted direction to the facet's normal, by Snell's law; 0 where all is reflected.
+fn cosine_across(cosine: f32, eta: f32) -> f32 {
+    return sqrt(max(1.0 - eta * eta * (1.0 - cosine * cosine), 0.0));
+}
+
+fn lobe_max(v: vec3f) -> f32 {
+    return max(v.r, max(v.g, v.b));
+}
+
 // `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle
-// that a volume is on.
+// that a volume is on. The coat is chosen by what it shows of uniform light. The base reflects or transmits by
+// Fresnel's term at the facet that the ray meets: no ray then carries more than comes, and what cannot leave
+// a volume is reflected for certain.
 fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
-    let most = vec3f(
-        w.coat,
-        max(w.base.r, max(w.base.g, w.base.b)),
-        max(w.through.r, max(w.through.g, w.through.b)),
-    );
-    let at = choice * (most.x + most.y + most.z);
-    let by_coat = at < most.x;
-    let through = !by_coat && at >= most.x + most.y && most.z > 0.0;
+    let under = lobe_under(l, to_eye);
+    let is_inside = is_back && l.ior > 0.0;
+    // Of what glass lets past its coat, any part may be mirrored.
+    let below = select(lobe_max(w.base) + lobe_max(w.through), under, l.transmission > 0.0);
+    let all = w.coat + below;
+    let by_coat = choice * all < w.coat;
     let normal = select(s.normal, l.coat_normal, by_coat);
     let roughness = select(s.roughness, l.coat_roughness, by_coat);
     // Below this the lobe is narrower than the steps of f32 in what follows.
     let is_mirror = roughness < REFLECTION_MIRROR;
     let alpha2 = select(roughness * roughness, 0.0, is_mirror);
-    let stretches = !by_coat && !through && l.anisotropy > 0.0 && !is_mirror;
+    let stretches = !by_coat && l.anisotropy > 0.0 && !is_mirror;
     let stretched = select(alpha2, mix(alpha2, 1.0, l.anisotropy * l.anisotropy), stretches);
     var basis = basis_about(normal);
     if stretches {
@@ -157,59 +166,58 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     let cosine = dot(to_eye, normal);
     let local_eye =
         normalize(vec3f(dot(to_eye, basis.tangent), dot(to_eye, basis.bitangent), max(abs(cosine), 1.0e-4)));
+    let v = length(vec3f(stretched * local_eye.x, alpha2 * local_eye.y, local_eye.z));
 
-    let refracts = through && l.ior > 0.0;
-    let sampled = ggx_sample(local_eye, vec2f(stretched, alpha2), u);
-    var half_vector = sampled.half_vector;
+    var sampled = ggx_sample(local_eye, vec2f(stretched, alpha2), u);
+    var facet = sampled.half_vector;
+    let refracts = l.ior > 0.0 && l.transmission > 0.0 && !by_coat;
     if refracts {
-        half_vector = ggx_half_vector(local_eye, vec2f(alpha2), 1.0, u);
+        // Any facet that is seen may refract. What is transmitted is not stretched.
+        facet = ggx_half_vector(local_eye, vec2f(alpha2), 1.0, u);
+        let half_vector = ggx_half_vector(local_eye, vec2f(stretched, alpha2), 1.0, u);
+        let mirrored = 2.0 * dot(local_eye, half_vector) * half_vector - local_eye;
+        sampled = GgxSample(mirrored, half_vector, 2.0 * (local_eye.z + v));
     }
-    let v_dot_h = saturate(dot(local_eye, half_vector));
+    // Seen from within a volume, Schlick's term wants the angle outside.
     let eta = select(1.0 / max(l.ior, 1.0e-3), l.ior, is_back);
-    // Snell's law. Seen from within a volume, Schlick's term wants the angle outside; all is reflected where
-    // there is none.
-    let squared = 1.0 - eta * eta * (1.0 - v_dot_h * v_dot_h);
-    let is_total = squared <= 0.0;
-    let outside = sqrt(max(squared, 0.0));
-    let refracted = (eta * v_dot_h - outside) * half_vector - eta * local_eye;
-    let schlick_cosine = select(v_dot_h, outside, is_back && l.ior > 0.0);
+    let reflecting = saturate(dot(local_eye, sampled.half_vector));
+    let reflecting_across = cosine_across(reflecting, eta);
+    let entering = saturate(dot(local_eye, facet));
+    let entering_across = cosine_across(entering, eta);
+    let is_total = refracts && is_inside && entering_across == 0.0;
+    let fresnel = lobe_fresnel(l, select(reflecting, reflecting_across, is_inside));
+    let mirrored = select(reflection_share(s) * fresnel, vec3f(1.0), is_total);
+    let entered = lobe_entering(l, s, select(entering, entering_across, is_inside));
+    let passes = select(entered, vec3f(0.0), refracts && entering_across == 0.0);
+    let sum = lobe_max(mirrored) + lobe_max(passes);
+    let passed = (choice * all - w.coat) * sum >= lobe_max(mirrored) * below;
+    let through = passed && !by_coat && lobe_max(passes) > 0.0;
+    let bends = refracts && through;
 
-    var local = sampled.direction;
-    var enters = through;
-    if refracts {
-        local = select(refracted, reflect(-local_eye, half_vector), is_total);
-        enters = !is_total;
-    }
-    let above = select(local.z, -local.z, refracts && !is_total);
-    let l_xy = stretched * local_eye.x;
-    let v = length(vec3f(l_xy, alpha2 * local_eye.y, local_eye.z));
+    let refracted = (eta * entering - entering_across) * facet - eta * local_eye;
+    var local = select(sampled.direction, refracted, bends);
+    let above = select(local.z, -local.z, bends);
     let m = length(vec3f(stretched * local.x, alpha2 * local.y, local.z));
     let smith = 0.5 / max(above * v + local_eye.z * m, 1.0e-7);
     let lobe = select(
-        select(smith * above * sampled.inverse_density, ggx_masking(above, alpha2), refracts),
+        select(smith * above * sampled.inverse_density, ggx_masking(above, alpha2), bends),
         1.0,
         is_mirror,
     );
-    var weight = vec3f(w.coat);
-    var chosen = most.x;
+    var weight = vec3f(all);
     if !by_coat {
-        weight = reflection_share(s) * lobe_fresnel(l, schlick_cosine);
-        chosen = most.y;
-        if through {
-            // All that comes back is told apart: the lobe of reflection has its own share of it.
-            weight = lobe_entering(l, s, schlick_cosine);
-            chosen = most.z;
-        }
-        weight *= lobe_under(l, to_eye);
+        let chosen = select(mirrored, passes, through);
+        weight = chosen * (sum * under * all / max(lobe_max(chosen) * below, 1.0e-20));
     }
-    weight *= select(0.0, lobe * (most.x + most.y + most.z) / max(chosen, 1.0e-20), above > 0.0);
+    weight *= select(0.0, lobe, above > 0.0);
     // Thin surfaces let light straight on, as wide as they would reflect it.
     local.z = select(local.z, -local.z, through && !refracts);
     let direction = local.x * basis.tangent + local.y * basis.bitangent + local.z * normal;
-    let inside = l.ior > 0.0 && (enters != is_back);
+    let inside = l.ior > 0.0 && (through != is_back);
     let is_shared = !s.layered && !is_mirror && above > 0.0;
+    let half_vector = select(sampled.half_vector, facet, bends);
     let density = brdf_ggx(vec3f(0.0, 0.0, 1.0), half_vector, max(alpha2, 1.0e-4)) / sampled.inverse_density;
-    return Sent(direction, weight, roughness, enters, inside, select(0.0, lobe, is_shared), density);
+    return Sent(direction, weight, roughness, through, inside, select(0.0, lobe, is_shared), density);
 }
 
 @compute @workgroup_size(RAY_BLOCK)
