@@ -11,6 +11,7 @@ mod bench;
 mod bounced_light;
 mod cli;
 mod compare;
+mod cut_outs;
 mod depth_of_field;
 mod deviation;
 mod docs;

@@ -65,6 +65,8 @@ struct Frame {
     blended_cast: u32,
     // Whether the surfaces are hits of reflection rays.
     at_hits: u32,
+    // Which point of the sampling sequence masks are cut out by: the same one while pixels look at their middles.
+    cut_out_index: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

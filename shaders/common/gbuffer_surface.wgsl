@@ -1,4 +1,5 @@
 // What a fragment of the G-buffer stores, whoever numbers the triangles.
+#import "common/cut_out.wgsl"
 #import "common/gbuffer_drawn.wgsl"
 #import "common/material.wgsl"
 #import "common/material_sample.wgsl"
@@ -8,11 +9,11 @@ fn opaque_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
     return gbuffer_drawn(gbuffer_pack(material_surface(in, base_color, front), triangle));
 }
 
-// Discards what the alpha of the base colour cuts out.
+// Discards what is cut out.
 fn masked_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
     let base_color = material_base_color(in.uv, in.color);
     let surface = material_surface(in, base_color, front);
-    if base_color.a < material.alpha_cutoff {
+    if is_cut_out(in) {
         discard;
     }
     return gbuffer_drawn(gbuffer_pack(surface, triangle));

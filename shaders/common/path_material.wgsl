@@ -86,7 +86,7 @@ fn path_sample(record: u32, rows: u32, uv: vec4f) -> vec4f {
     let at = vec2f(dot(table_vec3(rows), raw), dot(table_vec3(rows + 4u), raw));
     // Clamped as in common/alpha.wgsl.
     let texel = clamp(at * vec2f(t.size), vec2f(-1.0e9), vec2f(1.0e9));
-    let is_linear = (t.flags & PATH_TEXEL_LINEAR) != 0u;
+    let is_linear = (t.flags & ALPHA_LINEAR) != 0u;
     let corner = floor(select(texel, texel - 0.5, is_linear));
     let weight = select(vec2f(0.0), texel - 0.5 - corner, is_linear);
     let c = vec2i(corner);

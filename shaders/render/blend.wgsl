@@ -8,6 +8,7 @@
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
 //      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"
+#import "common/cut_out.wgsl"
 #import "common/light_choice.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/material_layers.wgsl"
@@ -120,8 +121,8 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
 }
 
 // Coverage from alpha: masked surfaces are cut out, and only blended ones are partly transparent.
-fn coverage(alpha: f32) -> f32 {
-    if alpha < material.alpha_cutoff {
+fn coverage(in: Fragment, alpha: f32) -> f32 {
+    if is_cut_out(in) {
         discard;
     }
     return select(1.0, saturate(alpha), (material.flags & MATERIAL_BLENDED) != 0u);
@@ -133,7 +134,7 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     let l = material_layers(in, s, front, to_eye);
-    let covered = coverage(base_color.a);
+    let covered = coverage(in, base_color.a);
     let through = vec4f(1.0 - covered + covered * layers_transmittance(s, l, to_eye), 1.0);
     return Blended(through, through);
 }
@@ -149,7 +150,7 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     let l = material_layers(in, s, front, to_eye);
-    let covered = coverage(base_color.a);
+    let covered = coverage(in, base_color.a);
     let start = shadow_ray_start(in.triangle + 1u, s.position);
     let pixel = vec2u(in.clip.xy);
     let lobes = lobes_packed(material_lobes(s, l), s);

@@ -10,7 +10,8 @@ fn blend_gbuffer(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTex
     let base_color = material_base_color(in.uv, in.color);
     let surface = material_surface(in, base_color, front);
     // What is not there hides nothing.
-    if base_color.a < max(material.alpha_cutoff, 1.0 / 512.0) {
+    let is_clear = (material.flags & MATERIAL_BLENDED) != 0u && base_color.a < 1.0 / 512.0;
+    if is_cut_out(in) || is_clear {
         discard;
     }
     return gbuffer_drawn(gbuffer_pack(surface, in.triangle));

@@ -3,8 +3,9 @@
 // in   the trees (group 1), the merged scene (group 2), the G-buffer's position and ids
 // out  picked: the triangle that is hit, with its corners, or the point or line in front of it
 // One thread. Rays see what the picture shows: blended surfaces where they are not clear, no backs of single-sided
-// ones, and of masked ones what the G-buffer shows. Its textures have levels, so that it cuts out more or less than the
-// finest one, which rays read; they decide only where the ray misses the triangle that the G-buffer shows, as at edges.
+// ones, and of masked ones what the G-buffer shows. It may look at another point of the pixel than the middle
+// (common/cut_out.wgsl), which rays look at; they decide only where the ray misses the triangle that the G-buffer shows, as
+// at edges.
 // Points and lines are in no tree: the G-buffer tells where they are.
 #import "common/alpha.wgsl"
 #import "common/bvh.wgsl"

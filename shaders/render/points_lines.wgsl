@@ -2,6 +2,7 @@
 //
 // in   the merged scene (group 2), one material (group 3), the images that `gbuffer` has drawn
 // out  the same as `gbuffer`; ids have the bit GBUFFER_NO_TRIANGLE
+#import "common/cut_out.wgsl"
 #import "common/gbuffer_drawn.wgsl"
 #import "common/points_lines.wgsl"
 
@@ -9,7 +10,7 @@
 fn points_lines(in: Fragment) -> GBufferTexel {
     let base_color = material_base_color(in.uv, in.color);
     let surface = segment_surface(in, base_color);
-    if base_color.a < material.alpha_cutoff {
+    if is_cut_out(in) {
         discard;
     }
     var texel = gbuffer_pack(surface, in.triangle & SEGMENT_NUMBER);

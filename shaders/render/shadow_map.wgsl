@@ -4,7 +4,8 @@
 // in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 1);
 //      the material (group 3)
 // out  depth
-// Opaque surfaces have no fragment shader.
+// Opaque surfaces have no fragment shader. Blended ones are drawn to the share of texels that their alpha says.
+#import "common/cut_out.wgsl"
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/scene.wgsl"
@@ -38,9 +39,21 @@ fn masked(
     return Cut(clip_from_world * vec4f(position, 1.0), vec4f(uv0, uv1), color);
 }
 
+// A number from 0 to 1 for a texel of the map, far from those of its neighbours (Jimenez 2014, "Next Generation Post
+// Processing in Call of Duty: Advanced Warfare").
+fn gradient_noise(at: vec2f) -> f32 {
+    return fract(52.9829189 * fract(dot(at, vec2f(0.06711056, 0.00583715))));
+}
+
 @fragment
 fn cut_out(in: Cut) {
-    if material_alpha(in.uv, in.color) < material.alpha_cutoff {
+    let at = in.clip.xy;
+    let u = vec2f(gradient_noise(at), gradient_noise(at.yx + 47.0));
+    let is_cut = cut_out_alpha(in.uv, in.color, u) < material.alpha_cutoff;
+    // Surfaces behind each other are drawn to other texels.
+    let moved = at + 64.0 * fract(in.clip.z * vec2f(1021.0, 1373.0));
+    let is_clear = material_alpha(in.uv, in.color) <= gradient_noise(moved);
+    if select(is_cut, is_clear, (material.flags & MATERIAL_BLENDED) != 0u) {
         discard;
     }
 }

@@ -59,6 +59,8 @@ wgsl_constants! {
     pub const SAMPLE_BOUNCED_CHOICE: u32 = SAMPLE_VOLUMES + 1;
     /// Dimension for that light.
     pub const SAMPLE_BOUNCED_LIGHT: u32 = SAMPLE_VOLUMES + 2;
+    /// Dimension for the points of pixels that masks are looked up at.
+    pub const SAMPLE_CUT_OUTS: u32 = SAMPLE_VOLUMES + 3;
     /// Dimension for where froxels are looked at, across the view: behind those of all bounces of reflections.
     pub const SAMPLE_FOG: u32 = 1 << 15;
     /// The same, along the view.
@@ -272,7 +274,10 @@ gpu_structs! {
         blended_cast: u32,
         /// Whether the surfaces are hits of reflection rays.
         at_hits: u32,
-        _pad: [u32; 3],
+        /// Number of the point of the sampling sequence that masks are cut out by: the same in all frames
+        /// whose pixels look at their middles.
+        cut_out_index: u32,
+        _pad: [u32; 2],
     }
     /// The ray through the picture's middle, and what half a picture adds to it: to the direction in a perspective, to
     /// the origin in a parallel projection.

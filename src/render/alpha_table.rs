@@ -1,10 +1,10 @@
 //! The alpha of materials as rays read it, and their mean colours, in one buffer: binding arrays are missing on
 //! the web and in software.
 
-use super::material_uniforms::{alpha_cutoff, uv_rows};
+use super::material_uniforms::{alpha_cutoff, alpha_sampler, uv_rows};
 use crate::{
     gpu::library::wgsl_constants,
-    scene::{AlphaMode, Image, Material, Scene, Wrap, srgb},
+    scene::{AlphaMode, Image, Material, Scene, srgb},
 };
 use glam::{Vec3, Vec4Swizzles};
 use std::collections::{HashMap, HashSet};
@@ -12,8 +12,7 @@ use std::collections::{HashMap, HashSet};
 wgsl_constants! {
     /// Words of a material's header.
     pub(super) const ALPHA_HEADER: u32 = 24;
-    /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`]. From [`ALPHA_BLEND`] on, shadow rays do not
-    /// depend on alpha.
+    /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`].
     const ALPHA_MODE: u32 = 0;
     const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
     const ALPHA_MASK: u32 = AlphaMode::Mask as u32;
@@ -31,11 +30,8 @@ wgsl_constants! {
     const ALPHA_WIDTH: u32 = 5;
     /// Word of the rows.
     const ALPHA_HEIGHT: u32 = 6;
-    /// Word of the sampler: how u wraps in two bits, then v in two, and whether it interpolates in one.
+    /// Word of the sampler: see [`alpha_sampler`].
     const ALPHA_SAMPLER: u32 = 7;
-    pub(super) const ALPHA_WRAP_MIRROR: u32 = 1;
-    pub(super) const ALPHA_WRAP_CLAMP: u32 = 2;
-    const ALPHA_LINEAR: u32 = 16;
     /// Word that is 1 where back faces are seen.
     const ALPHA_DOUBLE_SIDED: u32 = 14;
     /// Word that is 1 where a surface covers the share of what is behind that its alpha says.
@@ -47,9 +43,6 @@ wgsl_constants! {
     /// First word of the same without its texture, which follows.
     const ALPHA_SCATTERS_BARE: u32 = 19;
 }
-
-/// How a coordinate wraps that is neither clamped nor mirrored.
-const ALPHA_WRAP_REPEAT: u32 = 0;
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
@@ -161,15 +154,7 @@ impl AlphaLayout {
             let [width, height] = halved(image, self.halvings);
             set(ALPHA_WIDTH, width);
             set(ALPHA_HEIGHT, height);
-            let wrap = |wrap| match wrap {
-                Wrap::Repeat => ALPHA_WRAP_REPEAT,
-                Wrap::Mirror => ALPHA_WRAP_MIRROR,
-                Wrap::Clamp => ALPHA_WRAP_CLAMP,
-            };
-            let sampler = wrap(texture.sampler.wrap_u)
-                | (wrap(texture.sampler.wrap_v) << 2)
-                | (ALPHA_LINEAR * u32::from(texture.sampler.mag_linear));
-            set(ALPHA_SAMPLER, sampler);
+            set(ALPHA_SAMPLER, alpha_sampler(&texture.sampler));
             for (row, values) in (0..).zip(uv_rows(&texture_ref)) {
                 for (word, value) in (ALPHA_FROM_UV + 3 * row..).zip(&values[..3]) {
                     set(word, value.to_bits());

@@ -588,6 +588,11 @@ impl FrameUniforms {
             texture_bias: input.texture_bias,
             ground_albedo: config.environment.ground_albedo,
             biases_textures: u32::from(input.texture_bias != 0.0),
+            cut_out_index: if input.jitter == Vec2::ZERO {
+                0
+            } else {
+                input.sample_index
+            },
             counts_cost: u32::from(input.counts_cost),
             reflect_below: match input.traces_reflections {
                 true => config.reflections.below(),

@@ -9,10 +9,13 @@ use crate::{
         layout::{Material as GpuMaterial, MaterialLayers},
         library::wgsl_constants,
     },
-    scene::{AlphaMode, LayerSlot, Material, Scene, TextureRef, TextureSupport},
+    scene::{AlphaMode, LayerSlot, Material, Sampler, Scene, TextureRef, TextureSupport, Wrap},
 };
 
 wgsl_constants! {
+    pub(super) const ALPHA_WRAP_MIRROR: u32 = 1;
+    pub(super) const ALPHA_WRAP_CLAMP: u32 = 2;
+    const ALPHA_LINEAR: u32 = 16;
     const MATERIAL_UNLIT: u32 = 2;
     const MATERIAL_LAYERED: u32 = 4;
     const MATERIAL_GLOSSINESS: u32 = 8;
@@ -20,6 +23,8 @@ wgsl_constants! {
     const MATERIAL_STAND_IN: u32 = 32;
     const MATERIAL_NORMALS_SPREAD: u32 = 64;
     const MATERIAL_COAT_NORMALS_SPREAD: u32 = 128;
+    /// Multiplies the word of the base colour's sampler, as in [`super::alpha_table`], behind the flags.
+    const MATERIAL_SAMPLER: u32 = 256;
     /// Textures of the base of a material; those of layers are numbered after them.
     const MATERIAL_TEXTURES: u32 = BASE_TEXTURES as u32;
     const LAYER_SPECULAR: u32 = LayerSlot::Specular as u32;
@@ -35,6 +40,9 @@ wgsl_constants! {
     const LAYER_TRANSMISSION: u32 = LayerSlot::Transmission as u32;
     const LAYER_THICKNESS: u32 = LayerSlot::Thickness as u32;
 }
+
+/// How a coordinate wraps that is neither clamped nor mirrored.
+const ALPHA_WRAP_REPEAT: u32 = 0;
 
 /// The rows of `texture_from_uv`.
 pub(super) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
@@ -62,6 +70,9 @@ pub(super) fn gpu_material(
             uv_sets |= (texture.uv_set + 1) << (2 * slot);
         }
     }
+    let base_sampler = material.base_color_texture.map_or(0, |texture| {
+        alpha_sampler(&scene.textures[texture.texture].sampler)
+    });
     GpuMaterial {
         base_color: material.base_color.to_array(),
         emissive: material.emissive.to_array(),
@@ -81,13 +92,25 @@ pub(super) fn gpu_material(
             (spread(coat_texture), MATERIAL_COAT_NORMALS_SPREAD),
         ]
         .into_iter()
-        .fold(
-            0,
-            |flags, (is_set, flag)| if is_set { flags | flag } else { flags },
-        ),
+        .fold(MATERIAL_SAMPLER * base_sampler, |flags, (is_set, flag)| {
+            if is_set { flags | flag } else { flags }
+        }),
         texture_from_uv,
         ..GpuMaterial::default()
     }
+}
+
+/// How alpha is looked up at the finest level: how u wraps in two bits, then v in two, and whether the filter is
+/// linear in one.
+pub(super) fn alpha_sampler(sampler: &Sampler) -> u32 {
+    let wrap = |wrap| match wrap {
+        Wrap::Repeat => ALPHA_WRAP_REPEAT,
+        Wrap::Mirror => ALPHA_WRAP_MIRROR,
+        Wrap::Clamp => ALPHA_WRAP_CLAMP,
+    };
+    wrap(sampler.wrap_u)
+        | (wrap(sampler.wrap_v) << 2)
+        | (ALPHA_LINEAR * u32::from(sampler.mag_linear))
 }
 
 /// What alpha has to be at least where anything is to be seen.

@@ -9,6 +9,7 @@ use super::{
     material_textures::{
         Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs,
     },
+    material_uniforms::alpha_sampler,
     path_volumes::PathVolumes,
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -22,7 +23,7 @@ use crate::{
         library::wgsl_constants,
         pass::Binding::{Float, FloatArray, Read, Uniform, Write},
     },
-    scene::{AlphaMode, LayerSlot, Material, Sampler, Scene, TextureRef, Wrap},
+    scene::{AlphaMode, LayerSlot, Material, Scene, TextureRef},
 };
 use glam::Vec3;
 use std::{
@@ -43,7 +44,7 @@ wgsl_constants! {
     /// Word of a material, and of its layers, at which the transforms of UV coordinates begin.
     const PATH_MATERIAL_ROWS: u32 = offset_of!(GpuMaterial, texture_from_uv) as u32 / 4;
     const PATH_LAYER_ROWS: u32 = offset_of!(MaterialLayers, layer_from_uv) as u32 / 4;
-    const PATH_TEXEL_LINEAR: u32 = 16;
+    /// Of colours that are sRGB-encoded; the bits below are those of [`alpha_sampler`].
     const PATH_TEXEL_SRGB: u32 = 32;
     /// Of the second UV set.
     const PATH_TEXEL_SECOND: u32 = 64;
@@ -413,7 +414,7 @@ fn header(
             continue;
         };
         header[1] |= 1 << slot;
-        let flags = sampler_flags(&sampler)
+        let flags = alpha_sampler(&sampler)
             | if key.1.is_srgb() { PATH_TEXEL_SRGB } else { 0 }
             | if texture.uv_set == 1 {
                 PATH_TEXEL_SECOND
@@ -424,21 +425,6 @@ fn header(
         header[4 + 4 * slot..8 + 4 * slot].copy_from_slice(&[placed.word, width, height, flags]);
     }
     header
-}
-
-/// Wraps as those of common/alpha.wgsl, and whether texels are mixed.
-fn sampler_flags(sampler: &Sampler) -> u32 {
-    let wrap = |wrap| match wrap {
-        Wrap::Repeat => 0,
-        Wrap::Mirror => super::alpha_table::ALPHA_WRAP_MIRROR,
-        Wrap::Clamp => super::alpha_table::ALPHA_WRAP_CLAMP,
-    };
-    let linear = if sampler.mag_linear {
-        PATH_TEXEL_LINEAR
-    } else {
-        0
-    };
-    wrap(sampler.wrap_u) | (wrap(sampler.wrap_v) << 2) | linear
 }
 
 const _: () = assert!(PATH_TEXTURES as usize == 5 + LayerSlot::ALL.len());

@@ -36,6 +36,7 @@ pub static SHADERS: Library = Library {
         "common/cube_box.wgsl",
         "common/cube_map.wgsl",
         "common/cubic.wgsl",
+        "common/cut_out.wgsl",
         "common/display.wgsl",
         "common/dither.wgsl",
         "common/environment.wgsl",
