@@ -216,6 +216,146 @@ fn masks_are_still_in_a_still_view() {
     assert!((0..3).all(|_| draw() == first));
 }
 
+/// Four stripes of rising alpha.
+const STRIPES: Cut = Cut {
+    size: [4, 1],
+    alpha: |x, _| [0, 85, 170, 255][x as usize],
+    is_linear: false,
+    cutoff: 0.5,
+    factor: 1.0,
+    repeats: 1.0,
+};
+
+/// A floor below so many cards of 2 m, a metre above it and each other, and a sun that shines straight down.
+fn below_cards(count: u32, cut: Cut, mode: AlphaMode) -> Scene {
+    let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -4.0 * Vec3::Z, 0);
+    let card = |i: u32| {
+        let corner = Vec3::new(-1.0, 1.0 + i as f32, 1.0);
+        quad(corner, 2.0 * Vec3::X, -2.0 * Vec3::Z, 1)
+    };
+    let mut scene = scene(
+        [floor].into_iter().chain((0..count).map(card)),
+        vec![matte(Vec3::ONE), matte(Vec3::ONE)],
+    );
+    cut.apply(&mut scene, 1, mode);
+    scene
+}
+
+/// The mean share of the sun that arrives on the floor below each stripe, a tenth of a metre from its edges.
+fn arriving(stage: &mut Stage<'_>, frames: u32) -> [f32; 4] {
+    stage.config.sun.direction = [0.0, -1.0, 0.0];
+    let view = look_at(Vec3::new(0.0, 0.9, 3.5), Vec3::new(0.0, 0.1, 0.0), 20.0);
+    let pose = rest(stage.scene);
+    let (mut sums, mut counts) = ([0.0; 4], [0.0; 4]);
+    for _ in 0..frames {
+        stage.draw(&pose, view);
+        let position = stage.channel(Channel::Position).texels;
+        let shadow = stage.channel(Channel::Shadow).texels;
+        for (p, s) in position.iter().zip(&shadow) {
+            let across = 2.0 * (p[0] + 1.0);
+            let is_inside = p[3] == 1.0 && p[1].abs() < 1e-3 && p[2].abs() < 0.9;
+            if is_inside && (0.0..4.0).contains(&across) && (0.2..0.8).contains(&across.fract()) {
+                sums[across as usize] += s[0];
+                counts[across as usize] += 1.0;
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 100.0), "{counts:?}");
+    std::array::from_fn(|i| sums[i] / counts[i])
+}
+
+#[test]
+fn blended_surfaces_take_the_share_of_light_that_their_alpha_says() {
+    let gpu = gpu();
+    for cards in [1, 2] {
+        let scene = below_cards(cards, STRIPES, AlphaMode::Blend);
+        let expected = [1.0, 2.0 / 3.0, 1.0 / 3.0, 0.0_f32].map(|share| share.powi(cards as i32));
+        // Hard, soft and by maps, which draw a share of their texels and filter them.
+        for (mode, angle, allowed) in [
+            (ShadowMode::Rays, 0.0, 0.003),
+            (ShadowMode::Rays, 2.0, 0.01),
+            (ShadowMode::Map, 0.0, 0.06),
+            (ShadowMode::Map, 2.0, 0.06),
+        ] {
+            let mut stage = Stage::new(&gpu, &scene, [117, 83]);
+            stage.config.image.antialias = Antialias::Off;
+            stage.config.shadows.mode = mode;
+            stage.config.sun.angle = angle;
+            let found = arriving(&mut stage, 3);
+            println!("{cards} {mode:?} {angle}: {found:?}, not {expected:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                let is_exact = expected == 0.0 || expected == 1.0;
+                let allowed = if is_exact { 0.003 } else { allowed };
+                assert!(
+                    (found - expected).abs() < allowed,
+                    "{cards} {mode:?} {angle}: {found}, not {expected}"
+                );
+            }
+            stage.config.shadows.blended_cast = false;
+            assert_eq!(arriving(&mut stage, 1), [1.0; 4], "{mode:?}");
+        }
+    }
+}
+
+/// A texture's alpha counts with the factor, and what is opaque by its mode casts its whole shadow.
+#[test]
+fn shadows_follow_factors_and_modes() {
+    let gpu = gpu();
+    let half = Cut {
+        factor: 0.5,
+        ..STRIPES
+    };
+    for (cut, mode, expected) in [
+        (half, AlphaMode::Blend, [1.0, 5.0 / 6.0, 4.0 / 6.0, 0.5]),
+        (STRIPES, AlphaMode::Mask, [1.0, 1.0, 0.0, 0.0]),
+        (half, AlphaMode::Mask, [1.0, 1.0, 1.0, 0.0]),
+        (half, AlphaMode::Opaque, [0.0; 4]),
+    ] {
+        let scene = below_cards(1, cut, mode);
+        for shadows in [ShadowMode::Rays, ShadowMode::Map] {
+            let mut stage = Stage::new(&gpu, &scene, [117, 83]);
+            stage.config.shadows.mode = shadows;
+            let found = arriving(&mut stage, 1);
+            println!("{mode:?} {shadows:?}: {found:?}, not {expected:?}");
+            let allowed = if shadows == ShadowMode::Map {
+                0.06
+            } else {
+                0.003
+            };
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(
+                    (found - expected).abs() < allowed,
+                    "{mode:?} {shadows:?}: {found}, not {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// The shadow of a fence of wires that are finer than the texels of the map.
+#[test]
+fn maps_keep_the_share_of_masks_that_are_finer_than_their_texels() {
+    let gpu = gpu();
+    let cut = Cut {
+        repeats: 40.0,
+        ..FENCE
+    };
+    let scene = below_cards(1, cut, AlphaMode::Mask);
+    let expected = 1.0 - cut.share();
+    for mode in [ShadowMode::Rays, ShadowMode::Map] {
+        let mut stage = Stage::new(&gpu, &scene, [117, 83]);
+        stage.config.shadows.mode = mode;
+        stage.config.shadows.map_resolution = 256;
+        let found = arriving(&mut stage, 1);
+        println!("{mode:?}: {found:?}, not {expected}");
+        let mean = found.iter().sum::<f32>() / 4.0;
+        assert!(
+            (mean - expected).abs() < 0.04,
+            "{mode:?}: {mean}, not {expected}"
+        );
+    }
+}
+
 /// A fence is as dense in a mirror as it is to the eye.
 #[test]
 fn mirrors_show_as_much_of_a_mask_as_the_eye_sees() {

@@ -814,7 +814,8 @@ fn without_rays_nothing_is_done_and_nothing_is_occluded() {
     assert!(auto.1 == same.1 && auto.2 == same.2);
 }
 
-/// Masks let light through where they are cut out; blended surfaces follow `shadows.blended_cast`.
+/// Masks let light through where they are cut out; blended surfaces take what their alpha says where
+/// `shadows.blended_cast` is on.
 #[test]
 fn rays_test_masked_and_blended_surfaces() {
     let gpu = gpu();
@@ -849,7 +850,10 @@ fn rays_test_masked_and_blended_surfaces() {
     assert_eq!(arriving(AlphaMode::Opaque, 0.2, true), 0.0);
     assert_eq!(arriving(AlphaMode::Mask, 0.8, true), 0.0);
     assert_eq!(arriving(AlphaMode::Mask, 0.2, true), 1.0);
-    assert_eq!(arriving(AlphaMode::Blend, 0.2, true), 0.0);
+    let share = arriving(AlphaMode::Blend, 0.2, true);
+    assert!((share - 0.8).abs() < 0.01, "{share}");
+    assert_eq!(arriving(AlphaMode::Blend, 0.0, true), 1.0);
+    assert_eq!(arriving(AlphaMode::Blend, 1.0, true), 0.0);
     assert_eq!(arriving(AlphaMode::Blend, 0.2, false), 1.0);
 }
 

@@ -715,6 +715,32 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     stage.config.lights.radius = 0.0;
 }
 
+    // A pane that lets part of the light through.
+    let mut pane = sheltered(0.8);
+    let material = Material {
+        alpha_mode: AlphaMode::Blend,
+        base_color: Vec3::splat(0.4).extend(0.6),
+        double_sided: true,
+        ..dull(0.4, 0.0)
+    };
+    pane.materials.push(material);
+    let corner = Vec3::new(-1.2, 1.8, 1.0);
+    let own = quad(
+        corner,
+        1.5 * Vec3::X,
+        -1.5 * Vec3::Z,
+        pane.materials.len() - 1,
+    );
+    pane.meshes[0].primitives.push(own);
+    let pane = keep(pane);
+    enter(stage, pane);
+    stage.config.sun.enabled = Switch::On;
+    stage.config.sun.angle = 0.0;
+    hold(stage, ("pane", above()), [0.006, 0.05], |c| {
+        c.shadows.blended_cast = false;
+    });
+    stage.config.sun.enabled = Switch::Off;
+
 /// Both are the share of the hemisphere, weighed with the cosine, in which nothing is: surfaces are so dark
 /// that the light between them, which the fast frame estimates, counts for nothing. What is left is the noise
 /// of both, which falls with more rays.

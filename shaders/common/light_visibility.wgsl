@@ -6,7 +6,8 @@
 struct VisibleShare {
     // From 0 to 1.
     share: f32,
-    // Metres from the surface to what blocks the light, the mean of all rays that are blocked; 0 without one.
+    // Metres from the surface to what blocks the light, the mean by how much of it each thing takes; 0 without
+    // one.
     to_blocker: f32,
     // Leaf of what blocks one of those rays; BVH_MISS without one.
     blocker: u32,
@@ -23,7 +24,7 @@ fn light_visible_share(
     dimension: u32,
 ) -> VisibleShare {
     let rays = unseen_zero(sample.distance) + sent;
-    var blocked = 0u;
+    var taken = 0.0;
     var to_blocker = 0.0;
     var blocker = BVH_MISS;
     for (var i = 0u; i < rays; i++) {
@@ -31,10 +32,10 @@ fn light_visible_share(
         let ray = light_area_ray_above(light, sample, start.horizon_normal, pixel, k, dimension);
         if ray.distance > 0.0 {
             let hit = shadow_ray_hit(start, ray.direction, ray.distance, true);
-            blocked += select(0u, 1u, hit.t >= 0.0);
-            to_blocker += max(hit.t, 0.0);
+            taken += hit.taken;
+            to_blocker += hit.taken * hit.taken_at;
             blocker = select(blocker, hit.leaf, hit.t >= 0.0);
         }
     }
-    return VisibleShare(1.0 - f32(blocked) / f32(rays), to_blocker / f32(max(blocked, 1u)), blocker);
+    return VisibleShare(1.0 - taken / f32(rays), to_blocker / max(taken, 1.0e-6), blocker);
 }

@@ -1,24 +1,53 @@
-// Shadow rays: whether anything lies between a surface and a light. The any-hit test reads the alpha of
-// masked triangles at the hit.
+// Shadow rays: what lies between a surface and a light. The any-hit test reads alpha at the hit. Masked
+// triangles block there or do not; blended ones take the share of the light that their alpha says.
 #import "common/alpha.wgsl"
 #import "common/bvh.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/shadow_start.wgsl"
 
+// Alpha from which a blended surface blocks like an opaque one.
+const SHADOW_OPAQUE = 0.998;
+
+// The share of the light that the blended surfaces leave which the ray has met, of those that do not block it.
+var<private> ray_left: f32;
+// The mean distance in metres from `ray_from` to them, times the share that they take.
+var<private> ray_taken_at: f32;
+var<private> ray_from: vec3f;
+
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     let mode = alpha[header + ALPHA_MODE];
-    if mode >= ALPHA_BLEND {
-        return mode == ALPHA_BLEND && frame.blended_cast != 0u;
+    if mode == ALPHA_CLEAR || (mode == ALPHA_BLEND && frame.blended_cast == 0u) {
+        return false;
     }
     let value = alpha_value(header, triangle.triangle, barycentric);
-    return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
+    if alpha[header + ALPHA_BLENDED] == 0u {
+        return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
+    }
+    if value >= SHADOW_OPAQUE {
+        return true;
+    }
+    let along = mat2x3f(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0) * barycentric;
+    let taken = ray_left * saturate(value);
+    ray_taken_at += taken * distance(triangle.v0 + along, ray_from);
+    ray_left -= taken;
+    return false;
+}
+
+// The share of the light that arrives along a ray.
+fn shadow_ray_share(ray: Ray) -> f32 {
+    ray_left = 1.0;
+    let is_blocked = bvh_traverse(ray, frame.leaf_cutoff, true).leaf != BVH_MISS;
+    return select(ray_left, 0.0, is_blocked);
 }
 
 struct ShadowRayHit {
     // Metres to what blocks the ray; −1 where nothing does.
     t: f32,
+    // The share of the light that something takes, blended surfaces too, and the mean distance to it in metres.
+    taken: f32,
+    taken_at: f32,
     // Its leaf; BVH_MISS where there is none.
     leaf: u32,
     // Where on its triangle.
@@ -39,11 +68,16 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool
     if lifts {
         ray = Ray(start.origin, 0.0, lift, 1.0);
     }
-    var hit = ShadowRayHit(-1.0, BVH_MISS, vec2f(0.0));
+    var hit = ShadowRayHit(-1.0, 0.0, 0.0, BVH_MISS, vec2f(0.0));
+    ray_from = start.origin;
+    ray_left = 1.0;
+    ray_taken_at = 0.0;
     // A loop, so that the code of the traversal, which is large, is inlined only once.
     loop {
         let found = bvh_traverse(ray, frame.leaf_cutoff, any);
-        hit = ShadowRayHit(select(found.t, -1.0, found.leaf == BVH_MISS), found.leaf, found.barycentric);
+        hit.t = select(found.t, -1.0, found.leaf == BVH_MISS);
+        hit.leaf = found.leaf;
+        hit.barycentric = found.barycentric;
         if !lifts {
             break;
         }
@@ -55,7 +89,13 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool
         ray = straight;
         if hit.t < 0.0 {
             ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
+        } else {
+            // The ray does not go that way.
+            ray_left = 1.0;
+            ray_taken_at = 0.0;
         }
     }
+    hit.taken = select(1.0 - ray_left, 1.0, hit.t >= 0.0);
+    hit.taken_at = select(ray_taken_at / max(hit.taken, 1.0e-6), hit.t, hit.t >= 0.0);
     return hit;
 }

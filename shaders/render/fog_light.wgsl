@@ -113,9 +113,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
         }
         if way.distance > 0.0 {
             let ray = Ray(position, 0.0, way.direction, way.distance);
-            if bvh_traverse(ray, frame.leaf_cutoff, true).leaf != BVH_MISS {
-                share = 0.0;
-            }
+            share *= shadow_ray_share(ray);
         }
         if is_sky {
             sky = share;

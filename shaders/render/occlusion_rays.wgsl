@@ -1,8 +1,8 @@
 // occlusion_rays: ambient occlusion by rays through the trees.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
-// out  fresh_out: this frame's signal in two layers: the share of the rays that hit something, and the sum of
-//      their directions; zeros where there is no triangle
+// out  fresh_out: this frame's signal in two layers: the share of the light that what the rays meet takes, and
+//      the sum of their directions by it; zeros where there is no triangle
 //      hits_out: what one of the rays hit first, where light is to bounce there (common/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
 // horizon of the surface (common/shadow_start.wgsl), from where no light can come, is mirrored at the
@@ -87,10 +87,8 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         along -= min(2.0 * above, 0.0) * start.horizon_normal;
         let is_told = ray == zero + params.told;
         let hit = shadow_ray_hit(start, along, params.reach, !is_told);
-        if hit.t >= 0.0 {
-            hits += 1.0;
-            occluded += along;
-        }
+        hits += hit.taken;
+        occluded += hit.taken * along;
         if is_told && hit.t >= 0.0 {
             let blocker = tree_triangle(hit.leaf);
             let front = cross(blocker.v1 - blocker.v0, blocker.v2 - blocker.v0);

@@ -73,11 +73,10 @@ fn volume_light(@builtin(global_invocation_id) thread: vec3u) {
         if share > 0.0 {
             var open = 1.0;
             if (bitcast<u32>(share) >> 31u) + frame.shadow_mode != 0u {
-                let hit = bvh_traverse(Ray(position, 0.0, direction, distance), frame.leaf_cutoff, true);
-                open = select(0.0, 1.0, hit.leaf == BVH_MISS);
+                open = shadow_ray_share(Ray(position, 0.0, direction, distance));
             }
             if open > 0.0 {
-                open = volume_transmittance(position, direction, distance);
+                open *= volume_transmittance(position, direction, distance);
             }
             channels[channel % 4u] += share * open;
         }

@@ -3,6 +3,7 @@
 
 use super::{
     bindings::Layouts,
+    draw_lists::{DrawLists, Run},
     edges::{DEPTH_FORMAT, Geometry, ShadowMaps},
     frame::Prepared,
     lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
@@ -100,9 +101,9 @@ impl ShadowMap {
     }
 
     /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+    pub fn needs(&self, buffers: &SceneBuffers, blended_cast: bool, needs: &mut Needs) {
         needs.add(&self.opaque);
-        if !buffers.draws.masked_casters.is_empty() {
+        if cut_out(&buffers.draws, blended_cast).next().is_some() {
             needs.add(&self.masked);
         }
     }
@@ -210,11 +211,10 @@ impl ShadowMap {
             pass.set_pipeline(self.opaque.get(gpu)?);
             // The layout has a material; the opaque pipeline reads none, but wants one bound.
             buffers.materials.bind(&mut pass, 0);
-            let blended = draws.blended_casters.iter().filter(|_| blended_cast);
-            for run in draws.opaque_casters.iter().chain(blended) {
+            for run in &draws.opaque_casters {
                 pass.draw_indexed(run.corners(), 0, 0..1);
             }
-            for (number, run) in draws.masked_casters.iter().enumerate() {
+            for (number, run) in cut_out(draws, blended_cast).enumerate() {
                 if number == 0 {
                     pass.set_pipeline(self.masked.get(gpu)?);
                 }
@@ -228,7 +228,13 @@ impl ShadowMap {
     }
 }
 
-/// The pipeline of opaque casters, or of masked ones, which look at their alpha.
+/// Runs whose alpha decides where they cast shadows.
+fn cut_out(draws: &DrawLists, blended_cast: bool) -> impl Iterator<Item = &Run> {
+    let blended = draws.blended_casters.iter().filter(move |_| blended_cast);
+    draws.masked_casters.iter().chain(blended)
+}
+
+/// The pipeline of opaque casters, or of masked and blended ones, which look at their alpha.
 fn pipeline(
     gpu: &Gpu,
     layout: &wgpu::PipelineLayout,

@@ -103,7 +103,7 @@ impl Shadows {
         let shadows = &input.config.shadows;
         match shadows.mode {
             ShadowMode::Off => {}
-            ShadowMode::Map => self.map.needs(buffers, needs),
+            ShadowMode::Map => self.map.needs(buffers, shadows.blended_cast, needs),
             ShadowMode::Rays => {
                 if LightPlan::may_choose(input.scene, input.config) {
                     self.choice.needs(needs);

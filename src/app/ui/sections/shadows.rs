@@ -107,7 +107,7 @@ fn rays(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
             ui.checkbox(&mut shadows.compact_rays, "list")
         });
     let why = (shadows.mode == ShadowMode::Off).then_some("shadows are off");
-    let tip = "Alpha-blended surfaces cast shadows as if opaque";
+    let tip = "Alpha-blended surfaces take the share of the light that their alpha says";
     Row::new("blended", &["shadows.blended_cast"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
