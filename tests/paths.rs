@@ -443,6 +443,7 @@ fn paths_find_what_integrals_do() {
     occlusion_is_that_of_paths(&mut stage);
     mirrors_show_what_paths_do(&mut stage);
     harmonics_light_as_paths_do(&mut stage);
+    lamps_of_an_environment_are_chosen(&mut stage);
     #[cfg(target_os = "linux")]
     samples_take_no_memory(&mut stage);
 }
@@ -835,6 +836,55 @@ fn harmonics_light_as_paths_do(stage: &mut Stage<'_>) {
     hold(stage, ("harmonics", view), [0.005, 0.03], |c| {
         c.environment.rotation = 90.0;
     });
+}
+
+/// Paths find lamps of a texel each, wherever they are: at a pole, at the seam of the picture, beside each other, near
+/// edges of the cube's faces. The filter that looks them up spreads them over the texels around them.
+fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
+    let (width, height) = (128, 64);
+    let lamps = [
+        [64, 12],
+        [0, 20],
+        [127, 33],
+        [40, 0],
+        [16, 16],
+        [17, 16],
+        [80, 31],
+        [100, 45],
+    ];
+    let texel = |i: u32| {
+        let is_lamp = lamps.contains(&[i % width, i / width]);
+        let radiance = if is_lamp { 2000.0 } else { 0.02 };
+        [radiance, radiance, radiance, 1.0].map(f16::from_f32)
+    };
+    let image = EnvironmentImage {
+        name: "lamps".into(),
+        shape: Shape::Equirectangular,
+        width,
+        height,
+        texels: (0..width * height).map(texel).collect(),
+        scale: 1.0,
+        sun: None,
+        warnings: Vec::new(),
+    };
+    let ball = scene([sphere(Vec3::ZERO, 1.0, 32, 0)], vec![dull(0.8, 0.0)]);
+    let ball = keep(ball);
+    enter(stage, ball);
+    let renderer = &mut stage.renderer;
+    renderer.set_environment(stage.gpu, Some(&image)).unwrap();
+    stage.config.environment.file = "lamps".into();
+    stage.config.paths.bounces = 1;
+    let view = look_at(Vec3::new(0.5, 1.0, 2.6), Vec3::ZERO, 10.0);
+    let mut noise = |face| {
+        stage.config.environment.face = face;
+        let reference = traced(stage, ball, view, 1024);
+        Apart::new(&traced(stage, ball, view, 16), &reference)
+    };
+    let (chosen, fine) = (noise(0), noise(512));
+    println!("lamps: {chosen:?}, {fine:?}");
+    assert!(chosen.rms < 1.3 * fine.rms, "{chosen:?}, {fine:?}");
+    assert!(chosen.mean.abs() < 0.02, "{chosen:?}");
+    stage.config.environment.face = 0;
 }
 
 /// Radiance of the middle of the floor in a room of ±1 whose ceiling glows with 1: walls in parts, each even.

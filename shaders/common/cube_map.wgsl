@@ -11,6 +11,27 @@ fn cube_map_direction(face: u32, coords: vec2f) -> vec3f {
     return select(select(z, y, face < 4u), x, face < 2u);
 }
 
+// The face that a direction passes through, and the coordinates of the point there.
+struct CubeMapPlace {
+    face: u32,
+    coords: vec2f,
+}
+
+fn cube_map_place(direction: vec3f) -> CubeMapPlace {
+    let a = abs(direction);
+    let by_x = a.x >= a.y && a.x >= a.z;
+    let by_y = !by_x && a.y >= a.z;
+    let along = select(select(direction.z, direction.y, by_y), direction.x, by_x);
+    let e = direction / max(abs(along), 1.0e-20);
+    let sign = select(-1.0, 1.0, along >= 0.0);
+    let coords = select(
+        select(vec2f(sign * e.x, -e.y), vec2f(e.x, sign * e.z), by_y),
+        vec2f(-sign * e.z, -e.y),
+        by_x,
+    );
+    return CubeMapPlace(select(select(4u, 2u, by_y), 0u, by_x) + select(1u, 0u, along >= 0.0), coords);
+}
+
 // Length of the direction through a point of a face.
 fn cube_map_length(x: f32, y: f32) -> f32 {
     return sqrt(1.0 + x * x + y * y);

@@ -66,24 +66,12 @@ fn path_texel_density(chance: f32, coords: vec2f) -> f32 {
 
 // The density of a direction in the world.
 fn path_environment_density(world: vec3f) -> f32 {
-    let d = environment_direction(world);
-    let a = abs(d);
-    let by_x = a.x >= a.y && a.x >= a.z;
-    let by_y = !by_x && a.y >= a.z;
-    let along = select(select(d.z, d.y, by_y), d.x, by_x);
-    let e = d / max(abs(along), 1.0e-20);
-    let sign = select(-1.0, 1.0, along >= 0.0);
-    let coords = select(
-        select(vec2f(sign * e.x, -e.y), vec2f(e.x, sign * e.z), by_y),
-        vec2f(-sign * e.z, -e.y),
-        by_x,
-    );
-    let face = select(select(4u, 2u, by_y), 0u, by_x) + select(1u, 0u, along >= 0.0);
+    let at = cube_map_place(environment_direction(world));
     let side = params.environment_face;
-    let texel = min(vec2u(saturate(0.5 * coords + 0.5) * f32(side)), vec2u(side - 1u));
-    let index = (face * side + texel.y) * side + texel.x;
+    let texel = min(vec2u(saturate(0.5 * at.coords + 0.5) * f32(side)), vec2u(side - 1u));
+    let index = (at.face * side + texel.y) * side + texel.x;
     let chance = table_float(params.environment_word + index) - path_before(params.environment_word, index);
-    return path_texel_density(chance, coords);
+    return path_texel_density(chance, at.coords);
 }
 
 struct PathDirection {

@@ -2,7 +2,8 @@
 //
 // path_emitters     one thread per triangle that glows: its area times the luminance of its material
 // path_environment  one thread per texel of a level of the environment's cube: its luminance times its solid
-//                   angle
+//                   angle. Paths look it up with a linear filter, so it is the mean of the filtered luminance
+//                   over the texel: a lamp of one texel sheds nearly half its light from the texels around it
 // path_scan         one workgroup: turns these weights into sums of the weights so far over the sum of all;
 //                   zeros if that is 0
 #import "common/cube_map.wgsl"
@@ -40,6 +41,16 @@ fn path_emitters(
     table[params.emitter_word + count + number] = bitcast<u32>(select(0.0, weight, is_finite));
 }
 
+// Luminance of a texel of a face, or of one beyond an edge of it.
+fn luminance_at(face: u32, texel: vec2i, side: u32) -> f32 {
+    var at = CubeMapPlace(face, 2.0 * (vec2f(texel) + 0.5) / f32(side) - 1.0);
+    if any(texel < vec2i(0)) || any(texel >= vec2i(i32(side))) {
+        at = cube_map_place(cube_map_direction(face, at.coords));
+    }
+    let found = min(vec2u(saturate(0.5 * at.coords + 0.5) * f32(side)), vec2u(side - 1u));
+    return max(dot(textureLoad(cube, found, at.face, 0).rgb, LUMINANCE), 0.0);
+}
+
 @compute @workgroup_size(64)
 fn path_environment(
     @builtin(workgroup_id) workgroup: vec3u,
@@ -52,10 +63,16 @@ fn path_environment(
         return;
     }
     let texel = vec2u(number % side, number / side % side);
-    let radiance = textureLoad(cube, texel, number / (side * side), 0).rgb;
+    var luminance = 0.0;
+    for (var i = 0u; i < 9u; i++) {
+        let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        // The mean of a linear filter over a texel has 6/8 of it, and 1/8 of either neighbour.
+        let shares = select(vec2f(0.125), vec2f(0.75), step == vec2i(0));
+        luminance += shares.x * shares.y * luminance_at(number / (side * side), vec2i(texel) + step, side);
+    }
     let coords = 2.0 * (vec2f(texel) + 0.5) / f32(side) - 1.0;
     let distance = cube_map_length(coords.x, coords.y);
-    let weight = max(dot(radiance, LUMINANCE), 0.0) / (distance * distance * distance);
+    let weight = luminance / (distance * distance * distance);
     table[params.environment_word + number] = bitcast<u32>(weight);
 }
 
