@@ -1391,11 +1391,17 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     }
     check(&stage.supersampled(&pose, view, 3), "samples");
     check(&stage.supersampled(&pose, view, 1), "smaa");
-    // The channel holds it as radiance, without exposure.
-    let lit = stage.channel(Channel::Lit).texels;
-    assert!(Vec3::from_slice(&lit[40 * 12 + 5]).abs_diff_eq(colors[0], 2e-3));
-    assert!(Vec3::from_slice(&lit[40 * 3 + 5]).abs_diff_eq(background.into(), 2e-3));
-    assert_eq!(lit[40 * 3 + 5][3], 0.0);
+    // The channel holds the radiance that is shown as these colours.
+    for samples in [1, 3] {
+        stage.supersampled(&pose, view, samples);
+        let lit = stage.channel(Channel::Lit).texels;
+        let shown = |x: usize, y: usize| Vec3::from_slice(&lit[40 * y + x]) * 5.0_f32.exp2();
+        assert!(shown(5, 12).abs_diff_eq(colors[0], 2e-3));
+        assert!(shown(5, 3).abs_diff_eq(background.into(), 2e-3));
+        let over = 0.5 * (pane.base_color.truncate() + colors[1]);
+        assert!(shown(15, 17).abs_diff_eq(over, 2e-3), "{}", shown(15, 17));
+        assert_eq!(lit[40 * 3 + 5][3], 0.0);
+    }
     // The histogram is of light alone: here there is none.
     stage.config.image.exposure = ExposureMode::Histogram;
     stage.config.exposure.compensation = 1.5;

@@ -714,7 +714,6 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
         c.lights.radius = 0.0;
     });
     stage.config.lights.radius = 0.0;
-}
 
     // A pane that lets part of the light through.
     let mut pane = sheltered(0.8);
@@ -741,6 +740,7 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
         c.shadows.blended_cast = false;
     });
     stage.config.sun.enabled = Switch::Off;
+}
 
 /// Both are the share of the hemisphere, weighed with the cosine, in which nothing is: surfaces are so dark
 /// that the light between them, which the fast frame estimates, counts for nothing. What is left is the noise

@@ -1418,3 +1418,66 @@ fn no_ray_through_glass_outshines_a_furnace() {
         }
     }
 }
+
+/// Radiance of an unlit surface is one and the same to the eye, in a mirror, in a mean of samples and by paths: what
+/// the exposure shows as its colour. So is that of a plain background.
+#[test]
+fn unlit_surfaces_have_the_same_radiance_in_mirrors() {
+    use canopy::config::ImageMode;
+    let gpu = gpu();
+    let color = Vec3::new(0.2, 0.5, 0.8);
+    let wall = quad(Vec3::new(-2.0, 0.0, -1.0), 4.0 * Vec3::X, 2.0 * Vec3::Y, 0);
+    let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -3.0 * Vec3::Z, 1);
+    let unlit = Material {
+        unlit: true,
+        ..matte(color)
+    };
+    let scene = scene([wall, floor], vec![unlit, metal(Vec3::ONE, 0.0)]);
+    let view = look_at(Vec3::new(0.0, 1.0, 3.0), Vec3::new(0.0, 0.6, -1.0), 20.0);
+    let background = Vec3::new(0.3, 0.1, 0.6);
+    let mut stage = stage(&gpu, &scene, [60, 45]);
+    stage.darken();
+    stage.config.environment.background = Background::Color;
+    stage.config.image.background = background.to_array();
+    stage.config.paths.samples = 4;
+    stage.config.paths.bounces = 2;
+    for ev in [0.0, 3.0, -2.0] {
+        stage.exposure_ev = ev;
+        for (mode, samples) in [
+            (ImageMode::Fast, 1),
+            (ImageMode::Fast, 3),
+            (ImageMode::Path, 1),
+        ] {
+            stage.config.image.mode = ImageMode::Fast;
+            stage.draw(&rest(&scene), view);
+            let position = stage.channel(Channel::Position).texels;
+            stage.config.image.mode = mode;
+            let picture = stage.supersampled(&rest(&scene), view, samples);
+            let lit = stage.channel(Channel::Lit).texels;
+            let mut seen = [0; 3];
+            for (i, (at, lit)) in position.iter().zip(&lit).enumerate() {
+                let part = match Vec3::from_slice(at) {
+                    _ if at[3] == 0.0 && i < 60 * 2 => 0,
+                    p if p.x.abs() < 1.0 && p.z < -0.99 && p.y > 0.3 && p.y < 1.5 => 1,
+                    p if p.x.abs() < 1.0 && p.y < 0.01 && p.z > -0.8 && p.z < -0.3 => 2,
+                    _ => continue,
+                };
+                seen[part] += 1;
+                let expected = [background, color, color][part];
+                let found = Vec3::from_slice(lit) * ev.exp2();
+                assert!(
+                    found.abs_diff_eq(expected, 4e-3),
+                    "{mode:?} {samples} {ev}, {part}: {found}, not {expected}"
+                );
+                if part == 0 {
+                    let shown = (0..3).map(|c| f32::from(picture[4 * i + c]) / 255.0);
+                    for (shown, linear) in shown.zip(expected.to_array()) {
+                        let encoded = 1.055 * linear.powf(1.0 / 2.4) - 0.055;
+                        assert!((shown - encoded).abs() < 0.003, "{mode:?} {ev}: {shown}");
+                    }
+                }
+            }
+            assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
+        }
+    }
+}

@@ -245,7 +245,8 @@ fn path_survive(pixel: vec2u, bounce: u32) {
 // What a path finds where it meets nothing.
 fn path_escape(bounce: u32) {
     if bounce == 0u {
-        state.radiance += background_radiance(state.direction);
+        let plain = select(frame.background * frame.unlit_radiance, vec3f(0.0), frame.shows_environment != 0u);
+        state.radiance += background_radiance(state.direction) + plain;
         return;
     }
     var weight = 1.0;

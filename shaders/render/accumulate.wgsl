@@ -3,8 +3,8 @@
 //
 // in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
-//      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus
-//      display. Both are exact to f32. resolve writes the mean of shown, sRGB-encoded and dithered; fade writes
+//      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus the
+//      radiance that is shown as display. Both are exact to f32. resolve writes the mean of shown, sRGB-encoded and dithered; fade writes
 //      a mix of it and first_texture, the filtered picture of the first frame.
 // accumulate: one thread per pixel. resolve, fade: a triangle that covers the target.
 #import "common/cover.wgsl"
@@ -25,6 +25,8 @@ struct AccumulateParams {
     mean_share: f32,
     // Same as TonemapParams.dither.
     dither: u32,
+    // Same as Frame.unlit_radiance.
+    unlit_radiance: f32,
 }
 
 @group(0) @binding(0) var<uniform> first_row: u32;
@@ -50,7 +52,7 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     let covered = display_coverage(hdr.a, params.transparent);
     let toned = display_covered(hdr.rgb * exposure.scale, covered, zero + params.curve);
     let light = vec4f(saturate(toned + display), covered);
-    let lit = hdr + vec4f(display, 0.0);
+    let lit = hdr + vec4f(display * params.unlit_radiance, 0.0);
     let at = pixel.y * params.width + pixel.x;
     if zero + params.index == 0u {
         shown[at] = light;

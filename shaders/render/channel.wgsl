@@ -190,7 +190,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     }
     if channel == CHANNEL_LIT {
         let lit = textureLoad(hdr_texture, pixel, 0);
-        value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb;
+        value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb * frame.unlit_radiance;
         alpha = lit.a;
     }
     if channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED {

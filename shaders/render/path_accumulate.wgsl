@@ -4,8 +4,8 @@
 // out  sums: PATH_SUM_WORDS a pixel, words of numbers with PATH_FRACTION binary digits behind the point, the
 //      lowest first. Integers lose nothing, and their sum is the same in any order: parts of the
 //      samples may be summed on other machines. What is too large for them is the largest
-//      hdr_out: the mean; alpha is the share of samples that meet a surface; display_out: the plain
-//      background behind them
+//      hdr_out: the mean without the plain background; alpha is the share of samples that meet a surface;
+//      display_out: the plain background behind them
 // One thread per pixel.
 #import "common/frame.wgsl"
 #import "common/half_float.wgsl"
@@ -62,8 +62,11 @@ fn path_resolve(@builtin(global_invocation_id) id: vec3u) {
         sum = sum * 4294967296.0 + vec4f(sums[at + PATH_SUM_WORDS - 1u - i]);
     }
     let mean = sum * PATH_SUM_UNIT / f32(params.count);
-    let seen = vec4f(min(mean.rgb, vec3f(RADIANCE_MAX)), saturate(mean.a));
-    textureStore(hdr_out, pixel, half_float_round(seen));
-    let behind = select(frame.background, vec3f(0.0), frame.shows_environment != 0u);
-    textureStore(display_out, pixel, half_float_round(vec4f((1.0 - seen.a) * behind, 0.0)));
+    let alpha = saturate(mean.a);
+    let behind = (1.0 - alpha) * select(frame.background, vec3f(0.0), frame.shows_environment != 0u);
+    // Rounding may leave nothing of the background where it is all that is seen: dither would show it.
+    let is_plain = alpha == 0.0 && frame.shows_environment == 0u;
+    let lit = select(max(mean.rgb - behind * frame.unlit_radiance, vec3f(0.0)), vec3f(0.0), is_plain);
+    textureStore(hdr_out, pixel, half_float_round(vec4f(min(lit, vec3f(RADIANCE_MAX)), alpha)));
+    textureStore(display_out, pixel, half_float_round(vec4f(behind, 0.0)));
 }

@@ -802,6 +802,8 @@ gpu_structs! {
         mean_share: f32,
         /// As [`TonemapParams::dither`].
         dither: u32,
+        /// As [`Frame::unlit_radiance`].
+        unlit_radiance: f32,
     }
     /// How two pictures are shown together.
     CompareParams {

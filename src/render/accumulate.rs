@@ -79,6 +79,7 @@ impl Accumulate {
                 transparent: u32::from(frame.is_transparent()),
                 mean_share: frame.sample.mean_share(),
                 dither: u32::from(frame.config.image.dither),
+                unlit_radiance: frame.unlit_radiance(),
             },
         );
         recording.dispatch_pixels(

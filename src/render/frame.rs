@@ -361,6 +361,11 @@ impl<'a> Prepared<'a> {
         })
     }
 
+    /// Radiance that is shown like a colour of 1.
+    pub fn unlit_radiance(&self) -> f32 {
+        (-self.exposure_ev).exp2()
+    }
+
     /// Width over height.
     pub fn aspect(&self) -> f32 {
         aspect(self.size)
@@ -583,22 +588,22 @@ impl FrameUniforms {
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
             sample_index: input.sample_index,
-            pixel_side: input.view.pixel_side(input.size[1]),
-            sun_radius: lights::sun_disc_radius(&config.sun),
-            texture_bias: input.texture_bias,
-            ground_albedo: config.environment.ground_albedo,
-            biases_textures: u32::from(input.texture_bias != 0.0),
             cut_out_index: if input.jitter == Vec2::ZERO {
                 0
             } else {
                 input.sample_index
             },
+            pixel_side: input.view.pixel_side(input.size[1]),
+            sun_radius: lights::sun_disc_radius(&config.sun),
+            texture_bias: input.texture_bias,
+            ground_albedo: config.environment.ground_albedo,
+            biases_textures: u32::from(input.texture_bias != 0.0),
             counts_cost: u32::from(input.counts_cost),
             reflect_below: match input.traces_reflections {
                 true => config.reflections.below(),
                 false => 0.0,
             },
-            unlit_radiance: (-input.exposure_ev).exp2(),
+            unlit_radiance: input.unlit_radiance(),
             materials_without: without(&config.materials),
             fog_density: config.fog.density,
             fog_base: config.fog.height - input.buffers.origin.y,

@@ -70,7 +70,8 @@ struct PathsOf {
     lights: Vec<Light>,
     pose: Pose,
     config: Config,
-    unlit: f32,
+    /// 0 where nothing is shown in a colour that is given.
+    exposure_ev: f32,
 }
 
 /// The settings of a frame that shows `channel`: with paths, of the fast frame only what other passes need.
@@ -321,6 +322,8 @@ impl PathsOf {
         // What is not of the light changes nothing of it: nor do kernels, and the target may grow.
         let mut config = Config::default();
         config.image.background = frame.config.image.background;
+        let is_plain = frame.config.environment.background == config::Background::Color;
+        let is_given = is_plain || frame.scene.materials.iter().any(|material| material.unlit);
         config.environment = frame.config.environment.clone();
         config.sun = frame.config.sun.clone();
         config.materials = frame.config.materials.clone();
@@ -349,7 +352,7 @@ impl PathsOf {
             lights: frame.lights.clone(),
             pose: frame.pose.clone().into_owned(),
             config,
-            unlit: match frame.scene.materials.iter().any(|material| material.unlit) {
+            exposure_ev: match is_given {
                 true => frame.exposure_ev,
                 false => 0.0,
             },
