@@ -175,10 +175,17 @@ fn masks_cover_the_same_share_at_every_distance() {
     ];
     for (what, cut) in cuts {
         let share = cut.share();
-        for (place, (card, view)) in [("facing", facing()), ("receding", receding())] {
+        // Of the panel a part is seen, whose share is that of the whole where the texture repeats often.
+        for (place, (card, view), repeats) in
+            [("facing", facing(), 1.0), ("receding", receding(), 16.0)]
+        {
             let mut solid = scene([card], vec![matte(Vec3::ONE)]);
             solid.materials[0].double_sided = true;
             let mut masked = solid.clone();
+            let cut = Cut {
+                repeats: repeats * cut.repeats,
+                ..cut
+            };
             cut.apply(&mut masked, 0, AlphaMode::Mask);
             for (side, samples) in [(250, 1), (126, 1), (62, 1), (30, 1), (62, 16), (18, 16)] {
                 let size = [side; 2];
