@@ -6,6 +6,7 @@
 //      winding_sign: found (accel/nearest.wgsl), whose distance becomes negative where the number is above 0.5
 // Nodes that are far away count as one dipole (Barill et al. 2018); near triangles by their solid angle (van Oosterom
 // and Strackee 1983). One thread per point.
+#import "common/angle.wgsl"
 #import "common/bvh_walk.wgsl"
 #import "common/dispatch.wgsl"
 
@@ -45,7 +46,7 @@ fn half_solid_angle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     if volume == 0.0 && rest == 0.0 {
         return 0.0;
     }
-    return atan2(volume, rest);
+    return angle_of(volume, rest);
 }
 
 fn winding_number(point: vec3f) -> f32 {
