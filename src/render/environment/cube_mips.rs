@@ -1,6 +1,6 @@
 //! `cube_mips`: the coarser levels of a cube, weighed by exact solid angles.
 
-use super::cube::Cube;
+use super::{cube::Cube, cube_edges::CubeEdges};
 use crate::{
     Result,
     gpu::{
@@ -15,6 +15,7 @@ use wgpu::TextureFormat as Format;
 #[derive(Debug)]
 pub struct CubeMips {
     kernel: Kernel,
+    edges: CubeEdges,
 }
 
 impl CubeMips {
@@ -24,6 +25,7 @@ impl CubeMips {
         let bindings = [FloatArray, StoreArray(Format::Rgba16Float)];
         Self {
             kernel: Kernel::new(gpu, path, "cube_mips", &[], &bindings),
+            edges: CubeEdges::new(gpu),
         }
     }
 
@@ -43,6 +45,7 @@ impl CubeMips {
             self.kernel
                 .dispatch(gpu, &mut pass, &[], &[&views[0], &views[1]], texels)?;
         }
-        Ok(())
+        drop(pass);
+        self.edges.record(gpu, scope, cube)
     }
 }
