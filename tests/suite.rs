@@ -14,6 +14,7 @@ mod compare;
 mod depth_of_field;
 mod deviation;
 mod docs;
+mod drivers;
 mod edits;
 mod environment;
 mod environment_cubes;
