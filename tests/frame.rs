@@ -559,6 +559,26 @@ fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
     scene
 }
 
+/// Where the G-buffer holds depths, moves what pixels show along their rays onto the triangles, as shadow rays do; see
+/// [`common::subpixel`]. Pixels that show something else there, at silhouettes, show nothing.
+fn on_triangles(
+    gpu: &Gpu,
+    triangles: &[Triangle],
+    mut position: FloatImage,
+    eye: Vec3,
+) -> FloatImage {
+    if common::subpixel(gpu) > 0.0 {
+        for texel in &mut position.texels {
+            let along = Vec3::from_slice(texel) - eye;
+            let hit = closest_hit(triangles, eye, along, 0.9, 1.1).filter(|_| texel[3] != 0.0);
+            *texel = hit.map_or([0.0; 4], |(_, t)| {
+                (eye + along * t as f32).extend(1.0).into()
+            });
+        }
+    }
+    position
+}
+
 /// Whether a light at `to_light` (a point, or with w = 0 a direction) is visible from each pixel, tested
 /// against every triangle in f64. `None` where rounding decides: where a triangle's edge, or the terminator,
 /// passes within a hair of the ray.
@@ -646,7 +666,13 @@ const SIZE: [u32; 2] = [120, 80];
 /// With maps, whose edges are as wide as their filter, one in 14 may: the spot's cone is so wide that its one
 /// map is coarse and does not cover its rim.
 fn check_shadows(gpu: &Gpu, scene: &Scene, view: View, to_light: glam::Vec4, name: &str) {
-    for (mode, one_in) in [(ShadowMode::Rays, 1000), (ShadowMode::Map, 14)] {
+    // Rays start on the triangle itself: where points lie beside it, as far beside the point.
+    let rays = if common::subpixel(gpu) > 0.0 {
+        200
+    } else {
+        1000
+    };
+    for (mode, one_in) in [(ShadowMode::Rays, rays), (ShadowMode::Map, 14)] {
         check_shadows_by(mode, one_in, gpu, scene, view, to_light, name);
     }
 }
@@ -673,6 +699,7 @@ fn check_shadows_by(
     );
     let merged = stage.merged();
     let soup = triangles(&merged.positions, &merged.indices);
+    let position = on_triangles(gpu, &soup, position, view.eye());
     let mut brute = brute_force(&soup, &position, &normal, to_light, |_, _| true);
     let mesh = stage.channel(Channel::Mesh);
     let seen = [&position, &normal, &mesh];
@@ -1586,28 +1613,45 @@ fn the_gbuffer_holds_what_brute_force_sees() {
         stage.channel(Channel::Mesh),
     );
     let corners = view.corners(SIZE[0] as f32 / SIZE[1] as f32);
+    let (subpixel, pixel_side) = (common::subpixel(&gpu), view.pixel_side(SIZE[1])[1]);
     let (mut differing, mut covered) = (0, 0);
     for (i, (p, m)) in position.texels.iter().zip(&mesh.texels).enumerate() {
         let x = (i as u32 % SIZE[0]) as f32 + 0.5;
         let y = (i as u32 / SIZE[0]) as f32 + 0.5;
         let (x, y) = (x / SIZE[0] as f32, 1.0 - y / SIZE[1] as f32);
         // Near corners: left bottom, right bottom, left top.
-        let through = corners[0] + x * (corners[1] - corners[0]) + y * (corners[2] - corners[0]);
-        let direction = (through - view.eye()).normalize();
-        let hit = closest_hit(&soup, view.eye(), direction, 0.0, 100.0);
-        covered += usize::from(hit.is_some());
-        let same = match hit {
-            None => p[3] == 0.0,
-            Some((triangle, t)) => {
-                let at = view.eye() + direction * t as f32;
-                let of = merged
-                    .meshes
-                    .iter()
-                    .position(|range| range.contains(&(triangle as u32)));
-                p[3] == 1.0 && at.distance(Vec3::from_slice(p)) < 1e-3 && of == Some(m[0] as usize)
+        let same = |[right, up]: [f32; 2]| {
+            let (x, y) = (x + right / SIZE[0] as f32, y + up / SIZE[1] as f32);
+            let through =
+                corners[0] + x * (corners[1] - corners[0]) + y * (corners[2] - corners[0]);
+            let direction = (through - view.eye()).normalize();
+            match closest_hit(&soup, view.eye(), direction, 0.0, 100.0) {
+                None => p[3] == 0.0,
+                Some((triangle, t)) => {
+                    let at = view.eye() + direction * t as f32;
+                    let of = merged
+                        .meshes
+                        .iter()
+                        .position(|range| range.contains(&(triangle as u32)));
+                    let [a, b, c] = soup[triangle];
+                    let normal = (b - a).cross(c - a).normalize();
+                    let off = Vec3::from_slice(p) - at;
+                    // A corner that is drawn beside its place moves the plane by as much.
+                    let reach = subpixel * pixel_side * t as f32;
+                    let is_near = if reach > 0.0 {
+                        off.dot(normal).abs() < 1e-3 + reach
+                    } else {
+                        off.length() < 1e-3
+                    };
+                    p[3] == 1.0 && is_near && of == Some(m[0] as usize)
+                }
             }
         };
-        differing += usize::from(!same);
+        covered += usize::from(p[3] == 1.0);
+        let d = subpixel / f32::sqrt(2.0);
+        let places = [[0.0, 0.0], [-d, -d], [d, -d], [-d, d], [d, d]];
+        let places = &places[..if subpixel > 0.0 { 5 } else { 1 }];
+        differing += usize::from(!places.iter().any(|place| same(*place)));
     }
     // Silhouettes may fall on either side of a pixel's centre.
     assert!(covered > 4000, "{covered} pixels test little");

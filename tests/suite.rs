@@ -15,6 +15,7 @@ mod cut_outs;
 mod depth_of_field;
 mod deviation;
 mod docs;
+mod drivers;
 mod edits;
 mod environment;
 mod environment_cubes;

@@ -3,6 +3,7 @@
 //
 // Nodes that are far away count as one dipole (Barill et al. 2018); near triangles by their solid angle (van Oosterom
 // and Strackee 1983).
+#import "common/angle.wgsl"
 #import "common/bvh_walk.wgsl"
 
 // How many times its size a node has to be away.
@@ -25,7 +26,7 @@ fn bvh_half_solid_angle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     if volume == 0.0 && rest == 0.0 {
         return 0.0;
     }
-    return atan2(volume, rest);
+    return angle_of(volume, rest);
 }
 
 // The winding number of a point. The moments of the nodes lie behind `first_node` pairs of rows.

@@ -5,6 +5,7 @@
 //                     and 10 bits); that at grazing incidence (square root, 8 bits each) and the share that the
 //                     sheen leaves, 8; coat, its roughness (square root), anisotropy and its direction, 8 each
 // glass   rg32uint    absorption, shared exponent (rgb9e5); transmission 16, index of refraction 16 (0 where thin)
+#import "common/angle.wgsl"
 #import "common/basis.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/reflection.wgsl"
@@ -71,7 +72,7 @@ fn lobes_pack(l: Lobes, normal: vec3f) -> PackedLobes {
     let f90 = pack4x8unorm(vec4f(sqrt(saturate(l.f90)), l.under_sheen));
     let basis = basis_about(normal);
     // A direction and its opposite are the same.
-    let angle = atan2(dot(l.along, basis.bitangent), dot(l.along, basis.tangent));
+    let angle = angle_of(dot(l.along, basis.bitangent), dot(l.along, basis.tangent));
     let turn = u32(round(fract(angle / PI + 1.0) * 256.0)) & 255u;
     let levels = pack4x8unorm(vec4f(l.coat, sqrt(l.coat_roughness), l.anisotropy, 0.0));
     let ior = u32(round(clamp(l.ior * 16384.0, 0.0, 65535.0)));

@@ -46,6 +46,7 @@ pub static SHADERS: Library = Library {
         "accel/tlas_leaves.wgsl",
         "accel/trace.wgsl",
         "accel/winding.wgsl",
+        "common/angle.wgsl",
         "common/box.wgsl",
         "common/bvh.wgsl",
         "common/bvh_crossings.wgsl",

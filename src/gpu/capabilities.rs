@@ -71,6 +71,8 @@ pub struct Capabilities {
     pub cube_face: u32,
     /// The same for the cube map of a procedural sky.
     pub sky_face: u32,
+    /// Whether kernels filter cubes wrongly at the edges of faces until a draw has read the cube: SwiftShader.
+    pub cube_edges_drawn: bool,
     /// Whether paths of light are followed by several kernels, because threads that wait for longer paths cost more
     /// than what the kernels hand each other.
     pub separate_path_kernels: bool,
@@ -111,6 +113,7 @@ impl Capabilities {
             anisotropic_numbers: !is_software,
             cube_face: if is_software { 256 } else { 1024 },
             sky_face: if is_software { 64 } else { 256 },
+            cube_edges_drawn: info.driver.starts_with("SwiftShader"),
             separate_path_kernels: !is_software,
             bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
             norm16_textures: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),

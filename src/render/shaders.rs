@@ -178,6 +178,7 @@ pub static SHADERS: Library = Library {
         "render/depth_of_field.wgsl",
         "render/deviation.wgsl",
         "render/environment/brdf_table.wgsl",
+        "render/environment/cube_edges.wgsl",
         "render/environment/cube_mips.wgsl",
         "render/environment/equirect.wgsl",
         "render/environment/prefilter.wgsl",

@@ -49,6 +49,16 @@ pub(crate) fn own_gpu() -> Gpu {
     gpu
 }
 
+/// Distance in pixels by which corners of triangles may be drawn beside their places: Vulkan promises four bits of
+/// subpixel precision along each axis. Where the G-buffer holds depths, points lie as far off their triangles; software
+/// adapters with positions in it have those of the triangles.
+pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
+    match gpu.capabilities.arrays {
+        Arrays::Buffers => f32::sqrt(2.0) / 16.0,
+        Arrays::Textures => 0.0,
+    }
+}
+
 /// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Shared {
     Shared::of("portable", || {

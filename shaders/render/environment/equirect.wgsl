@@ -10,6 +10,7 @@
 // (between texels of the image this is linear interpolation). Longitudes wrap around; across a pole a row
 // continues half a turn away. `equirect`: one thread per texel of all six faces, from first_row on.
 // `resample`: the same, from faces.
+#import "common/angle.wgsl"
 #import "common/cube_box.wgsl"
 #import "common/half_float.wgsl"
 #import "common/unseen.wgsl"
@@ -60,7 +61,7 @@ fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
 fn equirect_box(direction: vec3f, height: f32, texel: f32) -> vec3f {
     let sine = max(length(direction.xz), 1.0e-7);
     let is_pole = all(direction.xz == vec2f(0.0));
-    let longitude = atan2(direction.z, select(direction.x, 1.0, is_pole));
+    let longitude = angle_of(direction.z, select(direction.x, 1.0, is_pole));
     // acos(y) would lose all its digits near a pole.
     let colatitude = atan2(sine, direction.y);
     let rows = f32(params.size.y);

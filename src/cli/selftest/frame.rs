@@ -46,6 +46,17 @@ use std::sync::Arc;
 const NAME: &str = "chosen";
 const SIZE: [u32; 2] = [96, 72];
 const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
+/// Pixels along each axis by which corners of triangles may be drawn beside their places: Vulkan promises four bits of
+/// subpixel precision.
+const SUBPIXEL: f64 = 1.0 / 16.0;
+/// Places in a pixel, from its middle, of which one at least sees what the pixel shows.
+const SUBPIXELS: [[f64; 2]; 5] = [
+    [0.0, 0.0],
+    [-SUBPIXEL, -SUBPIXEL],
+    [SUBPIXEL, -SUBPIXEL],
+    [-SUBPIXEL, SUBPIXEL],
+    [SUBPIXEL, SUBPIXEL],
+];
 /// As far as rays reach.
 const FAR: f64 = 1e30;
 
@@ -169,19 +180,29 @@ impl Stage {
         let [position] = self.channels([Channel::Position])?;
         let (eye, camera) = (self.moment.view.eye(), self.camera());
         let offset_from_clip = camera.clip_from_offset.inverse();
+        let [_, pixel_side] = self.moment.view.pixel_side(SIZE[1]);
         let is_right = |(index, texel): (u32, &[f32; 4])| {
             let middle = DVec2::new((index % SIZE[0]).into(), (index / SIZE[0]).into()) + 0.5;
-            if texel[3] == 1.0 {
-                let at = Vec3::from_slice(texel);
-                let nearest = closest_hit(&self.triangles, eye, at - eye, 1e-3, FAR);
-                let place = camera.in_picture(at.as_dvec3(), SIZE);
-                return nearest.is_some_and(|(_, t)| (t - 1.0).abs() < 1e-4)
-                    && place.is_some_and(|place| place.distance(middle) < 0.01);
+            let at = Vec3::from_slice(texel);
+            let is_seen = texel[3] == 1.0;
+            let place = is_seen.then(|| camera.in_picture(at.as_dvec3(), SIZE));
+            if place.is_some_and(|at| at.is_none_or(|at| at.distance(middle) > 0.01)) {
+                return false;
             }
-            let size = DVec2::new(SIZE[0].into(), SIZE[1].into());
-            let clip = (2.0 * middle / size - 1.0) * DVec2::new(1.0, -1.0);
-            let along = offset_from_clip.project_point3(clip.extend(0.5)).as_vec3();
-            closest_hit(&self.triangles, eye, along, 0.0, FAR).is_none()
+            SUBPIXELS.iter().any(|beside| {
+                let size = DVec2::new(SIZE[0].into(), SIZE[1].into());
+                let place = middle + DVec2::from_array(*beside);
+                let clip = (2.0 * place / size - 1.0) * DVec2::new(1.0, -1.0);
+                let along = offset_from_clip.project_point3(clip.extend(0.5)).as_vec3();
+                let hit = closest_hit(&self.triangles, eye, along, 0.0, FAR);
+                hit.map_or(!is_seen, |(triangle, _)| {
+                    let [a, b, c] = self.triangles[triangle];
+                    let off = (at - a).dot((b - a).cross(c - a).normalize_or_zero()).abs();
+                    // The plane moves by as much as its corners.
+                    let beside = SUBPIXEL as f32 * f32::sqrt(2.0) * pixel_side;
+                    is_seen && off < (1e-4 + beside) * at.distance(eye)
+                })
+            })
         };
         let right = (0..)
             .zip(&position)

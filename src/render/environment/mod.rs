@@ -3,6 +3,7 @@
 
 pub mod brdf_table;
 mod cube;
+mod cube_edges;
 pub mod cube_mips;
 pub mod equirect;
 pub mod prefilter;

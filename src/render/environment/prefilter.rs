@@ -1,6 +1,6 @@
 //! `prefilter`: the cube that glossy surfaces mirror, a level for each of some roughnesses.
 
-use super::cube::Cube;
+use super::{cube::Cube, cube_edges::CubeEdges};
 use crate::{
     Error, Result,
     gpu::{
@@ -55,6 +55,7 @@ impl PrefilterSettings {
 pub struct Prefilter {
     settings: PrefilterSettings,
     kernel: Kernel,
+    edges: CubeEdges,
     sampler: wgpu::Sampler,
     /// Parameters of each step, by face and levels of the cube.
     params: HashMap<[u32; 2], UniformArray<PrefilterParams>>,
@@ -89,6 +90,7 @@ impl Prefilter {
         Ok(Self {
             settings,
             kernel: Kernel::new(gpu, path, "prefilter", &[], &bindings),
+            edges: CubeEdges::new(gpu),
             params: HashMap::new(),
             sets: HashMap::new(),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -173,7 +175,7 @@ impl Prefilter {
                 prefiltered.texture.as_image_copy(),
                 extent,
             );
-            return Ok(());
+            return self.edges.record(gpu, scope, prefiltered);
         }
         let [first_row, end_row] = step.rows;
         let count = self.count(step.level, prefiltered.levels);
@@ -213,7 +215,8 @@ impl Prefilter {
             ],
             texels,
         )?;
-        Ok(())
+        drop(pass);
+        self.edges.record(gpu, scope, prefiltered)
     }
 }
 

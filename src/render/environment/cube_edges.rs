@@ -1,0 +1,49 @@
+//! `cube_edges`: lets dispatches filter a cube across the edges of its faces on drivers that prepare it in draws alone.
+
+use super::cube::Cube;
+use crate::{
+    Result,
+    gpu::{
+        Cover, Gpu, GpuImage,
+        pass::{self, Binding},
+        profiler::Scope,
+    },
+};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const FORMAT: Format = Format::R8Unorm;
+
+/// The pass; `None` where [`Capabilities::cube_edges_drawn`](crate::gpu::Capabilities::cube_edges_drawn) is false.
+#[derive(Debug)]
+pub(super) struct CubeEdges(Option<(Cover, GpuImage)>);
+
+impl CubeEdges {
+    pub(super) fn new(gpu: &Gpu) -> Self {
+        let path = "render/environment/cube_edges.wgsl";
+        Self(gpu.capabilities.cube_edges_drawn.then(|| {
+            let cover = Cover::new(gpu, path, "cube_edges", &[Binding::Cube]);
+            let usage = Usage::RENDER_ATTACHMENT;
+            (
+                cover.for_formats(&[FORMAT]),
+                GpuImage::new(gpu, "cube_edges", [1, 1], FORMAT, usage),
+            )
+        }))
+    }
+
+    /// Records the draw for `cube`, whose texels have been written.
+    pub(super) fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube) -> Result<()> {
+        let Some((cover, target)) = &self.0 else {
+            return Ok(());
+        };
+        let descriptor = wgpu::RenderPassDescriptor {
+            label: Some("cube_edges"),
+            color_attachments: &[Some(pass::color(
+                &target.view,
+                wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+            ))],
+            ..Default::default()
+        };
+        let mut pass = scope.scoped_render_pass("cube_edges", descriptor);
+        cover.draw(gpu, &mut pass, FORMAT, &[&cube.view])
+    }
+}
