@@ -1660,7 +1660,7 @@ fn squares_below(root: [f64; 3], child: [f64; 3]) -> Vec<u8> {
     let mut nodes: Vec<_> = (0..5).map(square).collect();
     nodes.push(json!({ "translation": root, "children": [0, 1, 2, 3, 4] }));
     builder.json["nodes"] = json!(nodes);
-    builder.json["scenes"][0]["nodes"] = json!([5]);
+    builder.json["scenes"] = json!([{ "nodes": [5] }]);
     builder.glb()
 }
 

@@ -704,7 +704,7 @@ fn nodes_are_composed_in_doubles() {
         builder.json["nodes"][2]["translation"] = json!([0.001, 1.3, 0.2]);
         let joint_root = builder.push("nodes", json!({}));
         builder.json["nodes"][joint_root] = json!({ "translation": root, "children": [0, 1] });
-        builder.json["scenes"][0]["nodes"] = json!([joint_root]);
+        builder.json["scenes"] = json!([{ "nodes": [joint_root] }]);
         let input = builder.floats("SCALAR", &[0., 1.]);
         let output = builder.floats("VEC3", &[0., 0., 0., 0.25, 0.003, 0.]);
         builder.push(

@@ -93,7 +93,7 @@ fn eight() -> Vec<Triangle> {
     let cut = squares.flat_map(|(i, k)| {
         let [a, b, c, d] =
             [(i, k), (i + 1, k), (i + 1, k + 1), (i, k + 1)].map(|(i, k)| corner(i, k));
-        [[a, c, b], [a, d, c]]
+        [[a, b, c], [a, c, d]]
     });
     cut.collect()
 }
