@@ -70,7 +70,11 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(mut args) => {
             let from = args.from.clone();
             let made = from.as_deref().map(Provenance::required).transpose()?;
-            let limits = config()?.load;
+            // Settings may come from a pipe, which is read once: only a picture needs limits before.
+            let limits = match from {
+                Some(_) => config()?.load,
+                None => canopy::config::Config::default().load,
+            };
             let search = from
                 .as_deref()
                 .map(|picture| Search::beside(picture, &limits));
@@ -79,6 +83,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
                 args.follow(made, search)?;
             }
             let config = cli.common.settings_over(over, &args.look)?;
+            check_keys(&config)?;
             cli::render::run(args, config, quiet)?;
         }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,

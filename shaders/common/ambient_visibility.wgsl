@@ -12,11 +12,13 @@ struct AmbientVisibility {
     bounced: vec3f,
     // 1 where the visibility is that of two rays alone, 0 where it is a mean of many.
     is_pair: f32,
+    // True if rays have found it.
+    is_traced: bool,
 }
 
 // The ambient visibility of a surface that nothing occludes.
 fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
-    return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0);
+    return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0, false);
 }
 
 // Packs 10 bits of visibility above a direction of 2 × 11 bits, and the bounced light.
@@ -27,7 +29,7 @@ fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
 }
 
 fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
-    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0);
+    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0, true);
 }
 
 // The share of diffuse environment light that arrives in the end, straight or by way of the neighbours that occlude,

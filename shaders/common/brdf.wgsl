@@ -35,24 +35,27 @@ fn brdf_terminator(smooth_normal: vec3f, normal: vec3f, to_light: vec3f) -> f32 
     return select(g * (1.0 + g * (1.0 - g)), 1.0, is_off);
 }
 
-// Light that microfacets scatter again, over that which they scatter once, for a Fresnel reflectance of 1.
-// `split` is the scale and bias of the split-sum table; their sum is the albedo of a single scattering.
-fn brdf_again(split: vec2f) -> f32 {
-    let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
-    return select(1.0 / max(split.x + split.y, 0.05) - 1.0, 0.0, is_off);
+// True if microfacets and layers scatter light once, as in glTF's BRDF.
+fn brdf_is_single() -> bool {
+    return (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
 }
 
-// Share of refracted light that the facets let out, at a cosine to the normal behind the surface. What they hold back
-// leaves after further scattering.
-fn brdf_let_out(cosine: f32, alpha: f32) -> f32 {
-    let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
-    return select(1.0, ggx_masking(cosine, alpha), is_off);
+// Ratio of multiple to single scattering of a lobe with a Fresnel reflectance of 1. `split` is the scale and bias of the
+// split-sum table; their sum is the albedo of a single scattering.
+fn brdf_multiple_ratio(split: vec2f) -> f32 {
+    return select(1.0 / max(split.x + split.y, 0.05) - 1.0, 0.0, brdf_is_single());
+}
+
+// Masking of refracted light at a cosine to the normal behind the surface. With multiple scattering, masked light leaves
+// after further scattering.
+fn brdf_transmitted_masking(cosine: f32, alpha: f32) -> f32 {
+    return select(1.0, ggx_masking(cosine, alpha), brdf_is_single());
 }
 
 // Directional albedo of a specular lobe; `f0` and `f90` are the reflectances at normal and at grazing
 // incidence.
 fn brdf_albedo(f0: vec3f, f90: vec3f, split: vec2f) -> vec3f {
-    return (f0 * split.x + f90 * split.y) * (1.0 + f0 * brdf_again(split));
+    return (f0 * split.x + f90 * split.y) * (1.0 + f0 * brdf_multiple_ratio(split));
 }
 
 // The BRDF towards the eye, but for its dependence on the light.
@@ -69,16 +72,16 @@ struct BrdfEye {
 
 fn brdf_eye(s: Surface, to_eye: vec3f, growth: f32) -> BrdfEye {
     let split = brdf_table_at(s.roughness, abs(dot(s.normal, to_eye)));
-    let again = brdf_again(split);
-    let dielectric = 1.0 + 0.04 * again;
-    let metal = 1.0 + s.albedo * again;
-    let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
-    let below = select(1.0 - brdf_albedo(vec3f(0.04), vec3f(1.0), split).x, 0.96, is_off);
+    let ratio = brdf_multiple_ratio(split);
+    let dielectric = 1.0 + 0.04 * ratio;
+    let metal = 1.0 + s.albedo * ratio;
+    let is_single = brdf_is_single();
+    let below = select(1.0 - brdf_albedo(vec3f(0.04), vec3f(1.0), split).x, 0.96, is_single);
     return BrdfEye(
         mix(vec3f(0.04 * dielectric), s.albedo * metal, s.metallic),
         mix(vec3f(0.96 * dielectric), (1.0 - s.albedo) * metal, s.metallic),
         (1.0 - s.metallic) * below * s.albedo / PI,
-        select(0.0, 1.0, is_off),
+        select(0.0, 1.0, is_single),
         growth,
     );
 }
@@ -109,17 +112,17 @@ fn brdf_reflected(s: Surface, split: vec2f) -> vec3f {
     return mix(dielectric, metal, s.metallic);
 }
 
-// Share of the environment that the material's occlusion texture leaves. Where occlusion is traced, rays find
-// what the texture was baked from, and counting both would darken twice.
-fn brdf_cavity(s: Surface) -> f32 {
-    return select(s.occlusion, 1.0, frame.occlusion != 0u);
+// Share of the environment that the material's occlusion texture leaves. Rays that trace occlusion find what the texture
+// was baked from, and counting both would darken twice.
+fn brdf_cavity(s: Surface, ambient: AmbientVisibility) -> f32 {
+    return select(s.occlusion, 1.0, ambient.is_traced);
 }
 
 // Environment lighting, attenuated by the ambient visibility, and what bounces off what occludes it. The specular lobe
 // reads the prefiltered radiance along the mirror direction, but for the share that rays have found; diffuse light
 // reads the irradiance about the bent normal.
 fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: Reflected) -> vec3f {
-    let n_dot_v = saturate(dot(s.normal, to_eye));
+    let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let specular = brdf_reflected(s, split);
     let below = (1.0 - s.metallic) * (1.0 - brdf_albedo(vec3f(0.04), vec3f(1.0), split));
@@ -128,6 +131,6 @@ fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected
     let open = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
     let mirrored = ambient_specular(ambient, open, n_dot_v, s.roughness);
     let unseen = (1.0 - reflected.share) * specular * mirrored;
-    return (unseen + s.albedo * below * diffuse_light) * brdf_cavity(s)
+    return (unseen + s.albedo * below * diffuse_light) * brdf_cavity(s, ambient)
         + reflected.share * specular * reflected.radiance;
 }

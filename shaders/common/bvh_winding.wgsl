@@ -6,7 +6,7 @@
 #import "common/angle.wgsl"
 #import "common/bvh_walk.wgsl"
 
-// How many times its size a node has to be away.
+// Distance, in sizes of a node, from which it counts as a dipole.
 const BVH_DIPOLE_REACH = 2.5;
 // The solid angle of all directions.
 const BVH_WHOLE_ANGLE = 12.566371;

@@ -7,12 +7,12 @@
 #import "common/alpha.wgsl"
 #import "common/material.wgsl"
 #import "common/sampling.wgsl"
+#import "common/unseen.wgsl"
 
-// By loads, because software adapters read other levels than they are told where a texture is filtered
+// Loads the texel: software adapters sample other levels than they are told where a texture is filtered
 // anisotropically.
-fn cut_out_texel(x: i32, y: i32) -> f32 {
+fn cut_out_texel(modes: u32, x: i32, y: i32) -> f32 {
     let size = vec2i(textureDimensions(base_color_texture));
-    let modes = material.flags / MATERIAL_SAMPLER;
     let texel = vec2i(alpha_wrap(x, size.x, modes & 3u), alpha_wrap(y, size.y, (modes >> 2u) & 3u));
     return textureLoad(base_color_texture, texel, 0).a;
 }
@@ -31,8 +31,9 @@ fn cut_out_alpha(uv: vec4f, color: vec4f, u: vec2f) -> f32 {
     let corner = floor(select(at, at - 0.5, is_linear));
     let weight = select(vec2f(0.0), at - 0.5 - corner, is_linear);
     let c = vec2i(corner);
-    let top = mix(cut_out_texel(c.x, c.y), cut_out_texel(c.x + 1, c.y), weight.x);
-    let bottom = mix(cut_out_texel(c.x, c.y + 1), cut_out_texel(c.x + 1, c.y + 1), weight.x);
+    let modes = unseen_zero(uv.x * uv.x) + material.flags / MATERIAL_SAMPLER;
+    let top = mix(cut_out_texel(modes, c.x, c.y), cut_out_texel(modes, c.x + 1, c.y), weight.x);
+    let bottom = mix(cut_out_texel(modes, c.x, c.y + 1), cut_out_texel(modes, c.x + 1, c.y + 1), weight.x);
     return material.base_color.a * color.a * mix(top, bottom, weight.y);
 }
 

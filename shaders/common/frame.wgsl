@@ -65,7 +65,7 @@ struct Frame {
     blended_cast: u32,
     // Whether the surfaces are hits of reflection rays.
     at_hits: u32,
-    // Which point of the sampling sequence masks are cut out by: the same one while pixels look at their middles.
+    // Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at their middles.
     cut_out_index: u32,
 }
 

@@ -5,7 +5,7 @@
 #import "common/gbuffer_ids.wgsl"
 #import "common/scene.wgsl"
 
-// Twice the variance of the pixel's filter, whose standard deviation is half a pixel, and the most that α² grows by.
+// Twice the variance of the pixel filter, 1 / (2π) square pixels, and the most that α² grows by.
 const GLINT_FILTER = 0.3183099;
 const GLINT_MOST = 0.18;
 

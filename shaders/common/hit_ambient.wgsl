@@ -1,13 +1,11 @@
-// Ambient visibility of a hit of a reflection ray: bounced light in two words (common/rgb16.wgsl), and how many rays were
-// blocked. The importer binds `hits_texture` to read it.
+// Ambient visibility of a hit of a reflection ray: bounced light in two words (common/rgb16.wgsl), then the sum of what its
+// rays found taken. The importer binds `hits_texture` to read it.
 #import "common/ambient_visibility.wgsl"
 #import "common/frame.wgsl"
 #import "common/reflection_ray.wgsl"
 #import "common/rgb16.wgsl"
 
-const HIT_AMBIENT_RAYS = 2u;
-
 fn hit_ambient_unpack(words: vec4u, normal: vec3f) -> AmbientVisibility {
-    let visibility = 1.0 - f32(words.z) / f32(HIT_AMBIENT_RAYS);
-    return AmbientVisibility(normal, visibility, rgb16_unpack(words.xy), 1.0);
+    let visibility = 1.0 - bitcast<f32>(words.z) / f32(HIT_AMBIENT_RAYS);
+    return AmbientVisibility(normal, visibility, rgb16_unpack(words.xy), 1.0, true);
 }

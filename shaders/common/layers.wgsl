@@ -19,8 +19,8 @@ struct Layers {
     // E of the sheen towards the eye: the share of light that the sheen scatters.
     sheen_albedo: f32,
     // Multiple scattering over single scattering of the base and of the coat, for a reflectance of 1.
-    again: f32,
-    coat_again: f32,
+    ratio: f32,
+    coat_ratio: f32,
     // Directional albedo of the dielectric's reflection.
     reflected: vec3f,
     // Unit vectors along and across the direction of greatest roughness.
@@ -93,8 +93,7 @@ fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, rou
 
 // sheen_albedo_scaling. The specification takes the larger albedo of both directions, which loses energy.
 fn sheen_scaling(l: Layers, n_dot_l: f32) -> f32 {
-    let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
-    let to_light = select(0.0, sheen_albedo(n_dot_l, l.sheen_roughness), is_off);
+    let to_light = select(0.0, sheen_albedo(n_dot_l, l.sheen_roughness), brdf_is_single());
     return saturate(1.0 - layers_max(l.sheen_color) * max(l.sheen_albedo, to_light));
 }
 
@@ -182,9 +181,9 @@ fn layers_with_albedos(s: Surface, layers: Layers, to_eye: vec3f) -> Layers {
     var l = layers;
     let split = layers_split(s, l, to_eye);
     let facing = layers_fresnel(s, l, 1.0);
-    l.again = brdf_again(split);
+    l.ratio = brdf_multiple_ratio(split);
     l.reflected = brdf_albedo(facing.dielectric, layers_fresnel(s, l, 0.0).dielectric, split);
-    l.coat_again = brdf_again(brdf_table_at(l.clearcoat_roughness, abs(dot(l.clearcoat_normal, to_eye))));
+    l.coat_ratio = brdf_multiple_ratio(brdf_table_at(l.clearcoat_roughness, abs(dot(l.clearcoat_normal, to_eye))));
     return l;
 }
 
@@ -255,10 +254,9 @@ fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growt
         }
         let facing = layers_fresnel(s, l, 1.0);
         let fresnel = layers_fresnel(s, l, dot(to_eye, half_vector));
-        let dielectric = fresnel.dielectric * (1.0 + facing.dielectric * l.again);
-        let metal = fresnel.metal * (1.0 + facing.metal * l.again);
-        let is_off = (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
-        let entering = select(layers_below(l), 1.0 - layers_max(fresnel.dielectric), is_off);
+        let dielectric = fresnel.dielectric * (1.0 + facing.dielectric * l.ratio);
+        let metal = fresnel.metal * (1.0 + facing.metal * l.ratio);
+        let entering = select(layers_below(l), 1.0 - layers_max(fresnel.dielectric), brdf_is_single());
         let diffuse = entering * (1.0 - l.transmission) * s.albedo / PI;
         below = mix(diffuse + dielectric * lobe, metal * lobe, s.metallic) * n_dot_l;
         if any(l.sheen_color > vec3f(0.0)) {
@@ -273,7 +271,7 @@ fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growt
         let alpha = glint_alpha(roughness * roughness, growth);
         let n_dot_v = abs(dot(l.clearcoat_normal, to_eye)) + 1.0e-5;
         coat = brdf_ggx(l.clearcoat_normal, half_vector, alpha) * brdf_smith(coat_n_dot_l, n_dot_v, alpha)
-            * coat_n_dot_l * (1.0 + l.coat_again);
+            * coat_n_dot_l * (1.0 + l.coat_ratio);
     }
     return LayersReflected(below, coat);
 }
@@ -284,7 +282,7 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
     return mix(reflected.below, vec3f(reflected.coat), layers_coat(l, to_eye));
 }
 
-// The same for one of the lights, which fades where normal textures turn away from it.
+// The BRDF for a light, with the fade where normal textures turn away from it.
 fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> vec3f {
     let reflected = layers_reflected(s, l, to_eye, to_light, growth);
     let below = reflected.below * brdf_terminator(s.smooth_normal, s.normal, to_light);
@@ -328,7 +326,7 @@ fn layers_ambient(
     ambient: AmbientVisibility,
     reflected: Reflected,
 ) -> vec3f {
-    let n_dot_v = saturate(dot(s.normal, to_eye));
+    let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let traced = reflected.share * reflection_share(s);
     let split = layers_split(s, l, to_eye);
     let facing = layers_fresnel(s, l, 1.0);
@@ -341,12 +339,12 @@ fn layers_ambient(
     let diffuse_light = ambient_bounced(ambient, s.albedo) * open + ambient.bounced;
     let mirrored = ambient_specular(ambient, layers_prefiltered(s, l, to_eye), n_dot_v, s.roughness);
     var sum = (1.0 - traced) * specular * mirrored + scattered * diffuse_light;
-    sum = brdf_cavity(s) * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
+    sum = brdf_cavity(s, ambient) * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
         + l.sheen_color * min(l.sheen_albedo, 1.0) * (open * ambient.visibility + ambient.bounced));
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_open = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
     let coat_mirrored = ambient_specular(ambient, coat_open, coat_n_dot_v, l.clearcoat_roughness);
-    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * brdf_cavity(s);
+    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * brdf_cavity(s, ambient);
     let coat = coat_untraced * coat_mirrored;
     let weights = lobe_weights(lobes, s, to_eye);
     return mix(s.emissive + sum, coat, layers_coat(l, to_eye))

@@ -7,9 +7,9 @@ struct LobeWeights {
     coat: f32,
     base: vec3f,
     through: vec3f,
-    // Factors of multiple scattering on the lobes of the coat and of the base.
-    coat_gain: f32,
-    base_gain: vec3f,
+    // Ratios of multiple to single scattering of the coat and of the base, for a reflectance of 1.
+    coat_ratio: f32,
+    base_ratio: f32,
 }
 
 fn lobe_grazing(cosine: f32) -> f32 {
@@ -44,17 +44,33 @@ fn lobe_mean_roughness(roughness: f32, anisotropy: f32) -> f32 {
     return select(roughness, sqrt(sqrt(0.5 * (alpha * alpha + stretched * stretched))), anisotropy > 0.0);
 }
 
+// Mean of the squared reflectance at normal incidence of dielectric and metal, of which `f0` is the mean. Multiple
+// scattering is in proportion to it.
+fn lobe_squared(l: Lobes, s: Surface) -> vec3f {
+    let dielectric = max(l.f0 - s.metallic * s.albedo, vec3f(0.0));
+    return dielectric * dielectric / max(1.0 - s.metallic, 1.0e-3) + s.metallic * s.albedo * s.albedo;
+}
+
+// Factor of multiple scattering on the base's reflection at a cosine to the facet.
+fn lobe_gain(l: Lobes, s: Surface, ratio: f32, cosine: f32) -> vec3f {
+    let squared = lobe_squared(l, s);
+    let multiple = mix(squared, l.f0 * l.f90, lobe_grazing(cosine));
+    return 1.0 + ratio * multiple / max(lobe_fresnel(l, cosine), vec3f(1.0e-6));
+}
+
 fn lobe_weights(l: Lobes, s: Surface, to_eye: vec3f) -> LobeWeights {
     let n_dot_v = dot(s.normal, to_eye);
-    let split = brdf_table_at(lobe_mean_roughness(s.roughness, l.anisotropy), saturate(n_dot_v));
+    let split = brdf_table_at(lobe_mean_roughness(s.roughness, l.anisotropy), abs(n_dot_v));
     let under = lobe_under(l, to_eye);
-    let coat_gain = 1.0 + brdf_again(brdf_table_at(l.coat_roughness, abs(dot(l.coat_normal, to_eye))));
+    let coat_split = brdf_table_at(l.coat_roughness, abs(dot(l.coat_normal, to_eye)));
+    let ratio = brdf_multiple_ratio(split);
+    let multiple = ratio * (lobe_squared(l, s) * split.x + l.f0 * l.f90 * split.y);
     return LobeWeights(
         reflection_share_of(l.coat_roughness) * lobe_coat(l, to_eye),
-        reflection_share(s) * under * brdf_albedo(l.f0, l.f90, split),
+        reflection_share(s) * under * (l.f0 * split.x + l.f90 * split.y + multiple),
         select(0.0, under, frame.reflect_below > 0.0) * lobe_entering(l, s, abs(n_dot_v)),
-        coat_gain,
-        1.0 + l.f0 * brdf_again(split),
+        brdf_multiple_ratio(coat_split),
+        ratio,
     );
 }
 

@@ -143,7 +143,7 @@ fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
     return layers_evaluate(p.s, p.l, p.to_eye, direction);
 }
 
-// The same of one of the lights.
+// Light of a lamp that the surface scatters to the eye, with the fade at normal textures.
 fn path_scatters_light(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind != PATH_LAYERED {
         return path_scatters(p, direction);
@@ -205,8 +205,7 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
     );
     local = select(local, reflected, reflects);
     let above = select(-local.z, local.z, reflects);
-    let let_out = select(ggx_masking(above, alpha), brdf_let_out(above, alpha), !reflects);
-    let masking = select(let_out, 1.0, is_mirror);
+    let masking = select(brdf_transmitted_masking(above, alpha), 1.0, is_mirror);
     let under = saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo) * (1.0 - layers_coat(l, p.to_eye));
     let entering = s.albedo * (1.0 - fresnel) * (1.0 - s.metallic) * l.transmission * under
         / max(p.chances.w, 1.0e-20);

@@ -3,7 +3,7 @@
 #import "common/gbuffer.wgsl"
 
 struct Reflected {
-    // Radiance over the share of light that the surface reflects at once (`Bounces::once` of common/brdf.wgsl); with
+    // Radiance over the share of light that the surface reflects at once (`brdf_reflected` of common/brdf.wgsl); with
     // layers, over the sum of its lobes' weights (common/lobe_weights.wgsl).
     radiance: vec3f,
     // The share of it that rays have found. The prefiltered environment has the rest. With layers, 1 where rays have

@@ -18,7 +18,7 @@ struct ReflectionHit {
 struct ReflectionRay {
     // Unit vector.
     direction: vec3f,
-    // What the picture gains, over `Bounces::once` of its surface, from a unit of radiance against the ray.
+    // What the picture gains, over `brdf_reflected` of its surface, from a unit of radiance against the ray.
     carried: vec3f,
     // Metres that a pixel covers at the hit, across the ray.
     width: f32,

@@ -32,7 +32,8 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let taken = ray_left * saturate(value);
     ray_taken_at += taken * distance(triangle.v0 + along, ray_from);
     ray_left -= taken;
-    return false;
+    // Many layers together block like an opaque one, which ends the ray.
+    return ray_left <= 1.0 - SHADOW_OPAQUE;
 }
 
 // The share of the light that arrives along a ray.
@@ -56,8 +57,8 @@ struct ShadowRayHit {
 
 // How far away something lies within `distance` metres of a surface along a direction above its horizon: the nearest,
 // or `any` of what does. A grazing ray starts at the smooth surface, so that neighbouring triangles do not occlude it;
-// the steeper the ray, the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the triangle to
-// that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
+// the steeper the ray, the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the
+// triangle to that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
 // counts as occluded if it points below the triangle.
 fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool) -> ShadowRayHit {
     let cosine = dot(start.geometric_normal, direction);

@@ -32,7 +32,7 @@ struct DeviationParams {
 // Metres within which the surface is looked for.
 const FARTHEST = 1.0e18;
 
-// What a pixel sees, and where the surface is nearest to it.
+// Point that a pixel sees, and the nearest point of the surface.
 struct Measured {
     // Counted from the origin of the tree.
     point: vec3f,

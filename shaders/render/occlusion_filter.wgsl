@@ -29,6 +29,6 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     // The mean of all directions of the hemisphere, weighted by the cosine, is two thirds of the normal.
     let rest = 2.0 / 3.0 * normal - blocked.yzw;
     let bent = select(normal, normalize(rest), dot(rest, normal) > 1.0e-3);
-    let ambient = AmbientVisibility(bent, 1.0 - blocked.x, vec3f(0.0), 0.0);
+    let ambient = AmbientVisibility(bent, 1.0 - blocked.x, vec3f(0.0), 0.0, true);
     occlusion_words[pixel.y * frame.size.x + pixel.x] = ambient_visibility_pack(ambient);
 }

@@ -35,18 +35,22 @@ fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     let zero = unseen_zero(f32(pixel.x));
     let told = zero + params.told;
-    var blocked = 0u;
+    var taken = 0.0;
     var radiance = vec3f(0.0);
+    var first_hit = OCCLUSION_UNHIT;
     for (var ray = 0u; ray < HIT_AMBIENT_RAYS; ray++) {
         let k = params.index * HIT_AMBIENT_RAYS + ray;
         let u = sampling_point(pixel, k, frame.first_dimension + SAMPLE_OCCLUSION);
         let along = hemisphere_direction(start, normal, u);
         let hit = shadow_ray_hit(start, along, params.reach, ray != told);
-        blocked += select(0u, 1u, hit.t >= 0.0);
+        taken += hit.taken;
         if ray == told && hit.t >= 0.0 {
-            radiance = bounced(pixel, params.index, occlusion_hit(hit, along));
+            first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
         }
     }
-    let words = vec4u(rgb16_pack(radiance, 0u), blocked, 0u);
+    if first_hit.x != OCCLUSION_UNHIT.x {
+        radiance = bounced(pixel, params.index, occlusion_hit_unpack(first_hit));
+    }
+    let words = vec4u(rgb16_pack(radiance, 0u), bitcast<u32>(taken), 0u);
     textureStore(hits_out, pixel, HITS_AMBIENT, words);
 }

@@ -147,7 +147,7 @@ fn lobe_max(v: vec3f) -> f32 {
 fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
     let under = lobe_under(l, to_eye);
     let is_inside = is_back && l.ior > 0.0;
-    // Of what glass lets past its coat, any part may be mirrored.
+    // Glass may mirror any part of the light that passes its coat.
     let below = select(lobe_max(w.base) + lobe_max(w.through), under, l.transmission > 0.0);
     let all = w.coat + below;
     let by_coat = choice * all < w.coat;
@@ -200,14 +200,17 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     let m = length(vec3f(stretched * local.x, alpha2 * local.y, local.z));
     let smith = 0.5 / max(above * v + local_eye.z * m, 1.0e-7);
     let lobe = select(
-        select(smith * above * sampled.inverse_density, brdf_let_out(above, alpha2), bends),
+        select(smith * above * sampled.inverse_density, brdf_transmitted_masking(above, alpha2), bends),
         1.0,
         is_mirror,
     );
-    var weight = vec3f(all * w.coat_gain);
+    var weight = vec3f(all * (1.0 + w.coat_ratio));
     if !by_coat {
         let chosen = select(mirrored, passes, through);
-        let gain = select(w.base_gain, vec3f(1.0), through);
+        var gain = lobe_gain(l, s, w.base_ratio, select(reflecting, reflecting_across, is_inside));
+        // All facets mirror, or let through, as much.
+        gain = select(gain, vec3f(1.0 + w.base_ratio), is_total || (through && !bends));
+        gain = select(gain, vec3f(1.0), bends);
         weight = chosen * gain * (sum * under * all / max(lobe_max(chosen) * below, 1.0e-20));
     }
     weight *= select(0.0, lobe, above > 0.0);

@@ -53,7 +53,8 @@ fn cut_out(in: Cut) {
     // Surfaces behind each other are drawn to other texels.
     let moved = at + 64.0 * fract(in.clip.z * vec2f(1021.0, 1373.0));
     let is_clear = material_alpha(in.uv, in.color) <= gradient_noise(moved);
-    if select(is_cut, is_clear, (material.flags & MATERIAL_BLENDED) != 0u) {
+    let is_blended = (material.flags & MATERIAL_BLENDED) != 0u;
+    if (is_clear && is_blended) || (is_cut && !is_blended) {
         discard;
     }
 }

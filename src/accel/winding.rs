@@ -167,7 +167,7 @@ impl Winding {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Winding::run`].
     pub fn record(
         &self,
         gpu: &Gpu,

@@ -136,7 +136,7 @@ impl Walker {
         let height = person_height(around.height, first);
         let floor = around
             .ground
-            .map(|ground| ground.middle.y as f32 - around.origin.y);
+            .map(|ground| (ground.middle.y - f64::from(around.origin.y)) as f32);
         let body = WalkParams {
             floor: floor.unwrap_or(walk::NO_FLOOR),
             leaf_cutoff: around.leaf_cutoff,

@@ -73,7 +73,7 @@ pub(super) fn is_safe(name: &str) -> bool {
 pub struct Search<'a> {
     /// The picture.
     pub picture: &'a Path,
-    /// Whether links may lead out of its folder, and other limits.
+    /// Limits, such as whether links may lead out of its folder.
     pub limits: &'a config::Load,
     /// Looks elsewhere for what does not lie with the picture.
     pub elsewhere: &'a dyn Fn(&KeptFile) -> Option<PathBuf>,

@@ -121,7 +121,7 @@ fn signed_weight(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> f32 {
 
 /// −1 for a matrix that mirrors, else 1.
 fn sign(linear: Mat3) -> f32 {
-    if linear.determinant() < 0.0 {
+    if linear.as_dmat3().determinant() < 0.0 {
         -1.0
     } else {
         1.0

@@ -34,7 +34,7 @@ pub struct ComparedTree {
     /// The surface.
     pub compared: Arc<Compared>,
     pub(super) tree: Tree,
-    /// What tells the inside; `None` where the surface has open edges, and so no inside.
+    /// Moments for winding numbers; `None` for a surface with open edges, which has no inside.
     pub(super) moments: Option<Moments>,
     query: NearestPoints,
     winding: Winding,
@@ -185,7 +185,7 @@ impl ComparedTree {
         Ok(all.filter_map(measured).collect())
     }
 
-    /// Where the surface is nearest to each of `points`: which triangle by the tree, where on it in f64, and on which
+    /// Finds the nearest place of the surface to each of `points`: which triangle by the tree, where on it in f64, and on which
     /// side by the winding number, or by the pseudonormal where the surface has open edges.
     ///
     /// # Errors

@@ -46,11 +46,11 @@ wgsl_constants! {
     const MATERIALS_EMISSION: u32 = 64;
     /// As if all were of one clay.
     const MATERIALS_OWN_LOOK: u32 = 128;
-    /// As if microfacets scattered light once.
+    /// Scatters light once between microfacets.
     const MATERIALS_MULTIPLE_SCATTERING: u32 = 256;
-    /// As if lights did not fade where normal textures turn away from them.
+    /// Leaves lights unfaded where normal textures turn away from them.
     const MATERIALS_NORMAL_TERMINATOR: u32 = 512;
-    /// As if highlights were not wider where normals differ within a pixel.
+    /// Leaves highlights as narrow as their roughness says.
     const MATERIALS_GLINT_FILTER: u32 = 1024;
     /// Albedo of that clay, in every channel, and its roughness.
     const MATERIALS_CLAY_ALBEDO: f64 = 0.6;

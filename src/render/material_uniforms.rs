@@ -41,7 +41,7 @@ wgsl_constants! {
     const LAYER_THICKNESS: u32 = LayerSlot::Thickness as u32;
 }
 
-/// How a coordinate wraps that is neither clamped nor mirrored.
+/// Wrap mode: repeat.
 const ALPHA_WRAP_REPEAT: u32 = 0;
 
 /// The rows of `texture_from_uv`.
@@ -100,8 +100,8 @@ pub(super) fn gpu_material(
     }
 }
 
-/// How alpha is looked up at the finest level: how u wraps in two bits, then v in two, and whether the filter is
-/// linear in one.
+/// Packs the look-up of alpha at the finest level: the wrap modes of u and v in two bits each, and a bit for a linear
+/// filter.
 pub(super) fn alpha_sampler(sampler: &Sampler) -> u32 {
     let wrap = |wrap| match wrap {
         Wrap::Repeat => ALPHA_WRAP_REPEAT,

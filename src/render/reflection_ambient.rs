@@ -12,13 +12,17 @@ use crate::{
     gpu::{
         Gpu, Kernel, Needs, Uniform as UniformBuffer,
         layout::OcclusionParams,
+        library::wgsl_constants,
         pass::Binding::{Float, StoreArray, Uint, Uniform},
     },
 };
 
 const LABEL: &str = "reflection_ambient";
-/// Rays of a hit: `HIT_AMBIENT_RAYS` of common/hit_ambient.wgsl.
-const RAYS: u32 = 2;
+
+wgsl_constants! {
+    /// Rays into the hemisphere of a hit. `ambient_bounced` of common/ambient_visibility.wgsl corrects for two.
+    pub const HIT_AMBIENT_RAYS: u32 = 2;
+}
 
 /// Kernel and parameters of the pass.
 #[derive(Debug)]
@@ -60,9 +64,9 @@ impl ReflectionAmbient {
         let index = frame.sample_index;
         let params = OcclusionParams {
             index,
-            rays: RAYS,
+            rays: HIT_AMBIENT_RAYS,
             reach: occlusion_rays::reach(&frame.config.occlusion),
-            told: occlusion_rays::told(frame, index, RAYS),
+            told: occlusion_rays::told(frame, index, HIT_AMBIENT_RAYS),
         };
         self.params.write(recording.gpu, &params);
         recording.dispatch_pixels(
@@ -77,7 +81,7 @@ impl ReflectionAmbient {
                 &hits.found,
             ],
             frame.size,
-            recording.budget.occlusion_pixels(RAYS),
+            recording.budget.occlusion_pixels(HIT_AMBIENT_RAYS),
         )
     }
 }

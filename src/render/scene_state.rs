@@ -47,7 +47,7 @@ struct WrittenPose {
     pose: Pose,
     /// Matrices and weights; none before the first frame.
     words: Vec<f32>,
-    /// What the index buffer is wound for: one per instance.
+    /// Signs that the index buffer is wound for, one per instance.
     mirrors: Vec<Mirrors>,
 }
 

@@ -3,7 +3,8 @@
 use super::{
     alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, fog, frame,
     intersections, lab_rays, lab_show, lights, material_uniforms, merge, overlay, path_sums,
-    path_table, path_volumes, ray_path, sheen, texture_view, tonemap, tree_boxes, volume_params,
+    path_table, path_volumes, ray_path, reflection_ambient, sheen, texture_view, tonemap,
+    tree_boxes, volume_params,
 };
 use crate::{
     accel,
@@ -269,6 +270,7 @@ pub static SHADERS: Library = Library {
         path_sums::CONSTANTS,
         path_table::CONSTANTS,
         path_volumes::CONSTANTS,
+        reflection_ambient::CONSTANTS,
         sheen::CONSTANTS,
         ray_path::CONSTANTS,
         texture_view::CONSTANTS,

@@ -54,7 +54,7 @@ pub struct Volumes {
     sampler: wgpu::Sampler,
     /// Those of the last frame, in the order of nodes.
     instances: Vec<Instance>,
-    /// What those of each volume share.
+    /// Resources that the instances of each volume share.
     shared: BTreeMap<usize, Shared>,
     /// Which buffers they are of.
     version: Option<u64>,
@@ -75,22 +75,22 @@ struct Instance {
     light: usize,
 }
 
-/// What the instances of one volume share, so that their number costs little memory.
+/// Resources shared by the instances of one volume, so that their number costs little memory.
 #[derive(Debug)]
 struct Shared {
-    /// What `skip` was made for.
+    /// Settings that `skip` was made for.
     fills: Fills,
     skip: wgpu::TextureView,
     /// At most [`LIGHT_GRIDS`]: with more instances, several fill the same grid one after another.
     lights: Vec<LightGrid>,
 }
 
-/// How much light arrives where in a volume.
+/// Light grid of a volume.
 #[derive(Debug)]
 struct LightGrid {
     size: [u32; 3],
     view: wgpu::TextureView,
-    /// What it was filled for, once that was submitted.
+    /// Inputs of the last submitted fill.
     lit: Option<Lit>,
     /// What this frame fills it for.
     filled: Option<Lit>,

@@ -297,7 +297,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Whether a path without links lies in the folder, or links may lead out of it.
+    /// True if a path without links lies in the folder, or links may lead out of it.
     fn may_read(&self, root: &Path, real: &Path) -> bool {
         self.follow_links || real.starts_with(root)
     }
@@ -333,7 +333,7 @@ impl Folder {
         Some(self.find(path).ok()?.inside)
     }
 
-    /// Whether there is a file at a relative path.
+    /// True if there is a file at a relative path.
     pub(super) fn holds(&self, path: &str) -> bool {
         self.find(path).is_ok()
     }

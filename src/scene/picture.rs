@@ -112,7 +112,7 @@ fn encoded(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
     image::probe(bytes, max_pixels)?;
     let decoded = image::decoded(bytes, format)?;
     let size = [decoded.width(), decoded.height()];
-    // As integers, which are the same in grey and in colour; the conversion to floats rounds grey otherwise.
+    // Converts integers, which are the same in grey and in colour; the conversion to floats rounds grey otherwise.
     let color = decoded.color();
     if color.bytes_per_pixel() == color.channel_count() {
         return Ok(Picture::from_rgba8(size, &decoded.into_rgba8()));

@@ -73,11 +73,14 @@ pub(super) fn contents<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<
     let mut numbers = Vec::new();
     // Standard input is gone.
     for path in files.into_iter().filter(|path| !is_stdin(path)) {
-        // A scene remembers what it has missed, and what was no regular file, which may never end.
-        if !path.is_file() {
-            continue;
-        }
         let io = |e| Error::io(path, e);
+        // A scene remembers what it has missed, and what was no regular file, which may never end.
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => continue,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(io(e)),
+        }
         let mut file = File::open(path).map_err(io)?;
         let mut hasher = crc32fast::Hasher::new();
         let mut bytes = vec![0; 1 << 16];

@@ -5,7 +5,7 @@ use glam::{DMat3, DVec3, Mat3, Vec3};
 /// CIE xy of red, green, blue and white.
 pub(super) type Chromaticities = [[f64; 2]; 4];
 
-/// Those of Rec. 709 and sRGB.
+/// Chromaticities of Rec. 709 and sRGB.
 const REC_709: Chromaticities = [[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], [0.3127, 0.329]];
 
 /// Chromaticities that differ by less are the same: files round them to three digits.

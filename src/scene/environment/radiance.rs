@@ -63,7 +63,7 @@ fn read<T>(
     Ok((size, read))
 }
 
-/// What stands before the rows.
+/// Header of a Radiance file.
 struct Header {
     /// Width and height.
     size: [u32; 2],
@@ -146,7 +146,7 @@ fn numbers<const N: usize>(value: &str) -> Option<[f64; N]> {
     numbers.try_into().ok()
 }
 
-/// Whether pixels can have been multiplied by these.
+/// True if pixels can have been multiplied by these numbers.
 fn are_positive<const N: usize>(numbers: &[f64; N]) -> bool {
     numbers
         .iter()

@@ -326,7 +326,7 @@ fn color(rest: &[u8]) -> Result<String, String> {
     Ok(numbers.join(" "))
 }
 
-/// What follows an option of a texture statement.
+/// Values of an option of a texture statement.
 #[derive(Debug, Clone, Copy)]
 enum Values {
     /// Up to so many numbers.
@@ -348,7 +348,7 @@ impl Values {
         })
     }
 
-    /// Whether `word` can be the value at index `at`.
+    /// True if `word` can be the value at index `at`.
     fn takes(self, word: &str, at: usize) -> bool {
         match self {
             Self::Numbers(most) => at < most && option_number(word).is_some(),

@@ -338,7 +338,7 @@ struct Elements<'a> {
     has_objects: bool,
     /// Whether any statement was one of OBJ.
     known: bool,
-    /// Whether any statement draws something, or would.
+    /// True if any statement draws something, or would.
     has_elements: bool,
     /// Whether the text holds what corners refer to that lack what others of their face have.
     has_fillers: bool,

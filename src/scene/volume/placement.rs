@@ -19,7 +19,7 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
         return Err("places its voxels by a matrix that is not affine".into());
     }
     let axes = axes.map(|axis| axis.truncate());
-    // Of lengths near 1, whose products are numbers.
+    // Scales the axes to lengths near 1, so that their products are finite.
     let largest = axes.map(|axis| axis.abs().max_element());
     let [x, y, z] = [0, 1, 2].map(|index| axes[index] / largest[index]);
     let volume = x.dot(y.cross(z)).abs();

@@ -89,7 +89,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             "terminator",
             &["materials.normal_terminator"],
             &mut settings.normal_terminator,
-            "of normals",
+            "normal maps",
             "Fades lights towards the horizon of normal textures. Turn it off for glTF's BRDF",
         ),
         (
