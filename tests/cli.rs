@@ -276,9 +276,9 @@ fn a_scene_of_points_and_lines_is_counted_and_framed() {
 #[test]
 fn a_scene_without_triangles_is_an_empty_picture() {
     let folder = Folder::new();
-    std::fs::write(folder.path("vertices.obj"), "v 0 0 0\n").unwrap();
+    std::fs::write(folder.path("normals.obj"), "vn 0 0 1\n").unwrap();
     std::fs::write(folder.path("none.gltf"), r#"{"asset":{"version":"2.0"}}"#).unwrap();
-    for file in ["vertices.obj", "none.gltf"] {
+    for file in ["normals.obj", "none.gltf"] {
         let text = folder.succeeds(&format!("info {file}"));
         assert!(
             text.contains("no triangles") && !text.contains("NaN"),
@@ -398,7 +398,7 @@ fn settings_are_listed_with_their_origins() {
     for part in [
         "keys.frame = \"F5\"",
         "action `frame`",
-        "checks the names",
+        "with a viewer checks",
         "from     --set",
     ] {
         assert!(text.contains(part), "no \"{part}\" in {text}");

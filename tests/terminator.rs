@@ -572,6 +572,18 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
             "{mode:?}, {to_light}: {found} for {expected}"
         );
         assert_eq!(to_light.y <= 0.0, found == 0.0);
+        // The setting turns the fading off, above the smooth surface's horizon.
+        if to_light.y > 0.0 {
+            stage.config.materials.normal_terminator = false;
+            draw(&mut stage, parallel(Vec3::new(0.0, 4.0, 0.1)));
+            stage.config.materials.normal_terminator = true;
+            let expected = expected / lighting::terminator(&surface, to_light);
+            let found = f64::from(stage.channel(Channel::Lit).texels[middle][0]);
+            assert!(
+                (found - expected).abs() < 2e-3 * (expected + 0.1),
+                "unfaded, {mode:?}, {to_light}: {found} for {expected}"
+            );
+        }
     }
 }
 
