@@ -1326,7 +1326,8 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
         "{compared} pixels up to {brightest} test little"
     );
     assert!(
-        worst < 0.005,
+        // Multiple scattering divides by an albedo whose table is precise to 0.3 %.
+        worst < 0.01,
         "the largest error is {worst} of the twin's radiance"
     );
 }

@@ -432,7 +432,7 @@ fn small_files_take_little_memory() {
             "a.glb"
         };
         fs::write(folder.path().join(file), &bytes).unwrap();
-        let megabytes = 600 + 60 * (bytes.len() as u64 >> 20);
+        let megabytes = 700 + 60 * (bytes.len() as u64 >> 20);
         let start = Instant::now();
         let output = canopy(megabytes, folder.path(), &["info", "--json", file]);
         assert_eq!(

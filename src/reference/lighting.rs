@@ -59,7 +59,7 @@ pub fn lighting(
             let kept = terminator(surface, to_light);
             let split = environment.multiple_scattering.then(|| {
                 let n_dot_v = normal.dot(to_eye).abs().min(1.0);
-                (environment.split)(n_dot_v, f64::from(surface.roughness))
+                (environment.split)(n_dot_v, f64::from(surface.roughness).max(ROUGHNESS_MIN))
             });
             let brdf = brdf(surface, to_eye, to_light, split);
             radiance += brdf * n_dot_l * kept * irradiance;
@@ -138,8 +138,8 @@ fn specular(f0: DVec3, split: [f64; 2]) -> DVec3 {
 pub fn ambient(surface: &Surface, to_eye: DVec3, environment: &EnvironmentLight<'_>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));
-    let roughness = f64::from(surface.roughness);
-    let split = (environment.split)(normal.dot(to_eye).clamp(0.0, 1.0), roughness);
+    let roughness = f64::from(surface.roughness).max(ROUGHNESS_MIN);
+    let split = (environment.split)(normal.dot(to_eye).abs().min(1.0), roughness);
     let specular = |f0: DVec3| match environment.multiple_scattering {
         true => specular(f0, split),
         false => f0 * split[0] + split[1],

@@ -16,8 +16,8 @@ use crate::{
     gpu::{
         Bind, Gpu, UniformArray, bind_group,
         layout::{
-            FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView,
-            ViewRays,
+            FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT,
+            ShadowView, ViewRays,
         },
         library::wgsl_constants,
     },
@@ -450,6 +450,25 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
+    /// Parameters of `rays` of ambient occlusion a pixel, of frame `index` since they began.
+    pub fn occlusion_params(&self, index: u32, rays: u32) -> OcclusionParams {
+        /// Length of rays that have no end.
+        const FAR: f32 = 1e30;
+        OcclusionParams {
+            index,
+            rays,
+            reach: match self.config.occlusion.radius {
+                0.0 => FAR,
+                radius => radius,
+            },
+            // Each in turn: the others may end at any hit, which costs less.
+            told: match self.bounces_light {
+                true => index % rays,
+                false => u32::MAX,
+            },
+        }
+    }
+
     /// The frame as passes over the hits of each bounce see it.
     pub fn at_hits(&self, start: ReflectionStart) -> impl Iterator<Item = Self> {
         self.hit_groups_of(start).iter().map(|group| Self {

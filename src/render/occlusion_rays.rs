@@ -9,7 +9,7 @@ use super::{
     recording::Recording,
 };
 use crate::{
-    Result, config,
+    Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::OcclusionParams,
@@ -19,8 +19,6 @@ use crate::{
 
 /// Its name among the timings of a frame.
 pub const LABEL: &str = "occlusion_rays";
-/// Length of rays that have no end.
-const FAR: f32 = 1e30;
 /// The pass.
 #[derive(Debug)]
 pub struct OcclusionRays {
@@ -34,7 +32,6 @@ pub struct OcclusionRays {
 
 /// Format of [`OcclusionFound::hits`].
 const HITS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
-const NO_RAY: u32 = u32::MAX;
 
 impl OcclusionRays {
     /// Ready to be compiled.
@@ -74,7 +71,6 @@ impl OcclusionRays {
         gbuffer: &GBuffer,
         index: u32,
     ) -> Result<OcclusionFound<'_>> {
-        let settings = &frame.config.occlusion;
         let gpu = recording.gpu;
         let hits_size = if frame.bounces_light {
             frame.size
@@ -87,12 +83,7 @@ impl OcclusionRays {
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
         }
-        let params = OcclusionParams {
-            index,
-            rays: frame.occlusion_rays,
-            reach: reach(settings),
-            told: told(frame, index, frame.occlusion_rays),
-        };
+        let params = frame.occlusion_params(index, frame.occlusion_rays);
         self.params.write(gpu, &params);
         recording.dispatch_pixels(
             LABEL,
@@ -114,23 +105,6 @@ impl OcclusionRays {
             hits: &self.hits,
             params: &self.params,
         })
-    }
-}
-
-/// Length of the rays in metres.
-pub(super) fn reach(settings: &config::Occlusion) -> f32 {
-    match settings.radius {
-        0.0 => FAR,
-        radius => radius,
-    }
-}
-
-/// Number of the ray, of so many, whose nearest hit lights bounce from in frame `index`. Each gets its turn: the others
-/// may end at any hit, which costs less.
-pub(super) fn told(frame: &Frame<'_>, index: u32, rays: u32) -> u32 {
-    match frame.bounces_light {
-        true => index % rays,
-        false => NO_RAY,
     }
 }
 

@@ -4,7 +4,6 @@ use super::{
     bindings::Layouts,
     edges::{Geometry, Hits, Trees},
     frame::Frame,
-    occlusion_rays,
     recording::Recording,
 };
 use crate::{
@@ -61,13 +60,7 @@ impl ReflectionAmbient {
         if !frame.samples_occlusion {
             return Ok(());
         }
-        let index = frame.sample_index;
-        let params = OcclusionParams {
-            index,
-            rays: HIT_AMBIENT_RAYS,
-            reach: occlusion_rays::reach(&frame.config.occlusion),
-            told: occlusion_rays::told(frame, index, HIT_AMBIENT_RAYS),
-        };
+        let params = frame.occlusion_params(frame.sample_index, HIT_AMBIENT_RAYS);
         self.params.write(recording.gpu, &params);
         recording.dispatch_pixels(
             LABEL,

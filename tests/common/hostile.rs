@@ -2257,7 +2257,7 @@ fn mtl() -> Vec<Case> {
     with(
         "another case",
         b"newmtl a\nmap_Kd Textures/PIC.PNG\n",
-        Warns("pic.png is taken"),
+        Warns("PIC.PNG is taken"),
     );
     with(
         "a path out of the folder",
