@@ -1050,6 +1050,7 @@ fn point_radiance(
         ..look_at(eye, target, 50.0)
     };
     let mut stage = stage(gpu, scene, [12, 8]);
+    stage.config.materials.multiple_scattering = false;
     stage.darken();
     stage.config.reflections.bounces = bounces;
     stage.supersampled(&rest(scene), view, frames);
