@@ -385,18 +385,18 @@ fn settings_are_listed_with_their_origins() {
     assert_eq!(json["camera.fov"]["value"], 30.0);
     assert_eq!(json["camera.fov"]["from"], "--set");
     assert_eq!(json["camera.speed"]["from"], "default");
-    let keys = "--set keys.frame=F5 --set keys.panel=";
+    let keys = "--set keys.frame=F9 --set keys.panel=";
     for line in ["config", "config keys"] {
         let text = folder.succeeds(&format!("{line} {keys}"));
-        for part in ["[keys]\n", "frame = \"F5\"", "panel = \"\""] {
+        for part in ["[keys]\n", "frame = \"F9\"", "panel = \"\""] {
             assert!(text.contains(part), "no \"{part}\" in {text}");
         }
     }
     assert!(folder.succeeds("config keys").contains("None are set"));
     assert_eq!(folder.succeeds("config keys --json").trim(), "{}");
-    let text = folder.succeeds("config keys.frame --set keys.frame=F5");
+    let text = folder.succeeds("config keys.frame --set keys.frame=F9");
     for part in [
-        "keys.frame = \"F5\"",
+        "keys.frame = \"F9\"",
         "action `frame`",
         "with a viewer checks",
         "from     --set",

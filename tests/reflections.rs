@@ -172,6 +172,7 @@ fn rays_find_what_their_twin_finds() {
         let scene = glowing_things();
         let view = look_at(Vec3::new(0.3, 1.4, 4.0), Vec3::new(0.0, 0.5, 0.0), 50.0);
         let mut stage = stage(&gpu, &scene, SIZE);
+        stage.config.materials.multiple_scattering = false;
         stage.darken();
         for frame in 0..2 {
             stage.draw(&rest(&scene), view);
@@ -1408,12 +1409,12 @@ fn no_ray_through_glass_outshines_a_furnace() {
                 }
                 let mean = sum / count;
                 println!("{what}, {roughness}, {coat}: mean {mean}, most {most}");
-                assert!(most < 1.02, "{what}, {roughness}, {coat}: {most}");
-                // Facets of very rough glass shadow each other, and single scattering does not give back what that
-                // takes, at each of the bounces within.
-                let lost = if roughness > 0.3 { 0.5 } else { 0.025 };
+                // Multiple scattering of the coat is a factor on what its facets mask.
+                let bound = if *coat == "bare" { 1.02 } else { 1.1 };
+                assert!(most < bound, "{what}, {roughness}, {coat}: {most}");
+                // Rays that are still within after the last bounce are lost.
                 assert!(
-                    mean > 1.0 - lost && mean < 1.005,
+                    mean > 0.975 && mean < 1.005,
                     "{what}, {roughness}, {coat}: {mean}"
                 );
             }

@@ -4,7 +4,6 @@
 // scattering compensation for microfacet models"), unless `materials.multiple_scattering` is off.
 #import "common/environment.wgsl"
 #import "common/gbuffer.wgsl"
-#import "common/ggx_sample.wgsl"
 #import "common/glint.wgsl"
 #import "common/ambient_visibility.wgsl"
 #import "common/reflection.wgsl"
@@ -44,12 +43,6 @@ fn brdf_is_single() -> bool {
 // split-sum table; their sum is the albedo of a single scattering.
 fn brdf_multiple_ratio(split: vec2f) -> f32 {
     return select(1.0 / max(split.x + split.y, 0.05) - 1.0, 0.0, brdf_is_single());
-}
-
-// Masking of refracted light at a cosine to the normal behind the surface. With multiple scattering, masked light leaves
-// after further scattering.
-fn brdf_transmitted_masking(cosine: f32, alpha: f32) -> f32 {
-    return select(1.0, ggx_masking(cosine, alpha), brdf_is_single());
 }
 
 // Directional albedo of a specular lobe; `f0` and `f90` are the reflectances at normal and at grazing

@@ -204,8 +204,10 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
         refracts,
     );
     local = select(local, reflected, reflects);
+    // With multiple scattering, all light that meets the facets leaves them, on the side that was chosen.
+    local.z = select(select(-abs(local.z), abs(local.z), reflects), local.z, brdf_is_single());
     let above = select(-local.z, local.z, reflects);
-    let masking = select(brdf_transmitted_masking(above, alpha), 1.0, is_mirror);
+    let masking = select(1.0, ggx_masking(above, alpha), brdf_is_single() && !is_mirror);
     let under = saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo) * (1.0 - layers_coat(l, p.to_eye));
     let entering = s.albedo * (1.0 - fresnel) * (1.0 - s.metallic) * l.transmission * under
         / max(p.chances.w, 1.0e-20);

@@ -196,21 +196,24 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
 
     let refracted = (eta * entering - entering_across) * facet - eta * local_eye;
     var local = select(sampled.direction, refracted, bends);
+    // With multiple scattering, all light that meets the facets of glass leaves them, on the side that was chosen.
+    let keeps_all = refracts && !brdf_is_single();
+    local.z = select(local.z, select(abs(local.z), -abs(local.z), bends), keeps_all);
     let above = select(local.z, -local.z, bends);
     let m = length(vec3f(stretched * local.x, alpha2 * local.y, local.z));
     let smith = 0.5 / max(above * v + local_eye.z * m, 1.0e-7);
     let lobe = select(
-        select(smith * above * sampled.inverse_density, brdf_transmitted_masking(above, alpha2), bends),
+        select(smith * above * sampled.inverse_density, ggx_masking(above, alpha2), bends),
         1.0,
-        is_mirror,
+        is_mirror || keeps_all,
     );
     var weight = vec3f(all * (1.0 + w.coat_ratio));
     if !by_coat {
         let chosen = select(mirrored, passes, through);
         var gain = lobe_gain(l, s, w.base_ratio, select(reflecting, reflecting_across, is_inside));
-        // All facets mirror, or let through, as much.
-        gain = select(gain, vec3f(1.0 + w.base_ratio), is_total || (through && !bends));
-        gain = select(gain, vec3f(1.0), bends);
+        // Thin surfaces let the same share through at all facets.
+        gain = select(gain, vec3f(1.0 + w.base_ratio), through);
+        gain = select(gain, vec3f(1.0), refracts);
         weight = chosen * gain * (sum * under * all / max(lobe_max(chosen) * below, 1.0e-20));
     }
     weight *= select(0.0, lobe, above > 0.0);
