@@ -410,7 +410,7 @@ fn settings_are_listed_with_their_origins() {
     );
     let json = folder.succeeds(&format!("config --json {keys}"));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["settings"]["keys.frame"]["value"], "F5");
+    assert_eq!(json["settings"]["keys.frame"]["value"], "F9");
     folder.fails_with(2, "config tonemap", &["did you mean image.tonemap?"]);
     // The file's own error is no wrong usage.
     std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = 3").unwrap();
