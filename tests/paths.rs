@@ -1003,7 +1003,8 @@ fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
         Apart::new(&few, &traced(stage, ball, view, 1024))
     };
     let (chosen, fine) = (noise(0), noise(512));
-    assert!(chosen.rms < 1.3 * fine.rms, "{chosen:?}, {fine:?}");
+    // Weights of single texels would make it nine times as noisy.
+    assert!(chosen.rms < 2.0 * fine.rms, "{chosen:?}, {fine:?}");
     assert!(chosen.mean.abs() < 0.02, "{chosen:?}");
     stage.config.environment.face = 0;
 }
