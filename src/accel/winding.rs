@@ -32,11 +32,13 @@ pub struct Moments {
 
 impl Moments {
     /// The moments of all nodes, as `common/bvh_winding.wgsl` reads them.
+    #[cfg(feature = "render")]
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
     /// Behind how many pairs of rows those of the nodes lie.
+    #[cfg(feature = "render")]
     pub(crate) fn first_node(&self) -> u32 {
         self.nodes
     }
