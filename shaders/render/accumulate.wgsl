@@ -4,8 +4,9 @@
 // in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
 //      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus the
-//      radiance that is shown as display. Both are exact to f32. resolve writes the mean of shown, sRGB-encoded and dithered; fade writes
-//      a mix of it and first_texture, the filtered picture of the first frame.
+//      radiance that is shown as display. Both are exact to f32. resolve writes the mean of shown,
+//      sRGB-encoded and dithered; fade writes a mix of it and first_texture, the filtered picture of the
+//      first frame.
 // accumulate: one thread per pixel. resolve, fade: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
