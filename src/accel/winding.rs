@@ -24,7 +24,7 @@ pub struct Moments {
     buffer: wgpu::Buffer,
     /// Uniforms of each dispatch, and how many rows it makes.
     levels: Vec<(wgpu::Buffer, u32)>,
-    /// Behind how many pairs of rows those of the nodes lie.
+    /// Pairs of rows in front of those of the nodes.
     nodes: u32,
     /// Of the tree that they are for.
     triangle_count: u32,
@@ -231,11 +231,11 @@ impl Winding {
         self.run_with(gpu, search, &moments, points)
     }
 
-    /// As [`Winding::run`], with moments that were made before.
+    /// Runs like [`Winding::run`], with moments that were made before.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Winding::run`].
     pub fn run_with(
         &self,
         gpu: &Gpu,

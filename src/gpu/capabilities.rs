@@ -71,7 +71,7 @@ pub struct Capabilities {
     pub cube_face: u32,
     /// The same for the cube map of a procedural sky.
     pub sky_face: u32,
-    /// Whether kernels filter cubes wrongly at the edges of faces until a draw has read the cube: SwiftShader.
+    /// True if kernels filter cubes wrongly at the edges of faces until a draw has read the cube: SwiftShader.
     pub cube_edges_drawn: bool,
     /// Whether paths of light are followed by several kernels, because threads that wait for longer paths cost more
     /// than what the kernels hand each other.

@@ -274,8 +274,8 @@ gpu_structs! {
         blended_cast: u32,
         /// Whether the surfaces are hits of reflection rays.
         at_hits: u32,
-        /// Number of the point of the sampling sequence that masks are cut out by: the same in all frames
-        /// whose pixels look at their middles.
+        /// Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at
+        /// their middles.
         cut_out_index: u32,
         _pad: [u32; 2],
     }
@@ -588,7 +588,7 @@ gpu_structs! {
         size: [u32; 2],
         /// Distance in metres that counts as 1.
         range: f32,
-        /// Behind how many pairs of rows the moments of the tree's nodes lie.
+        /// Pairs of rows in front of the moments of the tree's nodes.
         first_node: u32,
         /// Of the picture.
         rays: ViewRays,

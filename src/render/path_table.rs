@@ -44,7 +44,7 @@ wgsl_constants! {
     /// Word of a material, and of its layers, at which the transforms of UV coordinates begin.
     const PATH_MATERIAL_ROWS: u32 = offset_of!(GpuMaterial, texture_from_uv) as u32 / 4;
     const PATH_LAYER_ROWS: u32 = offset_of!(MaterialLayers, layer_from_uv) as u32 / 4;
-    /// Of colours that are sRGB-encoded; the bits below are those of [`alpha_sampler`].
+    /// Flag of sRGB-encoded colours; the bits below are those of [`alpha_sampler`].
     const PATH_TEXEL_SRGB: u32 = 32;
     /// Of the second UV set.
     const PATH_TEXEL_SECOND: u32 = 64;
