@@ -1,7 +1,7 @@
 // reflection_layers: radiance of hits of reflection rays whose material has layers, into what their pixels reflect.
 //
-// in   the list of hits, sorted by bins of materials, and the range of one of them; the hits; the visibility of
-//      lights from them; the merged scene (group 2), a material with its layers (group 3), lights and environment
+// in   the list of hits, sorted by bins of materials, and the range of one of them; the hits, their ambient
+//      visibility and the visibility of lights from them; the merged scene (group 2), a material with its layers (group 3), lights and environment
 //      (group 0)
 // out  reflected_words: the radiance is added
 // One thread per hit of the range, as `layers` does it for a pixel. Where another bounce follows, the share that it

@@ -1,7 +1,7 @@
 // reflection_light: radiance of what reflection rays have hit, but for layers, into what their pixels reflect.
 //
-// in   the list of hits; their G-buffer, rays and the visibility of lights from them; the merged scene (group 2),
-//      lights and environment (group 0)
+// in   the list of hits; their G-buffer, rays, ambient visibility and the visibility of lights from them; the merged
+//      scene (group 2), lights and environment (group 0)
 // out  reflected_words: the radiance is added
 // One thread per hit, as `lighting` does it for a pixel. Where another bounce follows, the share that it finds is
 // left out here. Those with layers are left to reflection_layers.
