@@ -4,7 +4,7 @@ use crate::common;
 use canopy::{
     config::{Antialias, OcclusionMode, ShadowMode},
     gpu::Gpu,
-    reference::lighting,
+    reference::{lbvh::triangles, lighting, trace::closest_hit},
     render::{Channel, View},
     scene::{
         AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene,
@@ -314,6 +314,59 @@ fn the_light_of_a_torus_ends_without_triangles() {
             "{differing} of {compared} from {to_light}"
         );
     }
+}
+
+/// Without the smooth terminator, shadows are those of the triangles alone: a pixel is lit where its triangle and its
+/// smooth normal face the light and nothing is in between, by rays in f64 from the point that it shows.
+#[test]
+fn without_the_smooth_terminator_triangles_cast_their_own_shadows() {
+    let gpu = gpu();
+    let to_light = Vec3::new(-1.0, 0.35, 0.3).normalize();
+    let primitive = torus(40, 16);
+    let triangles = triangles(&primitive.positions, &primitive.indices);
+    let scene = lit_by_sun(to_light, vec![primitive], matte(Vec3::ONE));
+    let mut stage = stage(&gpu, &scene);
+    let eye = Vec3::new(0.8, 3.0, 2.0);
+    let view = View {
+        projection: Projection::Orthographic { half_height: 1.5 },
+        ..look_at(eye, Vec3::ZERO, 20.0)
+    };
+    let mut differing = |smooth_terminator| {
+        stage.config.materials.smooth_terminator = smooth_terminator;
+        draw(&mut stage, view);
+        let [position, normal, shadow] =
+            [Channel::Position, Channel::Normal, Channel::Shadow].map(|c| stage.channel(c).texels);
+        let (mut compared, mut lit, mut differing) = (0, 0, 0);
+        for i in 0..position.len() {
+            let at = Vec3::from_slice(&position[i]);
+            // The G-buffer's normals are precise to 1 in 30,000.
+            let n_dot_l = Vec3::from_slice(&normal[i]).dot(to_light);
+            if position[i][3] != 1.0 || n_dot_l.abs() < 1e-4 {
+                continue;
+            }
+            let Some((own, _)) = closest_hit(&triangles, at + eye, -eye, 0.0, 1e30) else {
+                continue;
+            };
+            let [a, b, c] = triangles[own];
+            let geometric = (b - a).cross(c - a).normalize();
+            let geometric = geometric * geometric.dot(eye).signum();
+            let faces = n_dot_l > 0.0 && geometric.dot(to_light) > 0.0;
+            let origin = at + 1e-5 * geometric;
+            let expected = faces && closest_hit(&triangles, origin, to_light, 0.0, 1e30).is_none();
+            compared += 1;
+            lit += usize::from(expected);
+            differing += usize::from(expected != (shadow[i][0] > 0.5));
+        }
+        assert!(compared > 5000 && lit > 500 && compared - lit > 500);
+        (differing, compared)
+    };
+    let (differing_smooth, _) = differing(true);
+    let (differing_plain, compared) = differing(false);
+    // Rounding decides at the edges of shadows.
+    assert!(
+        differing_plain * 2000 <= compared && differing_smooth > 20 * differing_plain.max(1),
+        "{differing_plain} and {differing_smooth} of {compared}"
+    );
 }
 
 /// Mirrored by its node, layered, blended, and seen through a double-sided surface.

@@ -38,7 +38,7 @@ struct ShadowStart {
 // tangent planes, of which only those above the point count, weighted as normals are. It lies outside of a
 // convex surface, so its tangents do not hit the triangles again. For a saddle the section along the tilt of
 // the normal decides; hollow surfaces have no smooth surface. A lift of less than a step is rounding: where
-// the vertex normals equal the triangle's, the surface is flat.
+// the vertex normals equal the triangle's, the surface is flat. `materials.smooth_terminator` off leaves it out.
 fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let triangle = gbuffer_triangle(id);
     let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
@@ -92,7 +92,8 @@ fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let cosines = normal * normals;
     // Normals that lean below the triangle are ignored.
     let lift = normals * select(vec3f(0.0), heights, cosines > vec3f(0.0));
-    let lifted = dot(lift, normal) > step && dot(mean, normal) > 0.0 && convex;
+    let is_off = (frame.materials_without & MATERIALS_SMOOTH_TERMINATOR) != 0u;
+    let lifted = dot(lift, normal) > step && dot(mean, normal) > 0.0 && convex && !is_off;
     let least = min(cosines.x, min(cosines.y, cosines.z));
     let bend = sqrt(max(1.0 - least * least, 0.0));
     return ShadowStart(

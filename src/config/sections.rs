@@ -266,6 +266,7 @@ section! {
         clay: bool,
         multiple_scattering: bool,
         normal_terminator: bool,
+        smooth_terminator: bool,
         glint_filter: bool,
     }
 }

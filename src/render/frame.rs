@@ -50,6 +50,8 @@ wgsl_constants! {
     const MATERIALS_MULTIPLE_SCATTERING: u32 = 256;
     /// Leaves lights unfaded where normal textures turn away from them.
     const MATERIALS_NORMAL_TERMINATOR: u32 = 512;
+    /// Starts grazing shadow rays on the triangle, not on the smooth surface.
+    const MATERIALS_SMOOTH_TERMINATOR: u32 = 2048;
     /// Leaves highlights as narrow as their roughness says.
     const MATERIALS_GLINT_FILTER: u32 = 1024;
     /// Albedo of that clay, in every channel, and its roughness.
@@ -70,6 +72,7 @@ fn without(settings: &config::Materials) -> u32 {
         clay,
         multiple_scattering,
         normal_terminator,
+        smooth_terminator,
         glint_filter,
     } = *settings;
     [
@@ -86,6 +89,7 @@ fn without(settings: &config::Materials) -> u32 {
         (!clay, MATERIALS_OWN_LOOK),
         (multiple_scattering, MATERIALS_MULTIPLE_SCATTERING),
         (normal_terminator, MATERIALS_NORMAL_TERMINATOR),
+        (smooth_terminator, MATERIALS_SMOOTH_TERMINATOR),
         (glint_filter, MATERIALS_GLINT_FILTER),
     ]
     .into_iter()

@@ -93,6 +93,13 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             "Fades lights towards the horizon of normal textures. Turn it off for glTF's BRDF",
         ),
         (
+            "shadows",
+            &["materials.smooth_terminator"],
+            &mut settings.smooth_terminator,
+            "smooth terminator",
+            "Starts grazing shadow rays at the surface that the vertex normals describe. Turn it off to compare with ray tracers that start them on the triangle",
+        ),
+        (
             "glints",
             &["materials.glint_filter"],
             &mut settings.glint_filter,
