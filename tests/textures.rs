@@ -960,15 +960,18 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
     });
     let mut cases = Vec::new();
     let mut scenes = Vec::new();
-    for is_moved in [false, true] {
-        for (wrap_s, wrap_t) in [(33071, 33648), (33648, 10497), (10497, 33071)] {
+    let wraps = [(33071, 33648), (33648, 10497), (10497, 33071)];
+    for (is_moved, is_smooth) in [(false, false), (true, false), (false, true), (true, true)] {
+        for (wrap_s, wrap_t) in wraps {
             let mut builder = Builder::new();
             let texture = add_image(&mut builder, &png);
             builder.json["textures"][0]["sampler"] = json!(0);
-            builder.push(
-                "samplers",
-                json!({ "wrapS": wrap_s, "wrapT": wrap_t, "magFilter": 9728, "minFilter": 9728 }),
-            );
+            let mut sampler = json!({ "wrapS": wrap_s, "wrapT": wrap_t });
+            if !is_smooth {
+                sampler["magFilter"] = json!(9728);
+                sampler["minFilter"] = json!(9728);
+            }
+            builder.push("samplers", sampler);
             let mut reference = json!({ "index": texture });
             if is_moved {
                 reference["extensions"] = json!({ "KHR_texture_transform": moved });
@@ -977,12 +980,12 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
             let material = json!({ "pbrMetallicRoughness": { "baseColorTexture": reference } });
             card(&mut builder, material, three, three.map(|c| c + 0.125));
             scenes.push(load_with(&builder, &limits(), texture_support(&gpu)).unwrap());
-            cases.push((is_moved, [wrap_s, wrap_t]));
+            cases.push((is_moved, is_smooth, [wrap_s, wrap_t]));
         }
     }
     let size = 24_u32;
     let pictures = shown(&gpu, &scenes, Channel::Albedo, size);
-    for (picture, (is_moved, wraps)) in pictures.iter().zip(cases) {
+    for (picture, (is_moved, is_smooth, wraps)) in pictures.iter().zip(cases) {
         for (is, (y, x)) in picture
             .iter()
             .zip((0..size).flat_map(|y| (0..size).map(move |x| (y, x))))
@@ -1001,8 +1004,7 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
                 // Between two texels.
                 continue;
             }
-            let texel = |axis: usize| {
-                let i = (uv[axis] * 4.0).floor() as i32;
+            let texel = |axis: usize, i: i32| {
                 let texel = match wraps[axis] {
                     33071 => i.clamp(0, 3),
                     33648 if i.rem_euclid(8) >= 4 => 3 - i.rem_euclid(4),
@@ -1010,10 +1012,18 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
                 };
                 linear(texel as u8 * 60)
             };
-            let expected = [texel(0), texel(1), linear(100)];
+            let filtered = |axis: usize| {
+                if !is_smooth {
+                    return texel(axis, (uv[axis] * 4.0).floor() as i32);
+                }
+                let at = uv[axis] * 4.0 - 0.5;
+                let (first, share) = (at.floor() as i32, at - at.floor());
+                (1.0 - share) * texel(axis, first) + share * texel(axis, first + 1)
+            };
+            let expected = [filtered(0), filtered(1), linear(100)];
             assert!(
                 (0..3).all(|c| (is[c] - expected[c]).abs() < 0.01),
-                "moved {is_moved}, wraps {wraps:?}, pixel {x} {y}: {is:?} {expected:?}"
+                "moved {is_moved}, smooth {is_smooth}, wraps {wraps:?}, pixel {x} {y}: {is:?} {expected:?}"
             );
         }
     }

@@ -9,8 +9,6 @@
 #import "common/sampling.wgsl"
 #import "common/unseen.wgsl"
 
-// Loads the texel: software adapters sample other levels than they are told where a texture is filtered
-// anisotropically.
 fn cut_out_texel(modes: u32, x: i32, y: i32) -> f32 {
     let size = vec2i(textureDimensions(base_color_texture));
     let texel = vec2i(alpha_wrap(x, size.x, modes & 3u), alpha_wrap(y, size.y, (modes >> 2u) & 3u));

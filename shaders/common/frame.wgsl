@@ -36,8 +36,6 @@ struct Frame {
     texture_bias: f32,
     // Of the ground below the sky.
     ground_albedo: f32,
-    // Whether texture_bias is not 0.
-    biases_textures: u32,
     // Whether `shadow_words` hold what rays visit.
     counts_cost: u32,
     // Perceptual roughness below which surfaces trace what they reflect; 0 where none does.

@@ -64,9 +64,10 @@ pub struct Capabilities {
     /// Whether trees that are cheap to trace pay where they are built once. In software they take eight times as
     /// long to build as others.
     pub better_trees: bool,
-    /// Whether textures that hold no colours are worth anisotropic lookups, which in software take as long as ten
-    /// others.
-    pub anisotropic_numbers: bool,
+    /// Whether samplers may be anisotropic. In software a lookup takes as long as ten others, and Mesa's is wrong:
+    /// version 22 wraps mirrored textures like repeated ones and ignores biases, version 25 returns zeros where the
+    /// coordinates do not vary.
+    pub filters_anisotropically: bool,
     /// Texels along an edge of the largest cube map that is chosen automatically.
     pub cube_face: u32,
     /// The same for the cube map of a procedural sky.
@@ -110,7 +111,7 @@ impl Capabilities {
             frame_ms: if is_software { 100.0 } else { 16.0 },
             dispatch_samples: if is_software { 1 << 20 } else { 1 << 25 },
             better_trees: !is_software,
-            anisotropic_numbers: !is_software,
+            filters_anisotropically: !is_software,
             cube_face: if is_software { 256 } else { 1024 },
             sky_face: if is_software { 64 } else { 256 },
             cube_edges_drawn: info.driver.starts_with("SwiftShader"),

@@ -243,8 +243,6 @@ gpu_structs! {
         texture_bias: f32,
         /// Albedo of the ground below the sky, which that of the scene continues.
         ground_albedo: f32,
-        /// 1 where `texture_bias` is not 0.
-        biases_textures: u32,
         counts_cost: u32,
         /// Perceptual roughness below which surfaces trace what they reflect; 0 where none does.
         reflect_below: f32,
@@ -277,7 +275,7 @@ gpu_structs! {
         /// Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at
         /// their middles.
         cut_out_index: u32,
-        _pad: [u32; 2],
+        _pad: [u32; 3],
     }
     /// The ray through the picture's middle, and what half a picture adds to it: to the direction in a perspective, to
     /// the origin in a parallel projection.

@@ -635,7 +635,6 @@ impl FrameUniforms {
             sun_radius: lights::sun_disc_radius(&config.sun),
             texture_bias: input.texture_bias,
             ground_albedo: config.environment.ground_albedo,
-            biases_textures: u32::from(input.texture_bias != 0.0),
             counts_cost: u32::from(input.counts_cost),
             reflect_below: match input.traces_reflections {
                 true => config.reflections.below(),

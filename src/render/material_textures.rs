@@ -183,16 +183,6 @@ fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
     }
 }
 
-/// Where the level of a texture comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sampled {
-    /// From neighbouring fragments: filters may be anisotropic.
-    ByNeighbours,
-    /// From the shader, which knows no slopes. Mesa's software adapter (lavapipe 22) walks over the whole
-    /// texture where a filter is anisotropic even so.
-    ByLevel,
-}
-
 /// Textures and samplers that materials share.
 pub(super) struct Textures<'a> {
     gpu: &'a Gpu,
@@ -200,13 +190,13 @@ pub(super) struct Textures<'a> {
     anisotropy: u16,
     /// Views by image and use.
     views: HashMap<(usize, TextureUse), wgpu::TextureView>,
-    /// Samplers, also by whether they are for colours.
-    samplers: HashMap<(Sampler, bool), wgpu::Sampler>,
+    samplers: HashMap<Sampler, wgpu::Sampler>,
     progress: &'a Progress,
 }
 
 impl<'a> Textures<'a> {
-    /// None yet. Samplers filter with up to `anisotropy` taps. `progress` follows the images.
+    /// None yet. Samplers filter with up to `anisotropy` taps, where the device does so correctly. `progress` follows
+    /// the images.
     pub(super) fn new(
         gpu: &'a Gpu,
         scene: &'a Scene,
@@ -216,7 +206,11 @@ impl<'a> Textures<'a> {
         Self {
             gpu,
             scene,
-            anisotropy: anisotropy as u16,
+            anisotropy: if gpu.capabilities.filters_anisotropically {
+                anisotropy as u16
+            } else {
+                1
+            },
             views: HashMap::new(),
             samplers: HashMap::new(),
             progress,
@@ -228,7 +222,6 @@ impl<'a> Textures<'a> {
     pub(super) fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),
-        sampled: Sampled,
         uniform: &wgpu::BufferBinding<'_>,
         bound: &[Bound],
         of_layers: Option<(&wgpu::Buffer, wgpu::BufferBinding<'_>)>,
@@ -239,12 +232,7 @@ impl<'a> Textures<'a> {
                 Some((image, texels)) => self.view(image, texels, mipmap)?,
                 None => white.clone(),
             };
-            let colors = texture.is_some_and(|(_, texels)| texels.is_srgb());
-            let slopes = colors || self.gpu.capabilities.anisotropic_numbers;
-            Ok((
-                view,
-                self.sampler(sampler, slopes && sampled == Sampled::ByNeighbours),
-            ))
+            Ok((view, self.sampler(sampler)))
         };
         let textures = bound.iter().map(bind).collect::<Result<Vec<_>>>()?;
         let mut resources: Vec<&dyn Bind> = vec![uniform];
@@ -379,7 +367,7 @@ impl<'a> Textures<'a> {
         })?
     }
 
-    fn sampler(&mut self, sampler: Sampler, anisotropic: bool) -> wgpu::Sampler {
+    fn sampler(&mut self, sampler: Sampler) -> wgpu::Sampler {
         let make = || {
             let wrap = |wrap| match wrap {
                 Wrap::Repeat => wgpu::AddressMode::Repeat,
@@ -411,18 +399,11 @@ impl<'a> Textures<'a> {
                 } else {
                     0.0
                 },
-                anisotropy_clamp: if smooth && anisotropic {
-                    self.anisotropy
-                } else {
-                    1
-                },
+                anisotropy_clamp: if smooth { self.anisotropy } else { 1 },
                 ..Default::default()
             })
         };
-        self.samplers
-            .entry((sampler, anisotropic))
-            .or_insert_with(make)
-            .clone()
+        self.samplers.entry(sampler).or_insert_with(make).clone()
     }
 }
 

@@ -8,8 +8,7 @@ use super::{
     bindings::Layouts,
     hit_materials::{self, HitMaterials},
     material_textures::{
-        Bound, Sampled, SceneTexture, TextureUse, Textures, base_textures, layer_textures,
-        texture_support,
+        Bound, SceneTexture, TextureUse, Textures, base_textures, layer_textures, texture_support,
     },
     material_uniforms::{alpha_cutoff, gpu_layers, gpu_material, uv_rows},
     mipmap::Mipmap,
@@ -34,10 +33,8 @@ pub struct Materials {
     /// Textures with the uniforms, for [`Layouts::material`]; materials with the same textures share one.
     groups: Groups,
     /// The same for compute shaders, which choose levels by themselves, of materials that have textures.
-    hit_groups: Groups,
     /// The same with the textures of layers, for [`Layouts::layers`], of materials that have them.
     layer_groups: Groups,
-    hit_layer_groups: Groups,
     uniforms: UniformArray<GpuMaterial>,
     /// Uniforms of the materials that have layers.
     layer_uniforms: UniformArray<MaterialLayers>,
@@ -179,45 +176,29 @@ impl Materials {
             .map(|((material, _), index)| (*material, index));
         let mut groups = Groups::default();
         let mut layer_groups = Groups::default();
-        let mut hit_groups = Groups::default();
-        let mut hit_layer_groups = Groups::default();
         let stride = hit_materials::stride(&uniforms);
         let hits = HitMaterials::new(gpu, &scene.materials, stride)?;
         for (index, material) in materials.iter().enumerate() {
-            let mut bind =
-                |groups: &mut Groups, label, layout, sampled, bound: Vec<Bound>, table| {
-                    let made = |bound: &[Bound]| {
-                        let uniform = &uniforms.at(0);
-                        let named = (label, layout);
-                        textures.group(named, sampled, uniform, bound, table, (&white, mipmap))
-                    };
-                    groups.add(index, bound, made)
+            let mut bind = |groups: &mut Groups, label, layout, bound: Vec<Bound>, table| {
+                let made = |bound: &[Bound]| {
+                    let uniform = &uniforms.at(0);
+                    textures.group((label, layout), uniform, bound, table, (&white, mipmap))
                 };
-            let (base_layout, seen) = (&layouts.material, Sampled::ByNeighbours);
+                groups.add(index, bound, made)
+            };
             let base = base_textures(scene, material);
             if material.layers.is_some() {
                 let mut bound = base.clone();
                 bound.extend(layer_textures(scene, material));
-                let layout = &layouts.layers;
-                for (groups, label, sampled) in [
-                    (&mut layer_groups, "layers", seen),
-                    (&mut hit_layer_groups, "layers at hits", Sampled::ByLevel),
-                ] {
-                    let table = Some((&sheen_table, layer_uniforms.at(0)));
-                    bind(groups, label, layout, sampled, bound.clone(), table)?;
-                }
+                let table = Some((&sheen_table, layer_uniforms.at(0)));
+                bind(&mut layer_groups, "layers", &layouts.layers, bound, table)?;
             }
-            if hits.own.binary_search(&index).is_ok() {
-                let (label, hit) = ("material at hits", Sampled::ByLevel);
-                bind(&mut hit_groups, label, base_layout, hit, base.clone(), None)?;
-            }
-            bind(&mut groups, "material", base_layout, seen, base, None)?;
+            bind(&mut groups, "material", &layouts.material, base, None)?;
         }
         let (alpha, alpha_layout) = upload_alpha(gpu, scene)?;
         Ok(Self {
             textures: textures.uploaded(),
             hits,
-            hit_groups,
             uniforms,
             alpha,
             alpha_layout,
@@ -227,7 +208,6 @@ impl Materials {
             layer_indices: layer_indices.collect(),
             groups,
             layer_groups,
-            hit_layer_groups,
             surfaces: scene.materials.iter().map(Surface::new).collect(),
         })
     }
@@ -279,10 +259,10 @@ impl Materials {
     /// [`Layouts::material`].
     pub fn bind_at_hits(&self, pass: &mut wgpu::ComputePass<'_>, material: usize, layers: bool) {
         if layers {
-            if let Some((group, offsets)) = self.of_layers(&self.hit_layer_groups, material) {
+            if let Some((group, offsets)) = self.of_layers(&self.layer_groups, material) {
                 pass.set_bind_group(3, group, &offsets);
             }
-        } else if let Some(group) = self.hit_groups.get(material) {
+        } else if let Some(group) = self.groups.get(material) {
             pass.set_bind_group(3, group, &[self.uniforms.offset(material)]);
         }
     }
