@@ -700,7 +700,7 @@ fn golden_images_with_and_without_occlusion() {
     ] {
         stage.config.occlusion.mode = mode;
         let picture = stage.supersampled(&pose, view, 16);
-        compare_with_golden(&format!("room_{name}"), &picture, stage.size);
+        compare_with_golden(&gpu, &format!("room_{name}"), &picture, stage.size);
         pictures.push(picture);
     }
     let (mean, _) = difference(&pictures[0], &pictures[1]);

@@ -1687,8 +1687,8 @@ fn golden_images_in_every_shadow_mode() {
         ("off", ShadowMode::Off),
     ] {
         stage.config.shadows.mode = mode;
-        let picture = stage.draw(&pose, view);
-        compare_with_golden(&format!("builtin_{name}"), &picture, stage.size);
+        let picture = stage.supersampled(&pose, view, 8);
+        compare_with_golden(&gpu, &format!("builtin_{name}"), &picture, stage.size);
         pictures.push(picture);
     }
     // The tolerance must tell the modes apart: they differ by more.

@@ -218,7 +218,7 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
         node.light = None;
     }
     let mut stage = Stage::new(&gpu, &scene, SIZE);
-    // Whether two pixels differ by enough for an edge is a matter of rounding.
+    // SMAA finds edges by a threshold, which rounding may cross.
     stage.config.image.antialias = Antialias::Off;
     let whole = drawn(&mut stage, &scene, |_| ());
     for ((name, set, _), bare) in cases.into_iter().zip(&bares) {

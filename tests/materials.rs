@@ -940,7 +940,7 @@ fn golden_images_of_materials() {
             }
         }
         let (picture, _) = studio.draw(&still, &whole());
-        compare_with_golden(&format!("material_{name}"), &picture, SIZE);
+        compare_with_golden(&studio.gpu, &format!("material_{name}"), &picture, SIZE);
         // A swapped picture would be noticed.
         for other in &pictures {
             assert!(

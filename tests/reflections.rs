@@ -383,7 +383,13 @@ fn a_mirror_shows_what_is_seen_from_behind_it() {
             }
             let share = f64::from(off) / f64::from(count);
             println!("{mode:?}: {share}");
-            assert!(share < 0.005, "{mode:?}: {share}");
+            // A pixel beside an edge shows another quad where corners are drawn beside their places.
+            let most = if common::rounds_corners_coarsely(&gpu) {
+                0.04
+            } else {
+                0.005
+            };
+            assert!(share < most, "{mode:?}: {share}");
         }
     }
 }

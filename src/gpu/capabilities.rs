@@ -64,9 +64,8 @@ pub struct Capabilities {
     /// Whether trees that are cheap to trace pay where they are built once. In software they take eight times as
     /// long to build as others.
     pub better_trees: bool,
-    /// Whether samplers may be anisotropic. In software a lookup takes as long as ten others, and Mesa's is wrong:
-    /// version 22 wraps mirrored textures like repeated ones and ignores biases, version 25 returns zeros where the
-    /// coordinates do not vary.
+    /// True where samplers may be anisotropic. In software such a lookup takes as long as ten others, and Mesa's is wrong:
+    /// version 22 repeats textures however they wrap, version 25 returns zeros where the coordinates do not vary.
     pub filters_anisotropically: bool,
     /// Texels along an edge of the largest cube map that is chosen automatically.
     pub cube_face: u32,

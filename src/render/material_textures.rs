@@ -195,8 +195,7 @@ pub(super) struct Textures<'a> {
 }
 
 impl<'a> Textures<'a> {
-    /// None yet. Samplers filter with up to `anisotropy` taps, where the device does so correctly. `progress` follows
-    /// the images.
+    /// None yet. Samplers filter with up to `anisotropy` taps, with one in software. `progress` follows the images.
     pub(super) fn new(
         gpu: &'a Gpu,
         scene: &'a Scene,

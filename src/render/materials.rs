@@ -32,7 +32,6 @@ pub struct Materials {
     pub surfaces: Vec<Surface>,
     /// Textures with the uniforms, for [`Layouts::material`]; materials with the same textures share one.
     groups: Groups,
-    /// The same for compute shaders, which choose levels by themselves, of materials that have textures.
     /// The same with the textures of layers, for [`Layouts::layers`], of materials that have them.
     layer_groups: Groups,
     uniforms: UniformArray<GpuMaterial>,
@@ -259,7 +258,7 @@ impl Materials {
     /// [`Layouts::material`].
     pub fn bind_at_hits(&self, pass: &mut wgpu::ComputePass<'_>, material: usize, layers: bool) {
         if layers {
-            if let Some((group, offsets)) = self.of_layers(&self.layer_groups, material) {
+            if let Some((group, offsets)) = self.of_layers(material) {
                 pass.set_bind_group(3, group, &offsets);
             }
         } else if let Some(group) = self.groups.get(material) {
@@ -305,23 +304,19 @@ impl Materials {
 
     /// Binds a material with layers to group 3, for [`Layouts::layers`].
     pub fn bind_layers(&self, pass: &mut wgpu::RenderPass<'_>, material: usize) {
-        if let Some((group, offsets)) = self.of_layers(&self.layer_groups, material) {
+        if let Some((group, offsets)) = self.of_layers(material) {
             pass.set_bind_group(3, group, &offsets);
         }
     }
 
     /// The group of a material, and where its uniforms and those of its layers lie.
-    fn of_layers<'a>(
-        &self,
-        groups: &'a Groups,
-        material: usize,
-    ) -> Option<(&'a wgpu::BindGroup, [u32; 2])> {
+    fn of_layers(&self, material: usize) -> Option<(&wgpu::BindGroup, [u32; 2])> {
         let index = *self.layer_indices.get(&material)?;
         let offsets = [
             self.uniforms.offset(material),
             self.layer_uniforms.offset(index),
         ];
-        Some((groups.get(material)?, offsets))
+        Some((self.layer_groups.get(material)?, offsets))
     }
 }
 

@@ -59,6 +59,12 @@ pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
     }
 }
 
+/// Whether corners of triangles are rounded to a sixteenth of a pixel, the coarsest that Vulkan allows: SwiftShader.
+/// Other drivers round them to a 256th.
+pub(crate) fn rounds_corners_coarsely(gpu: &Gpu) -> bool {
+    gpu.info.driver.starts_with("SwiftShader")
+}
+
 /// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Shared {
     Shared::of("portable", || {

@@ -97,7 +97,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             &["materials.smooth_terminator"],
             &mut settings.smooth_terminator,
             "smooth terminator",
-            "Starts grazing shadow rays at the surface that the vertex normals describe. Turn it off to compare with ray tracers that start them on the triangle",
+            "Starts grazing shadow rays at the surface that the vertex normals describe, and takes its horizon. Turn it off for those of the triangles",
         ),
         (
             "glints",
