@@ -2,9 +2,9 @@
 //! `obvhs` on the CPU, in one run, and prints times and ratios.
 //!
 //! ```text
-//! cargo bench --bench peers [-- [--large] [FILE…]]
-//! cargo bench --bench peers -- query [FILE…]
-//! cargo bench --bench peers -- pairs
+//! cargo run --release -p canopy-peers [-- [--large] [FILE…]]
+//! cargo run --release -p canopy-peers -- query [FILE…]
+//! cargo run --release -p canopy-peers -- pairs
 //! ```
 //!
 //! The last asks for the pairs of boxes alone. The second compares queries: nearest points and overlaps of boxes with the crate `parry3d` as well, nearest points
