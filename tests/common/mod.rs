@@ -59,7 +59,7 @@ pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
     }
 }
 
-/// Whether corners of triangles are rounded to a sixteenth of a pixel, the coarsest that Vulkan allows: SwiftShader.
+/// True if corners of triangles are rounded to a sixteenth of a pixel, the coarsest that Vulkan allows: SwiftShader.
 /// Other drivers round them to a 256th.
 pub(crate) fn rounds_corners_coarsely(gpu: &Gpu) -> bool {
     gpu.info.driver.starts_with("SwiftShader")
