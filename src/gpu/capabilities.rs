@@ -64,8 +64,8 @@ pub struct Capabilities {
     /// Whether trees that are cheap to trace pay where they are built once. In software they take eight times as
     /// long to build as others.
     pub better_trees: bool,
-    /// True where samplers may be anisotropic. In software such a lookup takes as long as ten others, and Mesa's is wrong:
-    /// version 22 repeats textures however they wrap, version 25 returns zeros where the coordinates do not vary.
+    /// True where samplers may be anisotropic. Mesa's software adapter filters wrongly: version 22 repeats textures however
+    /// they wrap, and takes as long as for ten other lookups; version 25 returns zeros where the coordinates do not vary.
     pub filters_anisotropically: bool,
     /// Texels along an edge of the largest cube map that is chosen automatically.
     pub cube_face: u32,
