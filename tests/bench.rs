@@ -1,30 +1,16 @@
 //! `canopy bench` as a whole: its JSON, on inputs small enough for any adapter.
 
+use crate::common::folder::Folder;
 use serde_json::Value;
-use std::process::{Command, Output};
-
-/// Two triangles, one above the other.
-const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
-                   o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
+use std::process::Output;
 
 const KINDS: [&str; 7] = [
     "soup", "terrain", "meshes", "slivers", "equal", "dense", "long",
 ];
 
-/// Runs `canopy bench` in a folder that holds scene.obj, away from the settings of whoever runs the tests.
+/// Runs `canopy bench` in a folder that holds scene.obj.
 fn bench(line: &str) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("scene.obj"), OBJ).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-    command
-        .arg("bench")
-        .args(line.split_whitespace())
-        .current_dir(folder.path())
-        .env("HOME", folder.path())
-        .env("XDG_CONFIG_HOME", folder.path())
-        .env("XDG_RUNTIME_DIR", folder.path())
-        .env_remove("RUST_LOG");
-    command.output().unwrap()
+    Folder::new().canopy(&format!("bench {line}"))
 }
 
 /// The report of a suite, from two samples.

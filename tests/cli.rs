@@ -1,7 +1,7 @@
 //! The program as a whole: exit codes, messages, and the files that it leaves.
 
 use crate::common::{folder, gltf_builder};
-use folder::{Folder, OBJ};
+use folder::{Folder, OBJ, canopy_in};
 use gltf_builder::Builder;
 use serde_json::json;
 use std::{
@@ -49,7 +49,6 @@ impl Folder {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> = entries
             .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .filter(|name| !name.starts_with("mesa") && name != ".cache")
             .collect();
         names.sort();
         names
@@ -452,11 +451,7 @@ fn completions_and_manual_pages_are_printed() {
 #[test]
 fn scenes_come_from_standard_input_and_pictures_go_to_standard_output() {
     let folder = Folder::new();
-    let run = |line: &str, input: &[u8]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-        command.args(line.split_whitespace());
-        folder.run_with(command, input)
-    };
+    let run = |line: &str, input: &[u8]| folder.run_with(canopy_in(folder.0.path(), line), input);
     let glb = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb")).unwrap();
     for (input, format) in [(OBJ.as_bytes(), "OBJ"), (&glb, "glTF 2.0 (binary)")] {
         let info = String::from_utf8(run("info -", input).stdout).unwrap();
@@ -1280,11 +1275,10 @@ fn videos_are_encoded_by_ffmpeg() {
     };
     let usual = std::env::var("PATH").unwrap();
     let run = |output: &str, path: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
         let more = "--frames 3 --fps 12.5 --size 34x24 --occlusion off --shadows off";
         let line = format!("render scene.obj -o {output} --turntable 1 {more}");
-        command.args(line.split_whitespace()).env("PATH", path);
-        folder.run(command)
+        let mut command = canopy_in(folder.0.path(), &line);
+        command.env("PATH", path).output().unwrap()
     };
     let with_fake = format!("{}:{usual}", folder.path("bin").display());
     fake("for last; do :; done; printf '%s\\n' \"$@\" > arguments; cat > \"${last#file:}\"");
@@ -1342,13 +1336,10 @@ fn videos_are_encoded_by_ffmpeg() {
     assert_eq!(odd.status.code(), Some(2));
     // A program that reads no more ends the work, as a cancelled export does.
     fake("for last; do :; done; cat > \"${last#file:}\"");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
     let line = "render scene.obj -o bad.mp4 --frames 200 --size 34x24 --shadows off --progress -q";
+    let mut command = canopy_in(folder.0.path(), line);
     command
-        .args(line.split_whitespace())
-        .current_dir(folder.0.path())
         .env("PATH", &with_fake)
-        .env("XDG_RUNTIME_DIR", folder.0.path())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -1360,11 +1351,9 @@ fn videos_are_encoded_by_ffmpeg() {
     fails(child.wait_with_output().unwrap(), &["standard output"]);
     // Nor is one left where ffmpeg has all pictures, and takes its time.
     fake("for last; do :; done; cat > \"${last#file:}\"; exec sleep 60");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_canopy"))
-        .args("render scene.obj -o bad.mp4 --size 34x24 --shadows off --progress -q".split(' '))
-        .current_dir(folder.0.path())
+    let line = "render scene.obj -o bad.mp4 --size 34x24 --shadows off --progress -q";
+    let mut child = canopy_in(folder.0.path(), line)
         .env("PATH", &with_fake)
-        .env("XDG_RUNTIME_DIR", folder.0.path())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()

@@ -22,6 +22,7 @@ use canopy::{
     },
 };
 use common::{
+    folder::canopy_in,
     gpu,
     scenes::{self, Stage, look_at, matte, quad},
 };
@@ -29,7 +30,6 @@ use glam::{DVec3, Quat, Vec3};
 use gltf_builder::Builder;
 use serde_json::json;
 use std::{
-    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -285,13 +285,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
             "{found:?}"
         );
         let line = format!("deviation a.glb b.obj -q -o s.json --tolerance 0.1 --time {time}");
-        let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
-            .args(line.split(' '))
-            .current_dir(folder.path())
-            .env("HOME", folder.path())
-            .env("XDG_CONFIG_HOME", folder.path())
-            .output()
-            .unwrap();
+        let output = canopy_in(folder.path(), &line).output().unwrap();
         assert!(
             output.status.success(),
             "{}",

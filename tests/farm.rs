@@ -1,7 +1,7 @@
 //! Pictures that several processes share, as machines of a render farm do.
 
 use crate::common::folder;
-use folder::Folder;
+use folder::{Folder, canopy_in};
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -270,13 +270,8 @@ fn runs_that_were_ended_go_on(folder: &Folder) {
     let line = "render scene.obj --size 18x12 --paths 600";
     folder.done(&format!("{line} -o long.exr"));
     let kept = format!("{line} --checkpoint keep.exr --checkpoint-every 0.001");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
     let killed = format!("{kept} -o killed.exr");
-    command.args(killed.split_whitespace());
-    let environment = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"];
-    let mut process = command
-        .current_dir(folder.0.path())
-        .envs(environment.map(|name| (name, folder.0.path())))
+    let mut process = canopy_in(folder.0.path(), &killed)
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

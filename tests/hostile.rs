@@ -4,7 +4,7 @@
 
 use crate::common;
 use crate::common::{
-    draco, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,
+    draco, folder::isolate, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,
 };
 use canopy::{
     render::{Channel, View},
@@ -382,13 +382,11 @@ fn the_corpus_can_be_written() {
 /// one line and 1.
 fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
     let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024);
-    let mut child = Command::new("sh")
+    let mut command = Command::new("sh");
+    command
         .args(["-c", &limit, env!("CARGO_BIN_EXE_canopy")])
-        .args(args)
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env("XDG_CONFIG_HOME", folder)
-        .env_remove("RUST_LOG")
+        .args(args);
+    let mut child = isolate(&mut command, folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,7 +1,7 @@
 //! The laboratory: every triangle test against its twin, every combination against every triangle in f64, and
 //! columns of wrong hits that are not always 0.
 
-use crate::common;
+use crate::common::{self, folder::canopy_in};
 use canopy::{
     Error,
     accel::{
@@ -35,10 +35,7 @@ use common::{
 };
 use glam::Vec3;
 use serde_json::Value;
-use std::{
-    path::Path,
-    process::{Command, Output},
-};
+use std::{path::Path, process::Output};
 
 fn twin_of<N: Number>(test: TriangleTest) -> fn(&[[f32; 4]; 3], &Ray) -> Found<N> {
     match test {
@@ -857,21 +854,13 @@ fn a_broken_triangle_test_is_seen() {
     assert!(areas[0] > 20, "{told}");
 }
 
-/// Runs `canopy lab` in `folder`, away from the settings of whoever runs the tests.
+/// Runs `canopy lab` in `folder`.
 fn lab(folder: &Path, line: &str) -> Output {
-    canopy(folder, &format!("lab {line}"))
+    run(folder, &format!("lab {line}"))
 }
 
-fn canopy(folder: &Path, line: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-    command
-        .args(line.split_whitespace())
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env("XDG_CONFIG_HOME", folder)
-        .env("XDG_RUNTIME_DIR", folder)
-        .env_remove("RUST_LOG");
-    command.output().unwrap()
+fn run(folder: &Path, line: &str) -> Output {
+    canopy_in(folder, line).output().unwrap()
 }
 
 fn succeeds(folder: &Path, line: &str) -> String {
@@ -1019,7 +1008,7 @@ fn the_channel_and_the_command_count_alike() {
             "render scene.obj -q -o a.png --size 40x24 {way} --set lab.rays={rays} \
              --set lab.show=difference --aov lab={rays}.exr --aov lab={rays}.png --stats s.json"
         );
-        let output = canopy(folder, &line);
+        let output = run(folder, &line);
         assert!(output.status.success(), "{output:?}");
         let stats = std::fs::read_to_string(folder.join("s.json")).unwrap();
         let stats: Value = serde_json::from_str(&stats).unwrap();
@@ -1044,7 +1033,7 @@ fn the_channel_and_the_command_count_alike() {
         assert!(off.abs() <= 3.0, "{found} {run}");
     }
     let line = "render scene.obj -o a.png --aov lab=b.png --set lab.structure=grid";
-    let output = canopy(folder, line);
+    let output = run(folder, line);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     let why = "the walk private-stack does not go through the structure grid; cells would";

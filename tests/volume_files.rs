@@ -1,7 +1,7 @@
 //! Files of volumes: what the libraries of others wrote is read as these libraries read it, and stands where
 //! it should.
 
-use crate::common::volumes;
+use crate::common::{folder::canopy_in, volumes};
 use canopy::{
     config::{Config, Load},
     scene::{self, Grid, Pose, Progress, Scene, bounds::Aabb, deform},
@@ -9,7 +9,7 @@ use canopy::{
 use flate2::read::GzDecoder;
 use glam::{DVec3, Mat4, Vec3};
 use serde_json::{Value, json};
-use std::{fs, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf};
 use tempfile::TempDir;
 use volumes::{BESIDE, NIFTI, NRRD, SPARSE};
 
@@ -426,11 +426,8 @@ fn info_tells_the_grids() {
         fs::write(folder.path().join(name), volumes::file(name)).unwrap();
     }
     let info = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
-            .args([&["info", "-q"], args].concat())
-            .current_dir(folder.path())
-            .output()
-            .unwrap();
+        let line = format!("info -q {}", args.join(" "));
+        let output = canopy_in(folder.path(), &line).output().unwrap();
         assert!(
             output.status.success(),
             "{}",
@@ -478,13 +475,8 @@ fn info_tells_the_grids() {
 fn a_scene_of_volumes_alone_is_drawn() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("a.vdb"), volumes::file("zip.vdb")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
-        .args([
-            "render", "-q", "a.vdb", "-o", "a.png", "--size", "24x16", "--ground", "grid",
-        ])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
+    let line = "render -q a.vdb -o a.png --size 24x16 --ground grid";
+    let output = canopy_in(folder.path(), line).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{said}");
     assert!(folder.path().join("a.png").is_file());

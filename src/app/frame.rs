@@ -588,7 +588,9 @@ impl Viewer {
         };
         log::trace!("a redraw ends with {activity:?}");
         self.finish_side(activity);
-        if self.schedule.finish(activity, Instant::now()) {
+        let is_quiet = self.schedule.finish(activity, Instant::now());
+        self.is_at_rest = is_quiet && !activity.loads;
+        if is_quiet {
             self.profiling.rest();
             self.graphics.gpu.save_pipelines();
         }

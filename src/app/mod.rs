@@ -80,6 +80,7 @@ mod showing_textures;
 mod side;
 mod stage_edits;
 mod state;
+mod status;
 mod sun;
 mod texture_actions;
 mod textures;

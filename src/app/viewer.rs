@@ -35,6 +35,7 @@ use super::{
     screen::{Area, Paint},
     side::Comparing,
     state::State,
+    status::{IDLE, Status, StatusStream},
     traced_ray::TracedRay,
     tree_figures::CountedTrees,
     ui,
@@ -143,6 +144,11 @@ pub(super) struct Viewer {
     pub(super) lab: LabBuilder,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
+    /// Whether the last redraw left nothing to draw or to load.
+    pub(super) is_at_rest: bool,
+    /// Events of the window that were handled.
+    events: u64,
+    status: Option<StatusStream>,
     /// The presentation while it goes on.
     pub(super) presentation: Option<Presentation>,
     /// When Escape quits.
@@ -210,6 +216,9 @@ impl Viewer {
             counted_trees: CountedTrees::default(),
             lab: LabBuilder::default(),
             has_polled: false,
+            is_at_rest: false,
+            events: 0,
+            status: StatusStream::open(),
             presentation: None,
             leaving: Leaving::default(),
             is_visible: window::SHOWN_AT_ONCE,
@@ -254,13 +263,36 @@ impl Viewer {
             self.poll_frame()
         };
         let poll = poll.into_iter().chain(self.poll_selecting()).min();
-        match self.schedule.wakeup(Instant::now()) {
+        let wakeup = self.schedule.wakeup(Instant::now());
+        self.send_status(wakeup);
+        match wakeup {
             Wakeup::Draw => {
+                self.is_at_rest = false;
                 self.window.request_redraw();
                 wait(poll)
             }
             Wakeup::At(time) => wait(Some(poll.map_or(time, |poll| poll.min(time)))),
             Wakeup::Event => wait(poll),
+        }
+    }
+
+    /// Tells whoever drives the window that the event loop waits for `wakeup`.
+    fn send_status(&mut self, wakeup: Wakeup) {
+        let Some(stream) = &mut self.status else {
+            return;
+        };
+        let waits = match wakeup {
+            Wakeup::Draw => false,
+            Wakeup::At(time) => time > Instant::now() + IDLE,
+            Wakeup::Event => true,
+        };
+        let is_heard = stream.send(Status {
+            events: self.events,
+            frames: self.schedule.frames(),
+            is_idle: self.is_at_rest && waits,
+        });
+        if !is_heard {
+            self.status = None;
         }
     }
 
@@ -290,6 +322,7 @@ impl Viewer {
 
     /// Something happened to the window, which is drawn by [`Viewer::redraw_or_recover`].
     pub(super) fn event(&mut self, event: &WindowEvent) {
+        self.events += 1;
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
         // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once

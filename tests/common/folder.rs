@@ -1,9 +1,31 @@
 //! A folder in which the program runs, away from the settings of whoever runs the tests.
 
+use crate::common::shader_cache::shader_cache;
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
+
+/// canopy with the arguments of `line`, isolated in `folder`.
+pub(crate) fn canopy_in(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+    isolate(command.args(line.split_whitespace()), folder);
+    command
+}
+
+/// Has `command` run in `folder`, away from the display and the settings of whoever runs the tests.
+pub(crate) fn isolate<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Command {
+    command
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("XDG_CONFIG_HOME", folder)
+        // Mesa writes to standard error where it is not set.
+        .env("XDG_RUNTIME_DIR", folder)
+        .env("MESA_SHADER_CACHE_DIR", shader_cache())
+        .env_remove("RUST_LOG")
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+}
 
 /// Two triangles, one above the other, so that the lower one is in shadow.
 pub(crate) const OBJ: &str = "o low quad\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
@@ -23,24 +45,13 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Runs canopy in this folder, away from the settings of whoever runs the tests.
+    /// Runs canopy in this folder.
     pub(crate) fn canopy(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-        command.args(line.split_whitespace());
-        self.run(command)
+        canopy_in(self.0.path(), line).output().unwrap()
     }
 
     /// As [`Folder::canopy`], with a command line of its own.
     pub(crate) fn run(&self, mut command: Command) -> Output {
-        command
-            .current_dir(self.0.path())
-            .env("HOME", self.0.path())
-            .env("XDG_CONFIG_HOME", self.0.path())
-            // Mesa writes to standard error where it is not set.
-            .env("XDG_RUNTIME_DIR", self.0.path())
-            .env_remove("RUST_LOG")
-            .env_remove("DISPLAY")
-            .env_remove("WAYLAND_DISPLAY");
-        command.output().unwrap()
+        isolate(&mut command, self.0.path()).output().unwrap()
     }
 }

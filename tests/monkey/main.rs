@@ -9,6 +9,8 @@
 
 mod files;
 mod monkey;
+#[path = "../common/shader_cache.rs"]
+mod shader_cache;
 mod window;
 
 use files::Files;

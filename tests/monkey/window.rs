@@ -1,5 +1,6 @@
 //! canopy's window on a virtual display, driven through the X protocol.
 
+use crate::shader_cache::shader_cache;
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader},
@@ -138,6 +139,7 @@ impl Window {
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
             .env("PATH", "")
             .env("HOME", folder)
+            .env("MESA_SHADER_CACHE_DIR", shader_cache())
             .env("XDG_CONFIG_HOME", folder)
             .env("XDG_STATE_HOME", folder)
             .env("XDG_DATA_HOME", folder)

@@ -1,10 +1,13 @@
 //! A virtual display, canopy on it, and its pixels.
 
+use crate::shader_cache::shader_cache;
 use std::{
-    cell::Cell,
+    cell::RefCell,
     io::{BufRead, BufReader},
+    net::TcpListener,
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::{Arc, Condvar, Mutex},
     time::{Duration, Instant},
 };
 
@@ -19,6 +22,16 @@ pub(crate) const OBJ: &str = "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf
 /// A process that does not outlive the test.
 pub(crate) struct Guarded(pub(crate) Child);
 
+impl Guarded {
+    /// User and system time in hundredths of a second.
+    pub(crate) fn worked(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11);
+        let times = fields.take(2).map(|n| n.parse::<u64>().unwrap());
+        times.sum()
+    }
+}
+
 impl Drop for Guarded {
     fn drop(&mut self) {
         self.0.kill().ok();
@@ -31,8 +44,58 @@ pub(crate) struct Display {
     _server: Guarded,
     pub(crate) name: String,
     pub(crate) folder: tempfile::TempDir,
-    /// The process that was started last.
-    canopy: Cell<u32>,
+    /// Status of the canopy that was started last.
+    status: RefCell<Arc<StatusReader>>,
+}
+
+/// The last line that canopy sent to `CANOPY_STATUS`.
+#[derive(Default)]
+struct StatusReader {
+    last: Mutex<Status>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct Status {
+    pub(crate) events: u64,
+    pub(crate) frames: u64,
+    is_idle: bool,
+}
+
+impl StatusReader {
+    /// Reads the status of the process that connects to `listener`, on a thread, until it ends.
+    fn start(listener: TcpListener) -> Arc<Self> {
+        let reader = Arc::new(Self::default());
+        let written = reader.clone();
+        std::thread::spawn(move || {
+            let Ok((stream, _)) = listener.accept() else {
+                return;
+            };
+            for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                let fields: Vec<_> = line.split(' ').collect();
+                *written.last.lock().unwrap() = Status {
+                    events: fields[0].parse().unwrap(),
+                    frames: fields[1].parse().unwrap(),
+                    is_idle: fields[2] == "idle",
+                };
+                written.changed.notify_all();
+            }
+        });
+        reader
+    }
+
+    fn last(&self) -> Status {
+        *self.last.lock().unwrap()
+    }
+
+    /// Waits until the status is accepted or time is up. Returns whether it is.
+    fn wait(&self, time: Duration, accept: impl Fn(Status) -> bool) -> bool {
+        let last = self.last.lock().unwrap();
+        let wait = self
+            .changed
+            .wait_timeout_while(last, time, |last| !accept(*last));
+        !wait.unwrap().1.timed_out()
+    }
 }
 
 /// Rows of red, green, blue.
@@ -74,7 +137,7 @@ impl Display {
             _server: Guarded(server),
             name: format!(":{}", number.trim()),
             folder,
-            canopy: Cell::new(0),
+            status: RefCell::default(),
         }
     }
 
@@ -88,8 +151,12 @@ impl Display {
     }
 
     pub(crate) fn canopy_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Guarded {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        self.status.replace(StatusReader::start(listener));
         let child = Command::new(env!("CARGO_BIN_EXE_canopy"))
             .args(arguments)
+            .env("CANOPY_STATUS", address.to_string())
             // Pictures are compared, and none of them is to tell what was pressed.
             .args(["--set", "window.notice_secs=0"])
             .current_dir(self.folder.path())
@@ -98,27 +165,34 @@ impl Display {
             .env("HOME", self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path())
             .env("XDG_STATE_HOME", self.folder.path())
+            .env("MESA_SHADER_CACHE_DIR", shader_cache())
             // No desktop portal and no zenity: file dialogs cannot open.
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
             .env("PATH", "/nowhere")
             .envs(environment.iter().copied())
             .stderr(std::fs::File::create(self.path("stderr")).unwrap())
             .spawn();
-        let child = child.unwrap();
-        self.canopy.set(child.id());
-        Guarded(child)
+        Guarded(child.unwrap())
     }
 
+    /// Runs xdotool, and waits for canopy to have handled an event of what it does.
     pub(crate) fn xdotool(&self, arguments: &[&str]) -> bool {
-        let status = Command::new("xdotool")
+        let status = self.status.borrow().clone();
+        let before = status.last().events;
+        let run = Command::new("xdotool")
             .args(arguments)
             .env("DISPLAY", &self.name)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        status
+        let is_done = run
             .unwrap_or_else(|e| panic!("this test needs xdotool, which scripts/test installs: {e}"))
-            .success()
+            .success();
+        // Some input is no event: a pointer that is there already.
+        if is_done {
+            status.wait(Duration::from_millis(300), |now| now.events > before);
+        }
+        is_done
     }
 
     /// The display as it is. The file is in the format of xwd, version 7: a header of big-endian words,
@@ -140,26 +214,29 @@ impl Display {
         }
     }
 
-    /// User and system time of the process that was started last, in hundredths of a second.
-    pub(crate) fn worked(&self) -> u64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.canopy.get())).unwrap();
-        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11);
-        let times = fields.take(2).map(|n| n.parse::<u64>().unwrap());
-        times.sum()
+    /// Status of the canopy that was started last.
+    pub(crate) fn status(&self) -> Status {
+        self.status.borrow().last()
     }
 
-    /// The display once canopy has been idle for a while and the picture is accepted. On a busy machine the
-    /// picture may stand for a while although canopy still works on the next one.
+    /// The display once canopy is idle and the picture is accepted.
     pub(crate) fn settled(&self, what: &str, accept: impl Fn(&Screenshot) -> bool) -> Screenshot {
         let start = Instant::now();
-        let (mut last, mut worked) = (self.screenshot(), self.worked());
+        let status = self.status.borrow().clone();
         while start.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(700));
-            let (now, works) = (self.screenshot(), self.worked());
-            if now == last && works < worked + 4 && accept(&now) {
-                return now;
+            let before = status.last();
+            if before.is_idle {
+                let now = self.screenshot();
+                // The display may still copy the last picture, and input may be on its way.
+                std::thread::sleep(Duration::from_millis(30));
+                let is_still = status.last() == before && self.screenshot() == now;
+                if is_still && accept(&now) {
+                    return now;
+                }
             }
-            (last, worked) = (now, works);
+            status.wait(Duration::from_millis(50), |now| {
+                now.is_idle && now != before
+            });
         }
         let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
         panic!("the window never showed {what}; canopy said: {stderr}");
@@ -180,10 +257,8 @@ impl Display {
         assert!(self.xdotool(&["type", "--delay", "60", text]), "{text}");
     }
 
-    /// Presses a key, and gives canopy the time to begin with what it does.
     pub(crate) fn press(&self, key: &str) {
         assert!(self.xdotool(&["key", key]), "{key} cannot be pressed");
-        std::thread::sleep(Duration::from_millis(150));
     }
 
     /// The mouse drags from its place to another in `steps`, faster than frames are drawn.

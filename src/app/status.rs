@@ -1,0 +1,46 @@
+//! What the window is doing, for programs that drive it, such as the tests.
+
+use std::{io::Write, net::TcpStream, time::Duration};
+
+/// A window that draws nothing for this long is idle: a cursor blinks more slowly.
+pub(super) const IDLE: Duration = Duration::from_millis(100);
+
+/// One line of [`StatusStream`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Status {
+    /// Events of the window that were handled.
+    pub(super) events: u64,
+    /// Frames of the scene that were recorded.
+    pub(super) frames: u64,
+    /// Whether all is drawn and nothing is being loaded.
+    pub(super) is_idle: bool,
+}
+
+/// Connection to the TCP address that `CANOPY_STATUS` names. Each change of the status is sent as a line,
+/// `EVENTS FRAMES idle` or `EVENTS FRAMES busy`.
+#[derive(Debug)]
+pub(super) struct StatusStream {
+    stream: TcpStream,
+    sent: Option<Status>,
+}
+
+impl StatusStream {
+    /// Connects if the variable is set. A failure is logged: the window works without.
+    pub(super) fn open() -> Option<Self> {
+        let address = std::env::var("CANOPY_STATUS").ok()?;
+        let stream = TcpStream::connect(&address)
+            .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
+            .inspect_err(|error| log::warn!("CANOPY_STATUS={address}: {error}"))
+            .ok()?;
+        Some(Self { stream, sent: None })
+    }
+
+    /// Sends `status` if it differs from the one before. Returns whether anybody still listens.
+    pub(super) fn send(&mut self, status: Status) -> bool {
+        if self.sent.replace(status) == Some(status) {
+            return true;
+        }
+        let state = if status.is_idle { "idle" } else { "busy" };
+        writeln!(self.stream, "{} {} {state}", status.events, status.frames).is_ok()
+    }
+}
