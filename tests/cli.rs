@@ -15,7 +15,7 @@ impl Folder {
         let path = self.0.path().join(".input");
         std::fs::write(&path, input).unwrap();
         command.stdin(std::fs::File::open(&path).unwrap());
-        let output = self.run(command);
+        let output = command.output().unwrap();
         std::fs::remove_file(&path).unwrap();
         output
     }
@@ -49,6 +49,8 @@ impl Folder {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> = entries
             .map(|e| e.unwrap().file_name().into_string().unwrap())
+            // Drivers, and canopy where it keeps pipelines.
+            .filter(|name| name != ".cache")
             .collect();
         names.sort();
         names

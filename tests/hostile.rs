@@ -314,14 +314,14 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 2,000 if it is not set; `CANOPY_FUZZ_SEED`
+/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 300 if it is not set; `CANOPY_FUZZ_SEED`
 /// makes others.
 #[test]
 fn variants_of_the_corpus_load_or_fail() {
     let number = |name: &str, default: u64| {
         std::env::var(name).map_or(default, |text| text.parse().unwrap())
     };
-    let rounds = number("CANOPY_FUZZ_ROUNDS", 2000);
+    let rounds = number("CANOPY_FUZZ_ROUNDS", 300);
     let mut mutator = Mutator(number("CANOPY_FUZZ_SEED", 1));
     let folder = TempDir::new().unwrap();
     for (target, files) in corpus() {

@@ -856,11 +856,7 @@ fn a_broken_triangle_test_is_seen() {
 
 /// Runs `canopy lab` in `folder`.
 fn lab(folder: &Path, line: &str) -> Output {
-    run(folder, &format!("lab {line}"))
-}
-
-fn run(folder: &Path, line: &str) -> Output {
-    canopy_in(folder, line).output().unwrap()
+    canopy_in(folder, &format!("lab {line}")).output().unwrap()
 }
 
 fn succeeds(folder: &Path, line: &str) -> String {
@@ -1008,7 +1004,7 @@ fn the_channel_and_the_command_count_alike() {
             "render scene.obj -q -o a.png --size 40x24 {way} --set lab.rays={rays} \
              --set lab.show=difference --aov lab={rays}.exr --aov lab={rays}.png --stats s.json"
         );
-        let output = run(folder, &line);
+        let output = canopy_in(folder, &line).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         let stats = std::fs::read_to_string(folder.join("s.json")).unwrap();
         let stats: Value = serde_json::from_str(&stats).unwrap();
@@ -1033,7 +1029,7 @@ fn the_channel_and_the_command_count_alike() {
         assert!(off.abs() <= 3.0, "{found} {run}");
     }
     let line = "render scene.obj -o a.png --aov lab=b.png --set lab.structure=grid";
-    let output = run(folder, line);
+    let output = canopy_in(folder, line).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     let why = "the walk private-stack does not go through the structure grid; cells would";

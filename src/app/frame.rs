@@ -589,7 +589,7 @@ impl Viewer {
         log::trace!("a redraw ends with {activity:?}");
         self.finish_side(activity);
         let is_quiet = self.schedule.finish(activity, Instant::now());
-        self.is_at_rest = is_quiet && !activity.loads;
+        self.is_at_rest = is_quiet && !activity.loads && !self.deviation.is_loading();
         if is_quiet {
             self.profiling.rest();
             self.graphics.gpu.save_pipelines();

@@ -1,8 +1,8 @@
-//! What the window is doing, for programs that drive it, such as the tests.
+//! Status of the window, for programs that drive it, such as the tests.
 
 use std::{io::Write, net::TcpStream, time::Duration};
 
-/// A window that draws nothing for this long is idle: a cursor blinks more slowly.
+/// A window that is not due to be drawn within this time counts as idle: a cursor blinks more slowly.
 pub(super) const IDLE: Duration = Duration::from_millis(100);
 
 /// One line of [`StatusStream`].
@@ -12,7 +12,8 @@ pub(super) struct Status {
     pub(super) events: u64,
     /// Frames of the scene that were recorded.
     pub(super) frames: u64,
-    /// Whether all is drawn and nothing is being loaded.
+    /// True if all is drawn, nothing is being loaded and the GPU has nothing to do. Figures that are measured once the
+    /// window has been at rest for a while may follow.
     pub(super) is_idle: bool,
 }
 

@@ -144,7 +144,7 @@ pub(super) struct Viewer {
     pub(super) lab: LabBuilder,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
-    /// Whether the last redraw left nothing to draw or to load.
+    /// True if the last redraw left nothing to draw or to load.
     pub(super) is_at_rest: bool,
     /// Events of the window that were handled.
     events: u64,
@@ -264,7 +264,7 @@ impl Viewer {
         };
         let poll = poll.into_iter().chain(self.poll_selecting()).min();
         let wakeup = self.schedule.wakeup(Instant::now());
-        self.send_status(wakeup);
+        self.send_status(wakeup, poll.is_some());
         match wakeup {
             Wakeup::Draw => {
                 self.is_at_rest = false;
@@ -276,8 +276,8 @@ impl Viewer {
         }
     }
 
-    /// Tells whoever drives the window that the event loop waits for `wakeup`.
-    fn send_status(&mut self, wakeup: Wakeup) {
+    /// Tells whoever drives the window that the event loop waits for `wakeup`, or polls the GPU.
+    fn send_status(&mut self, wakeup: Wakeup, polls: bool) {
         let Some(stream) = &mut self.status else {
             return;
         };
@@ -289,7 +289,7 @@ impl Viewer {
         let is_heard = stream.send(Status {
             events: self.events,
             frames: self.schedule.frames(),
-            is_idle: self.is_at_rest && waits,
+            is_idle: self.is_at_rest && waits && !polls,
         });
         if !is_heard {
             self.status = None;

@@ -1,6 +1,5 @@
 //! A folder in which the program runs, away from the settings of whoever runs the tests.
 
-use crate::common::shader_cache::shader_cache;
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -11,6 +10,13 @@ pub(crate) fn canopy_in(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
     isolate(command.args(line.split_whitespace()), folder);
     command
+}
+
+/// Folder of Mesa's compiled kernels, which all programs that tests start share. By default it lies below `HOME`, which
+/// differs from test to test.
+fn shader_cache() -> PathBuf {
+    let chosen = std::env::var_os("MESA_SHADER_CACHE_DIR").map(PathBuf::from);
+    chosen.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shaders"))
 }
 
 /// Has `command` run in `folder`, away from the display and the settings of whoever runs the tests.

@@ -13,7 +13,6 @@ pub(crate) mod images;
 pub(crate) mod meshopt;
 pub(crate) mod mutate;
 pub(crate) mod scenes;
-pub(crate) mod shader_cache;
 pub(crate) mod stocked;
 pub(crate) mod volumes;
 

@@ -8,9 +8,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod files;
+#[path = "../common/folder.rs"]
+#[expect(dead_code, reason = "a part of it is for other tests")]
+mod folder;
 mod monkey;
-#[path = "../common/shader_cache.rs"]
-mod shader_cache;
 mod window;
 
 use files::Files;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 use window::{PATIENCE, Window};
 
 /// Frames of a short run, and how long it goes on at most.
-const SHORT: (u64, Duration) = (400, Duration::from_secs(30));
+const SHORT: (u64, Duration) = (400, Duration::from_secs(15));
 
 /// Frames between two looks at the memory.
 const ROUND: u64 = 200;

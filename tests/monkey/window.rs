@@ -1,6 +1,6 @@
 //! canopy's window on a virtual display, driven through the X protocol.
 
-use crate::shader_cache::shader_cache;
+use crate::folder::isolate;
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader},
@@ -120,7 +120,8 @@ impl Window {
         BufReader::new(stdout).read_line(&mut number).unwrap();
         let name = format!(":{}", number.trim());
         let size = format!("{}x{}", SIZE[0], SIZE[1]);
-        let canopy = Command::new(env!("CARGO_BIN_EXE_canopy"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        let canopy = isolate(&mut command, folder)
             .args(["monkey-scene.obj", "--size", &size])
             // The monkey neither quits, nor finds a dialog of the system.
             .args([
@@ -133,17 +134,11 @@ impl Window {
             ])
             // An export that it starts has to end while the window comes to rest.
             .args(["--set", "output.size=[64,36]", "--set", "output.fps=1"])
-            .current_dir(folder)
             .env("DISPLAY", &name)
-            .env_remove("WAYLAND_DISPLAY")
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
             .env("PATH", "")
-            .env("HOME", folder)
-            .env("MESA_SHADER_CACHE_DIR", shader_cache())
-            .env("XDG_CONFIG_HOME", folder)
             .env("XDG_STATE_HOME", folder)
             .env("XDG_DATA_HOME", folder)
-            .env("XDG_RUNTIME_DIR", folder)
             .stderr(std::fs::File::create(folder.join("stderr")).unwrap())
             .spawn();
         let canopy = Guarded(canopy.unwrap());

@@ -1,6 +1,6 @@
 //! A virtual display, canopy on it, and its pixels.
 
-use crate::shader_cache::shader_cache;
+use crate::folder::isolate;
 use std::{
     cell::RefCell,
     io::{BufRead, BufReader},
@@ -56,9 +56,9 @@ struct StatusReader {
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(crate) struct Status {
-    pub(crate) events: u64,
-    pub(crate) frames: u64,
+struct Status {
+    events: u64,
+    frames: u64,
     is_idle: bool,
 }
 
@@ -88,13 +88,13 @@ impl StatusReader {
         *self.last.lock().unwrap()
     }
 
-    /// Waits until the status is accepted or time is up. Returns whether it is.
-    fn wait(&self, time: Duration, accept: impl Fn(Status) -> bool) -> bool {
+    /// Waits until the status is accepted or time is up.
+    fn wait(&self, time: Duration, accept: impl Fn(Status) -> bool) {
         let last = self.last.lock().unwrap();
         let wait = self
             .changed
             .wait_timeout_while(last, time, |last| !accept(*last));
-        !wait.unwrap().1.timed_out()
+        drop(wait.unwrap());
     }
 }
 
@@ -154,18 +154,15 @@ impl Display {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         self.status.replace(StatusReader::start(listener));
-        let child = Command::new(env!("CARGO_BIN_EXE_canopy"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        isolate(&mut command, self.folder.path());
+        let child = command
             .args(arguments)
-            .env("CANOPY_STATUS", address.to_string())
             // Pictures are compared, and none of them is to tell what was pressed.
             .args(["--set", "window.notice_secs=0"])
-            .current_dir(self.folder.path())
+            .env("CANOPY_STATUS", address.to_string())
             .env("DISPLAY", &self.name)
-            .env_remove("WAYLAND_DISPLAY")
-            .env("HOME", self.folder.path())
-            .env("XDG_CONFIG_HOME", self.folder.path())
             .env("XDG_STATE_HOME", self.folder.path())
-            .env("MESA_SHADER_CACHE_DIR", shader_cache())
             // No desktop portal and no zenity: file dialogs cannot open.
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
             .env("PATH", "/nowhere")
@@ -175,7 +172,7 @@ impl Display {
         Guarded(child.unwrap())
     }
 
-    /// Runs xdotool, and waits for canopy to have handled an event of what it does.
+    /// Runs xdotool, and waits until canopy has handled some event of what it does, 300 ms at most.
     pub(crate) fn xdotool(&self, arguments: &[&str]) -> bool {
         let status = self.status.borrow().clone();
         let before = status.last().events;
@@ -214,12 +211,7 @@ impl Display {
         }
     }
 
-    /// Status of the canopy that was started last.
-    pub(crate) fn status(&self) -> Status {
-        self.status.borrow().last()
-    }
-
-    /// The display once canopy is idle and the picture is accepted.
+    /// The display once canopy has been idle for 0.1 s and the picture is accepted.
     pub(crate) fn settled(&self, what: &str, accept: impl Fn(&Screenshot) -> bool) -> Screenshot {
         let start = Instant::now();
         let status = self.status.borrow().clone();
@@ -228,7 +220,7 @@ impl Display {
             if before.is_idle {
                 let now = self.screenshot();
                 // The display may still copy the last picture, and input may be on its way.
-                std::thread::sleep(Duration::from_millis(30));
+                std::thread::sleep(Duration::from_millis(100));
                 let is_still = status.last() == before && self.screenshot() == now;
                 if is_still && accept(&now) {
                     return now;

@@ -1,10 +1,10 @@
 //! What is looked into: meshes, materials, trees, textures, times.
 
-use crate::display::{Display, OBJ, PATIENCE, Screenshot};
-use std::{
-    process::Command,
-    time::{Duration, Instant},
+use crate::{
+    display::{Display, OBJ, PATIENCE, Screenshot},
+    folder::canopy_in,
 };
+use std::time::{Duration, Instant};
 
 /// A click outlines the mesh and brings up its card, and Escape takes both away. A hidden mesh takes its
 /// shadow along.
@@ -277,13 +277,7 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
     // The command prints as text what the window tells.
     let of_command = || {
         let line = format!("deviation {builtin} plane.obj -q --time 0.5 --tolerance 0.25");
-        let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
-            .args(line.split_whitespace())
-            .current_dir(display.folder.path())
-            .env("HOME", display.folder.path())
-            .env("XDG_CONFIG_HOME", display.folder.path())
-            .output()
-            .unwrap();
+        let output = canopy_in(display.folder.path(), &line).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let figures: Vec<_> = text.lines().skip(2).collect();
         assert!(figures.len() == 5, "{text}");
