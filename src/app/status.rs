@@ -1,9 +1,16 @@
 //! Status of the window, for programs that drive it, such as the tests.
 
-use std::{io::Write, net::TcpStream, time::Duration};
+use std::{
+    io::{Error, Write},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
 
 /// A window that is not due to be drawn within this time counts as idle: a cursor blinks more slowly.
 pub(super) const IDLE: Duration = Duration::from_millis(100);
+
+/// The window waits no longer than this for whoever listens.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One line of [`StatusStream`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +24,7 @@ pub(super) struct Status {
     pub(super) is_idle: bool,
 }
 
-/// Connection to the TCP address that `CANOPY_STATUS` names. Each change of the status is sent as a line,
+/// Connection to the TCP address that `CANOPY_STATUS` names, such as `127.0.0.1:4000`. Each change of the status is sent as a line,
 /// `EVENTS FRAMES idle` or `EVENTS FRAMES busy`.
 #[derive(Debug)]
 pub(super) struct StatusStream {
@@ -29,11 +36,21 @@ impl StatusStream {
     /// Connects if the variable is set. A failure is logged: the window works without.
     pub(super) fn open() -> Option<Self> {
         let address = std::env::var("CANOPY_STATUS").ok()?;
-        let stream = TcpStream::connect(&address)
-            .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
-            .inspect_err(|error| log::warn!("CANOPY_STATUS={address}: {error}"))
-            .ok()?;
-        Some(Self { stream, sent: None })
+        match Self::connect(&address) {
+            Ok(stream) => Some(Self { stream, sent: None }),
+            Err(error) => {
+                log::warn!("CANOPY_STATUS={address}: {error}");
+                None
+            }
+        }
+    }
+
+    fn connect(address: &str) -> Result<TcpStream, Error> {
+        let address: SocketAddr = address.parse().map_err(Error::other)?;
+        let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(stream)
     }
 
     /// Sends `status` if it differs from the one before. Returns whether anybody still listens.
@@ -42,6 +59,7 @@ impl StatusStream {
             return true;
         }
         let state = if status.is_idle { "idle" } else { "busy" };
-        writeln!(self.stream, "{} {} {state}", status.events, status.frames).is_ok()
+        let line = format!("{} {} {state}\n", status.events, status.frames);
+        self.stream.write_all(line.as_bytes()).is_ok()
     }
 }
