@@ -1,7 +1,7 @@
 //! `canopy bench` as a whole: its JSON, on inputs small enough for any adapter.
 
-use crate::common::folder::Folder;
-use serde_json::Value;
+use crate::common::{by_lane, folder::Folder, gltf_builder::Builder};
+use serde_json::{Value, json};
 use std::process::Output;
 
 const KINDS: [&str; 7] = [
@@ -15,7 +15,11 @@ fn bench(line: &str) -> Output {
 
 /// The report of a suite, from two samples.
 fn report(line: &str) -> Value {
-    let output = bench(&format!("{line} --json --samples 2 --warm-up 0"));
+    report_in(&Folder::new(), line)
+}
+
+fn report_in(folder: &Folder, line: &str) -> Value {
+    let output = folder.canopy(&format!("bench {line} --json --samples 2 --warm-up 0"));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {stderr}");
     assert!(stderr.is_empty(), "{line}: {stderr}");
@@ -24,7 +28,7 @@ fn report(line: &str) -> Value {
     for key in ["name", "backend", "driver", "type"] {
         assert!(report["adapter"][key].is_string(), "{key}");
     }
-    assert_eq!(report["skipped"], serde_json::json!([]));
+    assert_eq!(report["skipped"], json!([]));
     for run in runs(&report) {
         check_times(run);
     }
@@ -140,8 +144,14 @@ fn report_hits(report: &Value, of: &Value) -> Value {
 
 #[test]
 fn trace_runs_on_every_kind() {
-    let report = report("trace --triangles 200 --meshes 3 --size 18x18 --leaf-cutoff 4");
-    for kind in KINDS {
+    // A device for each of them takes most of the time; the test of builds has all.
+    let is_wanted = |kind: &&str| by_lane(["meshes", "equal", "long"].contains(kind), true);
+    let kinds: Vec<_> = KINDS.into_iter().filter(is_wanted).collect();
+    let report = report(&format!(
+        "trace --kind {} --triangles 200 --meshes 3 --size 18x18 --leaf-cutoff 4",
+        kinds.join(",")
+    ));
+    for kind in kinds {
         let of = |run: &&Value| run["name"] == kind && run["rays"] == "primary";
         let runs: Vec<_> = runs(&report).iter().filter(of).collect();
         assert_eq!(runs.len(), 2, "{kind}");
@@ -181,9 +191,13 @@ fn query_compares_orders_and_ways() {
 
 #[test]
 fn frame_reports_every_pass() {
-    let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 34x24");
-    let expected = ["scene.obj", "meshes"].map(|name| [name; 3]);
-    assert_eq!(names(&report), expected.as_flattened());
+    // The quick lane has files in other suites.
+    let file = by_lane("", "scene.obj");
+    let line = format!("frame {file} --kind meshes --triangles 200 --meshes 5 --size 34x24");
+    let report = report(&line);
+    let expected = [file, "meshes"].map(|name| [name; 3]);
+    let expected = &expected.as_flattened()[by_lane(3, 0)..];
+    assert_eq!(names(&report), expected);
     for (run, policy) in runs(&report)
         .iter()
         .zip(["frame", "changed", "refit"].iter().cycle())
@@ -198,12 +212,21 @@ fn frame_reports_every_pass() {
         assert!(number(&run["wall_ms"]["median"]) > 0.0);
         assert!(number(&run["ray_count"]) > 0.0);
     }
-    assert_eq!(runs(&report)[3]["meshes"], 5);
+    assert_eq!(runs(&report).last().unwrap()["meshes"], 5);
 }
 
 #[test]
 fn paths_are_followed_by_every_choice_of_kernels() {
-    let report = report("pathtrace scene.obj --size 24x18 --set paths.bounces=3");
+    let folder = Folder::new();
+    let mut coat = Builder::triangle();
+    let layer = json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1 } });
+    coat.push("materials", json!({ "extensions": layer }));
+    coat.first_primitive()["material"] = json!(0);
+    coat.write(folder.0.path(), "coat.glb");
+    // Layers choose the kernels of tests/paths.rs, so that the quick lane compiles one set.
+    let files = by_lane("scene.obj coat.glb", "scene.obj");
+    let line = format!("pathtrace {files} --size 24x18 --set paths.bounces=3");
+    let report = report_in(&folder, &line);
     let variants: Vec<_> = runs(&report)
         .iter()
         .map(|run| [&run["kernels"], &run["sorted"]].map(|what| what.as_str().unwrap()))
@@ -288,9 +311,13 @@ fn textures_compares_arrays_with_a_dispatch_for_each_material() {
 
 #[test]
 fn compile_measures_every_entry_point_once() {
-    let output = bench(
-        "compile --json --shaders render/gbuffer,render/lighting,trace.wgsl,serial,sort_small",
+    // The quick lane leaves out what takes longest.
+    let (shaders, lighting) = by_lane(
+        ("render/gbuffer.wgsl,accel/trace.wgsl", 0),
+        ("render/gbuffer,render/lighting,trace.wgsl", 1),
     );
+    let line = format!("compile --json --shaders {shaders},serial,sort_small");
+    let output = bench(&line);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && stderr.is_empty(), "{stderr}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -310,15 +337,14 @@ fn compile_measures_every_entry_point_once() {
     // A traversal is more than the function that begins it.
     let rays = runs(&report).iter().find(|run| run["name"] == "any_hit");
     assert!(number(&rays.unwrap()["expressions"]) > 200.0);
-    for name in [
-        "gbuffer",
-        "opaque",
-        "masked",
-        "lighting",
-        "serial_leaves",
-        "sort_small",
+    for (name, expected) in [
+        ("gbuffer", 1),
+        ("opaque", 0),
+        ("masked", 0),
+        ("lighting", lighting),
+        ("serial_leaves", 1),
+        ("sort_small", 1),
     ] {
-        let expected = usize::from(!["opaque", "masked"].contains(&name));
         assert_eq!(
             names.iter().filter(|known| **known == name).count(),
             expected,
@@ -333,11 +359,15 @@ fn compile_measures_every_entry_point_once() {
 
 #[test]
 fn irradiance_reports_times_and_errors_beside_the_cpu() {
-    let report = report("irradiance --faces 5,32");
+    // Each size has kernels of its own; the sky wants a power of two.
+    let faces: Vec<u32> = by_lane(vec![32], vec![5, 32]);
+    let listed: Vec<_> = faces.iter().map(u32::to_string).collect();
+    let report = report(&format!("irradiance --faces {}", listed.join(",")));
     assert!(number(&report["copy_gb_per_s"]) > 0.0);
     let names = ["half floats", "half floats", "full floats", "full floats"];
-    let (projections, sky) = runs(&report).split_at(8);
-    assert_eq!(self::names(&report)[..8], *[names; 2].as_flattened());
+    let (projections, sky) = runs(&report).split_at(4 * faces.len());
+    let found = self::names(&report);
+    assert_eq!(found[..projections.len()], names.repeat(faces.len()));
     assert_eq!(
         (sky.len(), &sky[0]["name"], &sky[0]["face"]),
         (1, &"moving sky".into(), &32.into())
@@ -346,7 +376,7 @@ fn irradiance_reports_times_and_errors_beside_the_cpu() {
         assert!(sky[0]["stages"][stage].is_number(), "{stage}: {}", sky[0]);
     }
     for (i, run) in projections.iter().enumerate() {
-        assert_eq!(run["face"], [5, 32][i / 4]);
+        assert_eq!(run["face"], faces[i / 4]);
         assert_eq!(run["order"], [3, 5][i % 2]);
         for stage in ["project_sh", "sum_sh"] {
             assert!(run["stages"][stage].is_number(), "{stage}: {run}");

@@ -360,10 +360,15 @@ fn mistyped_commands_are_suggested() {
 #[test]
 fn settings_are_listed_with_their_origins() {
     let folder = Folder::new();
+    assert!(
+        folder
+            .succeeds("config")
+            .contains("canopy.toml (not there)")
+    );
     std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = \"aces\"").unwrap();
     let text = folder.succeeds("config --set camera.fov=30 --adapter x");
     for part in [
-        "config.toml (not there)",
+        "config.toml (read)",
         "canopy.toml (read)",
         "# canopy.toml",
         "# --set",
@@ -607,7 +612,7 @@ fn auto_occlusion_is_the_same_on_every_adapter() {
         folder.succeeds(&format!("render scene.obj -o {name}.png {line} {more}"));
         std::fs::read(folder.path(&format!("{name}.png"))).unwrap()
     };
-    let auto = draw("auto", "--aov ambient=ambient.exr");
+    let auto = draw("auto", "--occlusion auto --aov ambient=ambient.exr");
     assert!(auto == draw("rays", "--occlusion rays"));
     assert!(auto != draw("off", "--occlusion off"));
     let ambient = picture(&folder.path("ambient.exr")).into_rgba32f();

@@ -10,7 +10,7 @@ use canopy::{
     },
 };
 use common::{
-    gpu,
+    by_lane, gpu,
     scenes::{Stage, look_at, matte, quad, scene},
 };
 use glam::{Affine2, Vec2, Vec3};
@@ -143,6 +143,16 @@ fn covered(scene: &Scene, view: View, size: [u32; 2], samples: u32) -> f32 {
 #[test]
 fn masks_cover_the_same_share_at_every_distance() {
     let cuts = [
+        (
+            "soft, low cutoff",
+            Cut {
+                size: [64, 128],
+                alpha: |x, y| ((x * x + 3 * y) % 256) as u8,
+                cutoff: 0.2,
+                factor: 0.7,
+                ..FENCE
+            },
+        ),
         ("fence", FENCE),
         (
             "lines of a texel",
@@ -162,18 +172,8 @@ fn masks_cover_the_same_share_at_every_distance() {
                 ..FENCE
             },
         ),
-        (
-            "soft, low cutoff",
-            Cut {
-                size: [64, 128],
-                alpha: |x, y| ((x * x + 3 * y) % 256) as u8,
-                cutoff: 0.2,
-                factor: 0.7,
-                ..FENCE
-            },
-        ),
     ];
-    for (what, cut) in cuts {
+    for (what, cut) in cuts.into_iter().take(by_lane(1, 4)) {
         let share = cut.share();
         // Of the panel a part is seen, whose share is that of the whole where the texture repeats often.
         for (place, (card, view), repeats) in

@@ -13,7 +13,7 @@ use canopy::{
     },
 };
 use cases::{Case, Outcome};
-use common::scenes::Stage;
+use common::{by_lane, scenes::Stage};
 use gltf_builder::{Builder, F32};
 use mutate::Mutator;
 use serde_json::json;
@@ -258,16 +258,13 @@ fn frames_of_odd_files_end_and_are_numbers() {
 /// Files under this many bytes make more variants in the same time.
 const SEED_BYTES: usize = 20_000;
 
-/// The table's own files of these endings, and what lies beside them.
-fn seeds(endings: &[&str]) -> Vec<Vec<u8>> {
+/// The table's own files, and what lies beside them, by their names.
+fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     let cases = cases::cases().into_iter().chain(cases::environments());
     let cases = cases.chain(hostile_volumes::cases());
     let files = cases.flat_map(|case| case.beside.into_iter().chain([(case.file, case.bytes)]));
     files
-        .filter(|(name, bytes)| {
-            bytes.len() < SEED_BYTES && endings.iter().any(|ending| name.ends_with(ending))
-        })
-        .map(|(_, bytes)| bytes)
+        .filter(|(_, bytes)| bytes.len() < SEED_BYTES)
         .collect()
 }
 
@@ -295,8 +292,11 @@ fn more_seeds(kind: &str) -> Vec<Vec<u8>> {
 
 /// What each target is called, and the files that its variants are made from.
 fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let seeds = seeds();
     let of = |name, endings: &[&str]| {
-        let mut files = seeds(endings);
+        let ends_so = |file: &str| endings.iter().any(|ending| file.ends_with(ending));
+        let named = seeds.iter().filter(|(file, _)| ends_so(file));
+        let mut files: Vec<Vec<u8>> = named.map(|(_, bytes)| bytes.clone()).collect();
         files.extend(more_seeds(endings[0]));
         (name, files)
     };
@@ -314,14 +314,14 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 300 if it is not set; `CANOPY_FUZZ_SEED`
-/// makes others.
+/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 150 if it is not set, or 300 in the long lane;
+/// `CANOPY_FUZZ_SEED` makes others.
 #[test]
 fn variants_of_the_corpus_load_or_fail() {
     let number = |name: &str, default: u64| {
         std::env::var(name).map_or(default, |text| text.parse().unwrap())
     };
-    let rounds = number("CANOPY_FUZZ_ROUNDS", 300);
+    let rounds = number("CANOPY_FUZZ_ROUNDS", by_lane(150, 300));
     let mut mutator = Mutator(number("CANOPY_FUZZ_SEED", 1));
     let folder = TempDir::new().unwrap();
     for (target, files) in corpus() {
@@ -423,7 +423,12 @@ fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
 #[test]
 fn small_files_take_little_memory() {
     let folder = TempDir::new().unwrap();
-    for (name, bytes, loads) in bombs() {
+    let mut bombs = bombs();
+    // Debug builds take seconds for each of them.
+    if by_lane(false, true) {
+        bombs.extend(larger_bombs());
+    }
+    for (name, bytes, loads) in bombs {
         let file = if name.starts_with("OBJ") {
             "a.obj"
         } else {
@@ -447,9 +452,16 @@ fn small_files_take_little_memory() {
     }
 }
 
-/// Files that ask for a lot, and whether they are within the default limits all the same.
-fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
-    let text = |text: String| format!("{{\"asset\":{{\"version\":\"2.0\"}},{text}}}").into_bytes();
+/// A file that asks for a lot: what it has, its bytes, and whether it is within the default limits all the same.
+type Bomb = (&'static str, Vec<u8>, bool);
+
+/// A `.gltf` of this text.
+fn gltf_of(text: &str) -> Vec<u8> {
+    format!("{{\"asset\":{{\"version\":\"2.0\"}},{text}}}").into_bytes()
+}
+
+/// Bombs that are small, or soon read.
+fn bombs() -> Vec<Bomb> {
     let empty =
         |kind: &str, count: u64| json!({ "type": kind, "componentType": F32, "count": count });
     let vertices = |count: u64| {
@@ -525,6 +537,48 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
         root.remove("scenes");
         root.remove("scene");
     }
+    vec![
+        (
+            "4,000,000,000 vertices",
+            vertices(4_000_000_000).glb(),
+            false,
+        ),
+        ("2^60 vertices", vertices(1 << 60).glb(), false),
+        ("1,000,000 vertices", vertices(1_000_000).glb(), true),
+        ("2^40 keys", keys.glb(), false),
+        ("2^40 matrices", matrices.glb(), true),
+        ("100,000,000 joints", joints.glb(), false),
+        ("1,000 targets of 1,000,000 vertices", targets.glb(), false),
+        ("1,000 joint sets of 1,000,000 vertices", sets.glb(), false),
+        ("30,000,000 triangles", copies.glb(), false),
+        (
+            "30,000,000 triangles in 3,000 primitives",
+            parts.glb(),
+            false,
+        ),
+        ("100,000 variants", many_variants.glb(), true),
+        ("400,000 weights of 4,000 nodes", weights.glb(), true),
+        ("30,000 pointers to 30,000 nodes", pointers.glb(), true),
+        (
+            "1,000,000 nodes",
+            gltf_of(&format!("\"nodes\":[{}{{}}]", "{},".repeat(999_999))),
+            true,
+        ),
+        (
+            "OBJ of 400,000 faces, each unlike the one before",
+            [
+                &b"v 0 0 0\nvt 0 0\n"[..],
+                &b"f 1 1 1\nf 1/1 1/1 1/1\n".repeat(200_000),
+            ]
+            .concat(),
+            true,
+        ),
+        ("OBJ of 1,000,000 objects", b"o\n".repeat(1_000_000), true),
+    ]
+}
+
+/// Bombs that are larger, or take long to make.
+fn larger_bombs() -> Vec<Bomb> {
     let mut streams = Builder::triangle();
     let stream = meshopt::attributes(&vec![0; 32 << 20], 256, 1);
     let layout = [256, 128 << 10];
@@ -550,47 +604,21 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
         .map(|index| json!({ "emissiveTexture": { "index": index } }))
         .collect();
     vec![
-        (
-            "4,000,000,000 vertices",
-            vertices(4_000_000_000).glb(),
-            false,
-        ),
-        ("2^60 vertices", vertices(1 << 60).glb(), false),
-        ("1,000,000 vertices", vertices(1_000_000).glb(), true),
-        ("2^40 keys", keys.glb(), false),
-        ("2^40 matrices", matrices.glb(), true),
-        ("100,000,000 joints", joints.glb(), false),
-        ("1,000 targets of 1,000,000 vertices", targets.glb(), false),
-        ("1,000 joint sets of 1,000,000 vertices", sets.glb(), false),
-        ("30,000,000 triangles", copies.glb(), false),
-        (
-            "30,000,000 triangles in 3,000 primitives",
-            parts.glb(),
-            false,
-        ),
         ("65 streams of 32 MiB", streams.glb(), false),
-        ("100,000 variants", many_variants.glb(), true),
-        ("400,000 weights of 4,000 nodes", weights.glb(), true),
-        ("30,000 pointers to 30,000 nodes", pointers.glb(), true),
         ("300 pictures of 8,192 x 8,192", many_pictures.glb(), true),
         (
-            "1,000,000 nodes",
-            text(format!("\"nodes\":[{}{{}}]", "{},".repeat(999_999))),
-            true,
-        ),
-        (
             "10,000,000 nodes",
-            text(format!("\"nodes\":[{}{{}}]", "{},".repeat(9_999_999))),
+            gltf_of(&format!("\"nodes\":[{}{{}}]", "{},".repeat(9_999_999))),
             false,
         ),
         (
             "10,000,000 numbers",
-            text(format!("\"extras\":[{}0]", "0,".repeat(9_999_999))),
+            gltf_of(&format!("\"extras\":[{}0]", "0,".repeat(9_999_999))),
             true,
         ),
         (
             "10,000,000 arrays",
-            text(format!("\"extras\":[{}0]", "[],".repeat(9_999_999))),
+            gltf_of(&format!("\"extras\":[{}0]", "[],".repeat(9_999_999))),
             true,
         ),
         (
@@ -604,15 +632,6 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
             true,
         ),
         (
-            "OBJ of 400,000 faces, each unlike the one before",
-            [
-                &b"v 0 0 0\nvt 0 0\n"[..],
-                &b"f 1 1 1\nf 1/1 1/1 1/1\n".repeat(200_000),
-            ]
-            .concat(),
-            true,
-        ),
-        (
             "OBJ of 400,000 smoothing groups",
             [
                 &b"v 0 0 0\n"[..],
@@ -621,7 +640,6 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
             .concat(),
             true,
         ),
-        ("OBJ of 1,000,000 objects", b"o\n".repeat(1_000_000), true),
         (
             "OBJ of a polygon of 4,000,000 corners",
             [&b"v 0 0 0\nf"[..], &b" 1".repeat(4_000_000)].concat(),

@@ -11,7 +11,7 @@ use canopy::{
     scene::{MorphTarget, Pose, Primitive, Scene},
 };
 use common::{
-    Random, Soup, gpu, random_triangles,
+    Random, Soup, by_lane, gpu, random_triangles,
     scenes::{Stage, look_at, matte, picture, primitive, quad, scene, sphere},
     stocked, ways,
 };
@@ -143,7 +143,7 @@ fn pairs_that_pass_through_are_those_of_every_two_triangles() {
 /// Leaves up to and over the ends of subgroups and workgroups.
 #[test]
 fn every_number_of_triangles_is_asked() {
-    for (kernels, gpu) in ways() {
+    for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let query = OverlapPairs::new(&gpu);
         for count in [1, 2, 31, 32, 33, 255, 256, 257, 1001] {
             let soup = Soup::random(count / 2, 23).mesh(random_triangles(count - count / 2, 29));

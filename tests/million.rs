@@ -1,5 +1,5 @@
 //! A million queries of every kind, each against every object in f64. The trees are small, so that this is done in
-//! seconds; what is rare among a few hundred queries comes up here.
+//! seconds; what is rare among a few hundred queries comes up here. The quick lane asks the first tenth of them.
 
 use crate::common;
 use canopy::{
@@ -12,15 +12,21 @@ use canopy::{
     reference::queries::{self, Solid},
 };
 use common::{
-    Random, Soup, gpu,
+    Random, Soup, by_lane, gpu,
     stocked::{CLOSE, Stocked, all_kinds, balls, sphere},
 };
 use glam::{DVec3, Vec3};
 use std::{num::NonZero, thread};
 
-const MILLION: usize = 1_000_000;
+/// Queries of a kind.
+fn million() -> usize {
+    by_lane(100_000, 1_000_000)
+}
+
 /// Queries of the kinds whose answer in f64 costs most.
-const FEWER: usize = 200_000;
+fn fewer() -> usize {
+    by_lane(20_000, 200_000)
+}
 
 /// The first fault among `count` queries, looked for on all cores.
 fn fault(count: usize, of: impl Fn(usize) -> Option<String> + Sync) -> Option<String> {
@@ -80,10 +86,10 @@ fn overlap_fault(
 fn nearest_points() {
     let gpu = gpu();
     let [stock, ..] = all_kinds(&gpu, 24, 5);
-    let points = points(MILLION, 1);
+    let points = points(million(), 1);
     let found = NearestPoints::new(&gpu).run(&gpu, stock.tree(), &anywhere(&points), 2);
     let found = found.unwrap();
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let (at, found) = (points[i].as_dvec3(), &found[i]);
         let distances = stock.named().map(|(_, solid)| solid.distance(at));
         let near = distances.fold(f64::INFINITY, f64::min);
@@ -98,13 +104,13 @@ fn nearest_points() {
 fn nearest_objects() {
     const K: usize = 3;
     let gpu = gpu();
-    let points = points(MILLION, 2);
+    let points = points(million(), 2);
     let [_, boxes, balls] = all_kinds(&gpu, 24, 6);
     for stock in [boxes, balls] {
         let search = Search::new(stock.tree());
         let found = NearestK::new(&gpu).run(&gpu, &search, &anywhere(&points), K as u32);
         let found = found.unwrap();
-        let wrong = fault(MILLION, |i| {
+        let wrong = fault(million(), |i| {
             let at = points[i].as_dvec3();
             let mut near = [f64::INFINITY; K];
             for (_, solid) in stock.named() {
@@ -133,7 +139,7 @@ fn balls_and_boxes_and_frusta() {
     let gpu = gpu();
     let mut random = Random(3);
     let [triangles, boxes, _] = all_kinds(&gpu, 24, 7);
-    let around: Vec<_> = points(MILLION, 4)
+    let around: Vec<_> = points(million(), 4)
         .into_iter()
         .map(|at| (at, 0.3 * random.unit()))
         .collect();
@@ -145,7 +151,7 @@ fn balls_and_boxes_and_frusta() {
     };
     let (offsets, names) = touched(&gpu, &boxes, &around.iter().map(ball).collect::<Vec<_>>());
     let of = |offsets: &[u32], i: usize| offsets[i] as usize..offsets[i + 1] as usize;
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let (at, radius) = around[i];
         let gap = |solid: &Solid| solid.distance(at.as_dvec3()) - f64::from(radius);
         overlap_fault(&boxes, &names[of(&offsets, i)], gap)
@@ -160,7 +166,7 @@ fn balls_and_boxes_and_frusta() {
         })
         .collect();
     let (offsets, names) = touched(&gpu, &triangles, &regions);
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let [lower, upper] = [regions[i].lower, regions[i].upper].map(Vec3::from);
         let region = Solid::Box(lower, upper);
         let gap = |solid: &Solid| solid.gap(&region);
@@ -168,7 +174,7 @@ fn balls_and_boxes_and_frusta() {
     });
     assert_eq!(wrong, None);
     // Slabs and half spaces, as frusta.
-    let frusta: Vec<_> = around[..FEWER]
+    let frusta: Vec<_> = around[..fewer()]
         .iter()
         .map(|(at, half)| {
             let normal = at.normalize_or(Vec3::X);
@@ -185,7 +191,7 @@ fn balls_and_boxes_and_frusta() {
         })
         .collect();
     let (offsets, names) = touched(&gpu, &triangles, &frusta);
-    let wrong = fault(FEWER, |i| {
+    let wrong = fault(fewer(), |i| {
         let names = &names[of(&offsets, i)];
         triangles.named().find_map(|(name, solid)| {
             let Solid::Triangle(triangle) = solid else {
@@ -205,17 +211,17 @@ fn balls_and_boxes_and_frusta() {
 #[test]
 fn pairs_of_a_million_balls_with_a_few_boxes() {
     let gpu = gpu();
-    let many = vec![balls(MILLION, 0.2, &mut Random(8))];
+    let many = vec![balls(million(), 0.2, &mut Random(8))];
     let many = Stocked::objects(&gpu, Objects::Balls, many);
     let [_, few, _] = all_kinds(&gpu, 24, 9);
     let pairs = Pairs::between(many.tree(), few.tree());
     let found = OverlapPairs::new(&gpu).run(&gpu, &pairs).unwrap();
     let (_, pairs) = found.read(&gpu).unwrap();
-    let mut of_ball = vec![Vec::new(); MILLION];
+    let mut of_ball = vec![Vec::new(); million()];
     for pair in &pairs {
         of_ball[pair.object_a as usize].push([pair.mesh_b, pair.object_b]);
     }
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let ball = &many.solids[0][i];
         overlap_fault(&few, &of_ball[i], |solid| solid.gap(ball))
     });
@@ -231,7 +237,7 @@ fn moving_balls() {
         let distances = stock.named().map(|(_, solid)| solid.distance(at));
         distances.fold(f64::INFINITY, f64::min)
     };
-    let sweeps: Vec<_> = points(MILLION, 12)
+    let sweeps: Vec<_> = points(million(), 12)
         .into_iter()
         .enumerate()
         .map(|(i, at)| Sweep {
@@ -245,7 +251,7 @@ fn moving_balls() {
         .collect();
     let contacts = Sweeps::new(&gpu).run(&gpu, &Search::new(stock.tree()), &sweeps);
     let contacts = contacts.unwrap();
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let (sweep, contact) = (&sweeps[i], &contacts[i]);
         let [start, motion] = [sweep.a, sweep.motion].map(|v| Vec3::from(v).as_dvec3());
         let (radius, t) = (f64::from(sweep.radius), f64::from(contact.t));
@@ -300,19 +306,22 @@ fn signs_and_crossings_of_a_closed_surface() {
         .mesh(surface.clone())
         .build(&gpu, &Lbvh::new(&gpu));
     let search = Search::new(&tree);
-    let points = points(MILLION, 13);
+    let points = points(million(), 13);
     let windings: Vec<f64> = points
         .iter()
         .map(|p| queries::winding_number(&surface, *p))
         .collect();
     let is_inside = |i: usize| windings[i] > 0.5;
-    let inside = (0..MILLION).filter(|i| is_inside(*i)).count();
-    assert!(inside > MILLION / 200 && inside < MILLION / 2, "{inside}");
+    let inside = (0..million()).filter(|i| is_inside(*i)).count();
+    assert!(
+        inside > million() / 200 && inside < million() / 2,
+        "{inside}"
+    );
     let query = SignedDistance::new(&gpu);
     let found = query
         .run(&gpu, &search, &anywhere(&points), Sign::Pseudonormal)
         .unwrap();
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let near = queries::nearest(&surface, points[i]).map_or(f64::INFINITY, |near| near.0);
         let distance = f64::from(found[i].distance);
         let has_sign = distance.abs() < 1e-5 || (distance < 0.0) == is_inside(i);
@@ -331,7 +340,7 @@ fn signs_and_crossings_of_a_closed_surface() {
         })
         .collect();
     let found = RayCrossings::new(&gpu).run(&gpu, &search, &rays).unwrap();
-    let wrong = fault(MILLION, |i| {
+    let wrong = fault(million(), |i| {
         let near = found_near(&surface, points[i]);
         let Crossings { fronts, backs } = found[i];
         let is_right = near || backs == fronts + u32::from(is_inside(i));

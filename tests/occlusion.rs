@@ -16,6 +16,7 @@ use canopy::{
     scene::{AlphaMode, Pose, Scene, Transform},
 };
 use common::{
+    by_lane,
     golden::difference,
     gpu, portable_gpu, random_triangles,
     scenes::{Stage, add_cutout, eye, look_at, matte, primitive, quad, scene, sphere},
@@ -479,16 +480,17 @@ fn a_still_picture_converges_to_the_result_of_many_rays() {
     let scene = clutter();
     let (pose, view) = (rest(&scene), clutter_view());
     let expected = converged(&gpu, &scene, &pose, view);
-    for filter in [false, true] {
+    for filter in [true, false].into_iter().take(by_lane(1, 2)) {
         let mut stage = gathering(&gpu, &scene, 2, filter);
         let mut errors = Vec::new();
-        for frames in [1, 7, 56, 192] {
+        for frames in [1, 7, 56, 192].into_iter().take(by_lane(3, 4)) {
             gather(&mut stage, &pose, view, frames);
             errors.push(distance(&shares(&mut stage), &expected)[0]);
         }
         assert!(errors.is_sorted_by(|a, b| *b < 0.7 * a), "{errors:?}");
         assert!(errors[0] < if filter { 0.06 } else { 0.25 }, "{errors:?}");
-        assert!(errors[3] < 0.008, "{errors:?}");
+        let last = errors.get(3);
+        assert!(last.is_none_or(|error| *error < 0.008), "{errors:?}");
     }
 }
 
@@ -572,24 +574,27 @@ fn occlusion_follows_moving_objects() {
         pose.world_from_node[1] = Mat4::from_translation(x * Vec3::X).as_dmat4();
         pose
     };
-    let errors = |x: f32, stage: &mut Stage<'_>| {
-        distance(&shares(stage), &converged(&gpu, &scene, &at(x), view))
+    let expected = |x: f32| converged(&gpu, &scene, &at(x), view);
+    let errors = |expected: &[Option<f32>], stage: &mut Stage<'_>| {
+        let found = shares(stage);
+        distance(&found, expected)
     };
     let mut stage = gathering(&gpu, &scene, 4, true);
     gather(&mut stage, &at(-1.5), view, 40);
-    let still = errors(-1.5, &mut stage);
+    let still = errors(&expected(-1.5), &mut stage);
     // The object jumps. The floor at its old position is unoccluded again once the picture has converged.
     gather(&mut stage, &at(1.5), view, 2);
-    let leapt = errors(1.5, &mut stage);
+    let right = expected(1.5);
+    let leapt = errors(&right, &mut stage);
     let mut anew = gathering(&gpu, &scene, 4, true);
     gather(&mut anew, &at(1.5), view, 1);
-    let anew = errors(1.5, &mut anew);
+    let anew = errors(&right, &mut anew);
     assert!(
         leapt[0] < 1.2 * anew[0] && leapt[1] < 1.2 * anew[1],
         "{leapt:?} {anew:?}"
     );
     gather(&mut stage, &at(1.5), view, 39);
-    let rested = errors(1.5, &mut stage);
+    let rested = errors(&right, &mut stage);
     assert!(
         rested[0] < 1.5 * still[0] && rested[1] < 1.5 * still[1],
         "{rested:?} {still:?}"
@@ -598,7 +603,7 @@ fn occlusion_follows_moving_objects() {
     for step in 0..30 {
         stage.draw(&at(1.5 - 0.1 * step as f32), view);
     }
-    let slid = errors(1.5 - 2.9, &mut stage);
+    let slid = errors(&expected(1.5 - 2.9), &mut stage);
     assert!(slid[0] < 0.05 && slid[1] < 0.5, "{slid:?}");
 }
 
@@ -618,16 +623,15 @@ fn what_moves_keeps_its_history() {
         }
         pose
     };
-    let errors = |stage: &mut Stage<'_>, step: u32| {
-        distance(&shares(stage), &converged(&gpu, &scene, &at(step), view))[0]
-    };
     let mut moving = gathering(&gpu, &scene, 2, false);
     for step in 0..8 {
         moving.draw(&at(step), view);
     }
     let mut anew = gathering(&gpu, &scene, 2, false);
     anew.draw(&at(7), view);
-    let (moving, anew) = (errors(&mut moving, 7), errors(&mut anew, 7));
+    let expected = converged(&gpu, &scene, &at(7), view);
+    let error = |mut stage: Stage<'_>| distance(&shares(&mut stage), &expected)[0];
+    let (moving, anew) = (error(moving), error(anew));
     println!("{moving:.4} with eight frames, {anew:.4} with one");
     // Where the camera alone counts as motion, it is 0.42.
     assert!(moving < 0.25 * anew, "{moving} {anew}");

@@ -13,7 +13,7 @@ use canopy::{
     },
 };
 use common::{
-    gpu,
+    by_lane, gpu,
     scenes::{Stage, add_light, matte, primitive, quad, scene, sphere},
 };
 use glam::{Mat4, Vec3};
@@ -186,7 +186,7 @@ fn pictures_are_the_same_at_every_scale() {
             );
         }
     }
-    for scale in [1e-3, 0.03, 70.0, 1e5] {
+    for scale in [1e-3, 1e5, 0.03, 70.0].into_iter().take(by_lane(2, 4)) {
         let found = pictures(&gpu, scale, Vec3::ZERO);
         compare(&expected, &found, 500, &format!("{scale} m"));
     }
@@ -198,7 +198,8 @@ fn pictures_are_the_same_ten_kilometres_off() {
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
     // At that distance the eye moves in steps of half a millimetre: 1 in 2,000 of the pixels that a metre
     // fills.
-    for (scale, one_in) in [(1.0, 100), (30.0, 400), (1e3, 500), (1e5, 500)] {
+    let scales = [(1.0, 100), (30.0, 400), (1e3, 500), (1e5, 500)];
+    for (scale, one_in) in scales.into_iter().take(by_lane(1, 4)) {
         let found = pictures(&gpu, scale, FAR_OFF);
         compare(&expected, &found, one_in, &format!("{scale} m, 10 km off"));
     }

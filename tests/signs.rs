@@ -6,12 +6,12 @@ use canopy::{
     gpu::Gpu,
     reference::queries,
 };
-use common::{Random, Soup, gpu, stocked::sphere, ways};
+use common::{Random, Soup, by_lane, gpu, stocked::sphere, ways};
 use glam::Vec3;
 
 type Triangle = [Vec3; 3];
 
-/// Closed surfaces with corners of every kind.
+/// Closed surfaces with corners of every kind, the most difficult first.
 fn closed() -> Vec<(&'static str, Vec<Triangle>)> {
     let ball = sphere(7);
     // Every other point pulled in: sharp edges, and saddles where they meet.
@@ -36,11 +36,11 @@ fn closed() -> Vec<(&'static str, Vec<Triangle>)> {
         .into_iter()
         .map(|t| t.map(|v| v * 3.0f32.sqrt() * 0.5));
     vec![
-        ("ball", ball.clone()),
-        ("cube", cube.collect()),
+        ("Escher", escher()),
         ("spikes", spikes),
         ("sheet", thin),
-        ("Escher", escher()),
+        ("cube", cube.collect()),
+        ("ball", ball),
     ]
 }
 
@@ -197,8 +197,8 @@ fn distance(triangles: &[Triangle], point: Vec3) -> f64 {
 
 #[test]
 fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
-    for (kernels, gpu) in ways() {
-        for (name, triangles) in closed() {
+    for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
+        for (name, triangles) in closed().into_iter().take(by_lane(3, 5)) {
             let points = points(&triangles, 1200);
             let soup = Soup::default().mesh(triangles.clone());
             for sign in [Sign::Pseudonormal, Sign::Winding] {

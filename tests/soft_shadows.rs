@@ -16,7 +16,7 @@ use canopy::{
     scene::{self, LightKind, Pose, Progress, Scene},
 };
 use common::{
-    gpu,
+    by_lane, gpu,
     scenes::{
         Stage, add_light, eye, look_at, matte, picture, primitive, quad, scene, seen_at, sphere,
     },
@@ -286,8 +286,9 @@ fn still_picture_error(lamp: Lamp) -> [f64; 2] {
 
 #[test]
 fn a_still_picture_converges_to_the_integral_over_the_light() {
-    for (name, lamp) in LAMPS {
-        let [rms, mean] = still_picture_error(lamp);
+    // The rays of the other lamps are those of the twin in shares_are_those_of_the_twin.
+    for (name, lamp) in &LAMPS[by_lane(2..3, 0..4)] {
+        let [rms, mean] = still_picture_error(*lamp);
         println!("{name}: {rms:.4}, mean {mean:.5}");
         assert!(
             rms <= 0.02 && mean.abs() <= 0.002,
@@ -354,13 +355,14 @@ fn luminance(texel: &[f32; 4]) -> f64 {
 
 #[test]
 fn many_lights_cost_what_the_budget_allows_and_the_mean_is_that_of_all_rays() {
-    const FRAMES: u32 = 96;
+    // A quarter of the frames leaves at most twice the noise.
+    let (frames, noise) = by_lane((24, 2.0), (96, 1.0));
     let pixels = 32 * 20;
     let scene = stadium(60);
-    let (all, sent) = mean_radiance(&scene, 1024, 1, FRAMES);
+    let (all, sent) = mean_radiance(&scene, 1024, 1, frames);
     assert!(sent > 30 * pixels, "{sent} rays without a budget");
-    for (max_rays, rays) in [(8, 1), (8, 2), (1, 1)] {
-        let (chosen, sent) = mean_radiance(&scene, max_rays, rays, FRAMES);
+    for (max_rays, rays) in [(8, 2), (8, 1), (1, 1)].into_iter().take(by_lane(1, 3)) {
+        let (chosen, sent) = mean_radiance(&scene, max_rays, rays, frames);
         assert!(
             sent > 0 && sent <= u64::from(max_rays) * pixels,
             "{sent} rays"
@@ -373,9 +375,12 @@ fn many_lights_cost_what_the_budget_allows_and_the_mean_is_that_of_all_rays() {
             .sum();
         let rms = (square / pixels as f64).sqrt() / (expected / pixels as f64);
         println!("{max_rays} rays, {rays} a light: bias {bias:.5}, error {rms:.4}");
-        assert!(bias.abs() < 0.004, "{max_rays} rays: a bias of {bias}");
         assert!(
-            rms < if max_rays == 1 { 0.12 } else { 0.05 },
+            bias.abs() < 0.004 * noise,
+            "{max_rays} rays: a bias of {bias}"
+        );
+        assert!(
+            rms < noise * if max_rays == 1 { 0.12 } else { 0.05 },
             "{max_rays}: {rms}"
         );
     }
@@ -387,8 +392,8 @@ fn root_mean_square(a: &[[f32; 4]], b: &[[f32; 4]]) -> f64 {
     (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
-/// Errors of the visibility of one ray a pixel, over 30 frames of the built-in scene's clip, against 48 rays:
-/// with the filter and the history, and with these settings of both. Ten frames come before, as in a viewer that runs.
+/// Errors of the visibility of one ray a pixel, in some frames of the built-in scene's clip, against 48 rays:
+/// with these settings of the filter, of the history and of edges. Ten frames come before, as in a viewer that runs.
 fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
@@ -406,16 +411,18 @@ fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
     converged.config.shadows.rays = 48;
     let view = look_at(Vec3::new(6.0, 4.0, 8.0), Vec3::Y, 100.0);
     let mut errors = vec![(0.0, 0); settings.len()];
-    for frame in 0..40 {
+    let (frames, every) = by_lane((30, 10), (40, 5));
+    let measured: Vec<_> = (10..frames).filter(|i| i % every == every - 1).collect();
+    for frame in 0..frames {
         let pose = Pose::new(&scene, Some(0), frame as f32 / 30.0);
         let shadow = |stage: &mut Stage<'_>| {
             stage.draw(&pose, view);
             stage.channel(Channel::Shadow).texels
         };
-        if frame >= 10 && frame % 5 == 4 {
+        if measured.contains(&frame) {
             let expected = shadow(&mut converged);
             for ((error, rays), stage) in errors.iter_mut().zip(&mut stages) {
-                *error += root_mean_square(&shadow(stage), &expected) / 6.0;
+                *error += root_mean_square(&shadow(stage), &expected) / measured.len() as f64;
                 stage.renderer.collect(&gpu);
                 *rays += stage.renderer.stats().rays;
             }
@@ -443,6 +450,10 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
         filtered < 0.85 * neither,
         "{filtered} of {neither} without history"
     );
+    // Narrow penumbras are left to the twins and to edges_without_history_get_more_rays.
+    if by_lane(true, false) {
+        return;
+    }
     // A narrow penumbra says little about what has moved past it.
     let errors = moving_errors(0.53, &[(true, 32, 1), (false, 1, 1), (true, 32, 6)]);
     println!("{errors:.4?}");
@@ -658,6 +669,8 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
             .into_iter()
             .flat_map(move |lamp| [(lamp, here, there), (lamp, there, here)])
     });
+    // Each place is in every fifth of them, and either light and direction.
+    let jumps = jumps.step_by(by_lane(5, 1));
     let view = look_at(Vec3::new(0.0, 5.0, 3.0), Vec3::ZERO, 20.0);
     let shadow = |stage: &mut Stage<'_>, pose: &Pose| {
         stage.draw(pose, view);
@@ -983,7 +996,10 @@ fn error_of_history(gpu: &canopy::gpu::Gpu, card: Mat4, floor: Mat4, dim: usize)
 fn a_shadow_keeps_its_history_while_it_moves() {
     let (still, turn) = (Mat4::IDENTITY, Mat4::from_rotation_y(0.02));
     let by = Mat4::from_translation;
-    for (name, card, floor, dim, most) in [
+    let cases = [
+        ("the floor turns", still, turn, 0, 0.25),
+        ("a card turns under the fourth lamp", turn, still, 3, 0.25),
+        ("a card turns under the third lamp", turn, still, 2, 0.25),
         (
             "a card slides",
             by(Vec3::new(0.02, 0.0, 0.01)),
@@ -994,12 +1010,10 @@ fn a_shadow_keeps_its_history_while_it_moves() {
         ("a card rises", by(0.01 * Vec3::Y), still, 0, 0.25),
         ("a card turns", turn, still, 0, 0.25),
         ("the floor slides", still, by(0.02 * Vec3::X), 0, 0.25),
-        ("the floor turns", still, turn, 0, 0.25),
         // The penumbra becomes narrower, and the shadow runs across the surface.
         ("the floor rises", still, by(0.01 * Vec3::Y), 0, 0.42),
-        ("a card turns under the third lamp", turn, still, 2, 0.25),
-        ("a card turns under the fourth lamp", turn, still, 3, 0.25),
-    ] {
+    ];
+    for (name, card, floor, dim, most) in cases.into_iter().take(by_lane(2, 8)) {
         let ratio = error_with_history(card, floor, dim);
         println!("{name}: {ratio:.3}");
         assert!(ratio < most, "{name}: {ratio}");

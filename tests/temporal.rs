@@ -9,7 +9,7 @@ use canopy::{
     scene::{self, Pose, Scene},
 };
 use common::{
-    gpu,
+    by_lane, gpu,
     scenes::{Stage, look_at, matte, quad, scene, sphere},
 };
 use glam::{DVec2, DVec4, Mat4, Quat, Vec3};
@@ -219,7 +219,9 @@ fn moving_pictures_are_nearer_to_many_samples() {
         (half, Off),
         (half, Temporal),
     ];
-    for (speed, step, most) in [(0.0, 0.02, [0.7, 0.6]), (0.005, 0.0, [1.05, 0.75])] {
+    // The ball moves, or the camera.
+    let cases = [(0.0, 0.02, [0.7, 0.6]), (0.005, 0.0, [1.05, 0.75])];
+    for (speed, step, most) in cases.into_iter().take(by_lane(1, 2)) {
         let errors = moving_errors(&gpu, &scene, &ways, full, (speed, step));
         println!("{speed} rad, {step} m a frame: {errors:.2?}");
         assert!(errors[1] < most[0] * errors[0], "{speed}: {errors:?}");

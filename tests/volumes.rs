@@ -32,7 +32,7 @@ use canopy::{
     },
 };
 use common::{
-    Random, gpu,
+    Random, by_lane, gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, node, quad, scene},
 };
 use glam::{DVec3, Mat4, Quat, Vec2, Vec3};
@@ -625,15 +625,27 @@ fn a_volume_stands_in_the_fog() {
     assert!(seen > 50, "{seen}");
 }
 
-/// The mean radiance of the pixels in the middle, of so many paths each.
+/// The pixels of the middle alone, as a picture of their own: a quarter as wide and high.
+fn close_up() -> View {
+    let mut view = view();
+    view.projection = Projection::Perspective {
+        fov_y: 2.0 * (0.25 * 0.4_f32.tan()).atan(),
+    };
+    view
+}
+
+/// The mean radiance of the pixels in the middle, of so many paths each. The quick lane draws nothing else: each of its
+/// pixels has a sixteenth of the paths, and all together have as many.
 fn traced(stage: &mut Stage<'_>, samples: u32) -> DVec3 {
+    let (view, samples) = by_lane((close_up(), samples / 16), (view(), samples));
     let mode = std::mem::replace(&mut stage.config.image.mode, ImageMode::Path);
     stage.config.paths.samples = samples;
     stage.renderer.path_samples = MOST_ADDED;
-    let drawn = (0..samples.div_ceil(MOST_ADDED)).map(|_| lit(stage, view()));
+    let drawn = (0..samples.div_ceil(MOST_ADDED)).map(|_| lit(stage, view));
     let last = drawn.last().unwrap();
     stage.config.image.mode = mode;
-    mean_of_middle(&last)
+    let all: DVec3 = last.iter().map(|texel| DVec3::from_slice(texel)).sum();
+    by_lane(all / last.len() as f64, mean_of_middle(&last))
 }
 
 /// An even sky that is seen, and a volume of these grids before it.
@@ -657,16 +669,23 @@ fn near(found: DVec3, expected: DVec3, share: f64) {
     assert!(off <= share, "{found} for {expected}");
 }
 
-/// What comes through, what glows, and that white smoke loses no light: by paths, where all of it is known.
+/// One test, because compiling the path tracer is what takes long.
 #[test]
-fn paths_know_volumes_as_closed_forms_do() {
+fn paths_know_volumes_as_closed_forms_and_ratio_tracking_do() {
     let gpu = gpu();
+    paths_know_volumes_as_closed_forms_do(&gpu);
+    paths_through_smoke_are_those_of_ratio_tracking(&gpu);
+    surfaces_of_volumes_are_matte_by_paths(&gpu);
+}
+
+/// What comes through, what glows, and that white smoke loses no light: by paths, where all of it is known.
+fn paths_know_volumes_as_closed_forms_do(gpu: &Gpu) {
     let size = [20, 24, 12];
     let scene = under_sky(vec![
         grid("density", size, |_| 1.0),
         grid("temperature", size, |_| 1000.0),
     ]);
-    let mut stage = stage(&gpu, &scene);
+    let mut stage = stage(gpu, &scene);
     with_sky(&mut stage, 0.5);
     let density = 0.6;
     let settings = &mut stage.config.volumes;
@@ -704,9 +723,7 @@ fn paths_know_volumes_as_closed_forms_do() {
 
 /// Two balls of smoke with much empty space between, lit by the sun and a lamp: scattered once, paths find what ratio
 /// tracking in f64 does, and several kernels what one does. The surface of a ball is that of the fast frame.
-#[test]
-fn paths_through_smoke_are_those_of_ratio_tracking() {
-    let gpu = gpu();
+fn paths_through_smoke_are_those_of_ratio_tracking(gpu: &Gpu) {
     let balls = |at: Vec3| {
         let ball = |middle: Vec3| (1.0 - 4.0 * at.distance_squared(middle)).max(0.0);
         ball(Vec3::new(0.0, 0.0, 0.4)) + ball(Vec3::new(0.9, -0.1, -0.9))
@@ -716,7 +733,7 @@ fn paths_through_smoke_are_those_of_ratio_tracking() {
     add_light(&mut scene, LightKind::Directional, 8.0, Vec3::ZERO, to);
     let at = Vec3::new(-1.6, 0.5, 1.0);
     add_light(&mut scene, LightKind::Point, 20.0, at, Vec3::ZERO);
-    let mut stage = stage(&gpu, &scene);
+    let mut stage = stage(gpu, &scene);
     let settings = &mut stage.config.volumes;
     (settings.density, settings.anisotropy) = (6.0, 0.3);
     stage.config.paths.bounces = 1;
@@ -749,6 +766,10 @@ fn paths_through_smoke_are_those_of_ratio_tracking() {
     let exact = exact / f64::from(places * block.len() as u32);
     let found = traced(&mut stage, 1024);
     near(found, exact, 1e-2);
+    // Kernels of a step each take long to compile: the quick lane has them in tests/paths.rs, without volumes.
+    if by_lane(true, false) {
+        return;
+    }
     let pictures = [PathKernels::One, PathKernels::Separate].map(|kernels| {
         stage.config.paths.kernels = kernels;
         stage.config.paths.bounces = 4;
@@ -762,15 +783,13 @@ fn paths_through_smoke_are_those_of_ratio_tracking() {
 }
 
 /// The even surface of a volume, lit by the sun and a lamp: by paths and in the fast frame what a matte wall is.
-#[test]
-fn surfaces_of_volumes_are_matte_by_paths() {
-    let gpu = gpu();
+fn surfaces_of_volumes_are_matte_by_paths(gpu: &Gpu) {
     let mut scene = under_sky(vec![grid("density", [16, 16, 24], |at| 1.0 - at.z)]);
     let to = Vec3::new(-1.0, -0.4, -0.8);
     add_light(&mut scene, LightKind::Directional, 3.0, Vec3::ZERO, to);
     let lamp = Vec3::new(0.4, 0.5, 2.0);
     add_light(&mut scene, LightKind::Point, 5.0, lamp, Vec3::ZERO);
-    let mut stage = stage(&gpu, &scene);
+    let mut stage = stage(gpu, &scene);
     stage.config.volumes.isovalue = 0.5;
     stage.config.paths.bounces = 1;
     let normal = Quat::from_rotation_y(0.4).as_dquat() * DVec3::Z;

@@ -19,12 +19,16 @@ fn shader_cache() -> PathBuf {
     chosen.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shaders"))
 }
 
-/// Has `command` run in `folder`, away from the display and the settings of whoever runs the tests.
+/// Has `command` run in `folder`, away from the display and the settings of whoever runs the tests: with those of
+/// tests/settings.
 pub(crate) fn isolate<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Command {
     command
         .current_dir(folder)
         .env("HOME", folder)
-        .env("XDG_CONFIG_HOME", folder)
+        .env(
+            "XDG_CONFIG_HOME",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/settings"),
+        )
         // Mesa writes to standard error where it is not set.
         .env("XDG_RUNTIME_DIR", folder)
         .env("MESA_SHADER_CACHE_DIR", shader_cache())

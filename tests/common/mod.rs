@@ -28,6 +28,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+/// `quick` in the lane that everybody runs, `all` in that of `scripts/test --all`.
+pub(crate) fn by_lane<T>(quick: T, all: T) -> T {
+    match std::env::var_os("CANOPY_TEST_ALL") {
+        Some(_) => all,
+        None => quick,
+    }
+}
+
 /// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. What is
 /// chosen automatically where rays are fast, occlusion and temporal anti-aliasing among it, is off unless a test wants it:
 /// pictures are the same on all adapters, and do not depend on those before them.
@@ -130,46 +138,73 @@ impl Drop for Shared {
     }
 }
 
+/// A device with kernels of its own, after a `change` to it.
+fn implementation(
+    kind: &'static str,
+    arrays: Arrays,
+    subgroups: bool,
+    change: fn(&mut Gpu),
+) -> (&'static str, Shared) {
+    let open = || {
+        let mut gpu = own_gpu();
+        let capabilities = &mut gpu.capabilities;
+        capabilities.arrays = arrays;
+        capabilities.subgroup_size = capabilities.subgroup_size.filter(|_| subgroups);
+        change(&mut gpu);
+        gpu
+    };
+    (kind, Shared::of(kind, open))
+}
+
 /// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on
 /// software adapters; arrays in buffers with subgroups, without, and without wgpu's checks; and exactly what WebGPU
 /// promises.
-pub(crate) fn implementations() -> Vec<(&'static str, Shared)> {
-    let with = |kind: &'static str, arrays, subgroups: bool, change: fn(&mut Gpu)| {
-        let open = || {
-            let mut gpu = own_gpu();
-            let capabilities = &mut gpu.capabilities;
-            capabilities.arrays = arrays;
-            capabilities.subgroup_size = capabilities.subgroup_size.filter(|_| subgroups);
-            change(&mut gpu);
-            gpu
-        };
-        (kind, Shared::of(kind, open))
-    };
+pub(crate) fn every_implementation() -> Vec<(&'static str, Shared)> {
     let mut all = vec![
-        with("textures", Arrays::Textures, false, |_| {}),
-        with("buffers", Arrays::Buffers, false, |_| {}),
+        implementation("textures", Arrays::Textures, false, |_| {}),
+        implementation("buffers", Arrays::Buffers, false, |_| {}),
         ("portable", portable_gpu()),
-        with("unchecked", Arrays::Buffers, false, |gpu| {
+        implementation("unchecked", Arrays::Buffers, false, |gpu| {
             // SAFETY: the tests' indices name vertices that are there.
             unsafe { gpu.set_unchecked() };
         }),
     ];
-    let subgroups = with("subgroups", Arrays::Buffers, true, |_| {});
+    let subgroups = implementation("subgroups", Arrays::Buffers, true, |_| {});
     if subgroups.1.capabilities.subgroup_size.is_some() {
         all.push(subgroups);
         // As on a device whose subgroups cannot be used: kernels find out by themselves.
-        all.push(with("unusable subgroups", Arrays::Buffers, true, |gpu| {
-            gpu.capabilities.sort_subgroup_size = 256;
-        }));
+        let unusable = |gpu: &mut Gpu| gpu.capabilities.sort_subgroup_size = 256;
+        let kind = "unusable subgroups";
+        all.push(implementation(kind, Arrays::Buffers, true, unusable));
     }
     all
 }
 
+/// Devices for most tests of builds and rays: in the long lane [`every_implementation`], in the quick one two of them,
+/// arrays in textures, and arrays in buffers with subgroups where there are any. Compiling the kernels of all takes
+/// minutes.
+pub(crate) fn implementations() -> Vec<(&'static str, Shared)> {
+    if by_lane(false, true) {
+        return every_implementation();
+    }
+    let textures = implementation("textures", Arrays::Textures, false, |_| {});
+    let subgroups = implementation("subgroups", Arrays::Buffers, true, |_| {});
+    let buffers = match subgroups.1.capabilities.subgroup_size {
+        Some(_) => subgroups,
+        None => implementation("buffers", Arrays::Buffers, false, |_| {}),
+    };
+    vec![textures, buffers]
+}
+
 /// A device for each way in which queries read their arrays: textures, and buffers without wgpu's checks. All else
-/// that implementations differ in is how trees are built.
+/// that implementations differ in is how trees are built. The quick lane asks its two implementations, whose trees are
+/// there; tests of many kernels, which take longer to compile than to run, ask the first one alone.
 pub(crate) fn ways() -> Vec<(&'static str, Shared)> {
-    let is_way = |(name, _): &(&str, Shared)| ["textures", "unchecked"].contains(name);
-    implementations().into_iter().filter(is_way).collect()
+    let mut ways = implementations();
+    if by_lane(false, true) {
+        ways.retain(|(name, _)| ["textures", "unchecked"].contains(name));
+    }
+    ways
 }
 
 /// A random number generator with the same sequence on every machine (PCG, O'Neill 2014).

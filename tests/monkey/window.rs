@@ -122,6 +122,7 @@ impl Window {
         let size = format!("{}x{}", SIZE[0], SIZE[1]);
         let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
         let canopy = isolate(&mut command, folder)
+            .env("XDG_CONFIG_HOME", folder)
             .args(["monkey-scene.obj", "--size", &size])
             // The monkey neither quits, nor finds a dialog of the system.
             .args([
