@@ -158,13 +158,8 @@ impl Display {
         isolate(&mut command, self.folder.path());
         let child = command
             .args(arguments)
-            // Pictures are compared, and none of them is to tell what was pressed. A small sky is soon made.
-            .args([
-                "--set",
-                "window.notice_secs=0",
-                "--set",
-                "environment.face=16",
-            ])
+            // Pictures are compared, and none of them is to tell what was pressed.
+            .args(["--set", "window.notice_secs=0"])
             .env("CANOPY_STATUS", address.to_string())
             .env("DISPLAY", &self.name)
             .env("XDG_CONFIG_HOME", self.folder.path())

@@ -18,19 +18,24 @@ pub(super) struct Implementation {
 /// With wgpu's checks of indices and loops, where canopy would leave them out.
 const CHECKED: &str = "checked";
 
+/// As canopy uses the adapter.
+pub(super) fn chosen(config: &Config) -> Result<Implementation> {
+    Ok(Implementation {
+        name: "chosen",
+        gpu: Arc::new(options::as_set(Gpu::new(&config.gpu)?, &config.gpu)),
+    })
+}
+
 /// As canopy uses the adapter, then what else it could use there.
 pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
-    let chosen = options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+    let chosen = chosen(config)?;
     let (has_subgroups, is_unchecked) = (
-        chosen.capabilities.subgroup_size.is_some(),
-        chosen.is_unchecked(),
+        chosen.gpu.capabilities.subgroup_size.is_some(),
+        chosen.gpu.is_unchecked(),
     );
-    let has_room = has_room_for_textures(&chosen.limits);
-    let adapter = chosen.adapter.clone();
-    let mut implementations = vec![Implementation {
-        name: "chosen",
-        gpu: Arc::new(chosen),
-    }];
+    let has_room = has_room_for_textures(&chosen.gpu.limits);
+    let adapter = chosen.gpu.adapter.clone();
+    let mut implementations = vec![chosen];
     let mut add = |name, arrays, by_subgroups: bool| -> Result<()> {
         let mut gpu = Gpu::new(&config.gpu)?;
         if name != CHECKED {

@@ -25,6 +25,9 @@ pub struct SelftestArgs {
     /// Write the report to this file, to be attached to an issue
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Leave out implementations that canopy does not choose on this adapter
+    #[arg(long)]
+    pub chosen: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -39,7 +42,10 @@ pub fn run(args: &SelftestArgs, config: &Config) -> Result<()> {
     if let Some(path) = &args.output {
         output::check_writable(path)?;
     }
-    let implementations = implementations::all(config)?;
+    let implementations = match args.chosen {
+        true => vec![implementations::chosen(config)?],
+        false => implementations::all(config)?,
+    };
     let Some(Implementation { gpu, .. }) = implementations.first() else {
         return Err(Error::Gpu("no implementation suits the adapter".into()));
     };
