@@ -24,8 +24,8 @@ pub(super) struct Status {
     pub(super) is_idle: bool,
 }
 
-/// Connection to the TCP address that `CANOPY_STATUS` names, such as `127.0.0.1:4000`. Each change of the status is sent as a line,
-/// `EVENTS FRAMES idle` or `EVENTS FRAMES busy`.
+/// Connection to the TCP address that `CANOPY_STATUS` names, such as `127.0.0.1:4000`. Each change of the status is
+/// sent as a line, `EVENTS FRAMES idle` or `EVENTS FRAMES busy`.
 #[derive(Debug)]
 pub(super) struct StatusStream {
     stream: TcpStream,

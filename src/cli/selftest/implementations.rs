@@ -18,7 +18,7 @@ pub(super) struct Implementation {
 /// With wgpu's checks of indices and loops, where canopy would leave them out.
 const CHECKED: &str = "checked";
 
-/// As canopy uses the adapter.
+/// The implementation that canopy chooses on the adapter.
 pub(super) fn chosen(config: &Config) -> Result<Implementation> {
     Ok(Implementation {
         name: "chosen",
@@ -26,7 +26,7 @@ pub(super) fn chosen(config: &Config) -> Result<Implementation> {
     })
 }
 
-/// As canopy uses the adapter, then what else it could use there.
+/// [`chosen`], then those that canopy could use there as well.
 pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     let chosen = chosen(config)?;
     let (has_subgroups, is_unchecked) = (
