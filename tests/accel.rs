@@ -5,9 +5,9 @@ use canopy::{
     Error,
     accel::{
         self, Codes, Cost, Geometry, Lbvh, MeshRange, Quality, Query, Ray, Trace, Tree, Work,
-        codes, sort::RadixSort, trace::RayBatch, tree::TreeData,
+        codes, layout::Node, sort::RadixSort, trace::RayBatch, tree::TreeData,
     },
-    gpu::{Array, Gpu, profiler::Profiler},
+    gpu::{Array, Gpu, bind_group, pass, profiler::Profiler},
     reference::{self, trace::closest_hit},
     scene::bounds::Aabb,
 };
@@ -505,7 +505,7 @@ fn large_builds_validate_and_repeat() {
 }
 
 /// The nodes of the last build, without those of an earlier one that lie between them.
-fn made_nodes(tree: &TreeData) -> Vec<accel::layout::Node> {
+fn made_nodes(tree: &TreeData) -> Vec<Node> {
     let made = tree.nodes.iter().zip(&tree.node_areas);
     made.filter(|(_, area)| **area >= 0.0)
         .map(|(node, _)| *node)
@@ -998,11 +998,21 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     }
 }
 
-/// Rays through points of boxes, of every size and at every distance; how many lose their box where the inverse of the
-/// direction is off by up to three ulp on each axis, which is more than WGSL's division may be.
-fn lost_boxes(margin: f32) -> usize {
+/// A ray that meets a box, as `bvh_enter` reads it.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Entering {
+    node: Node,
+    ray: Ray,
+    inverse: [f32; 3],
+    child: u32,
+}
+
+/// Rays through points of boxes, of every size and at every distance, where the inverse of the direction is off by up
+/// to three ulp on each axis, which is more than WGSL's division may be.
+fn rays_into_boxes() -> Vec<Entering> {
     let mut random = Random(77);
-    let mut lost = 0;
+    let mut rays = Vec::new();
     for round in 0..40_000 {
         let size = 10f32.powf(random.unit() * 10.0 - 6.0);
         let away = 10f32.powf(random.unit() * 8.0 - 4.0) * size;
@@ -1077,19 +1087,70 @@ fn lost_boxes(margin: f32) -> usize {
             let off = (random.unit() * 3.0).floor() as i32 * 3 - 3;
             f32::from_bits((inverse.to_bits() as i32 + off) as u32)
         });
-        let entered = reference::trace::enter(&node, child, &ray, inverse.into(), margin);
-        lost += usize::from(entered.is_none());
+        rays.push(Entering {
+            node,
+            ray,
+            inverse,
+            child: child as u32,
+        });
     }
-    lost
+    rays
 }
 
 #[test]
 fn no_ray_loses_a_box_to_rounding() {
+    const TEST: &str = "#import \"common/bvh_enter.wgsl\"
+@group(0) @binding(0) var<storage, read> rays: array<vec4u>;
+@group(0) @binding(1) var<storage, read_write> entered: array<f32>;
+@compute @workgroup_size(64)
+fn enter(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= arrayLength(&entered) {
+        return;
+    }
+    let row = 7u * id.x;
+    let a = rays[row];
+    let b = rays[row + 1u];
+    let c = rays[row + 2u];
+    let node = Node(bitcast<vec3f>(a.xyz), a.w, b.xyz, b.w, c.xyz, c.w, rays[row + 3u]);
+    let origin = bitcast<vec4f>(rays[row + 4u]);
+    let direction = bitcast<vec4f>(rays[row + 5u]);
+    let ray = Ray(origin.xyz, origin.w, direction.xyz, direction.w);
+    let last = rays[row + 6u];
+    entered[id.x] = bvh_enter(node, ray, bitcast<vec3f>(last.xyz))[last.w];
+}";
+    let rays = rays_into_boxes();
+    let lost = |margin: f32| {
+        let enters = |at: &&Entering| {
+            let child = at.child as usize;
+            reference::trace::enter(&at.node, child, &at.ray, at.inverse.into(), margin).is_some()
+        };
+        rays.len() - rays.iter().filter(enters).count()
+    };
     let margin = accel::layout::BVH_MARGIN as f32;
-    assert_eq!(lost_boxes(margin), 0);
+    assert_eq!(lost(margin), 0);
     // Without a margin, or where the far side comes nearer, the test fails.
-    assert!(lost_boxes(1.0) > 0);
-    assert!(lost_boxes(0.999) > 100);
+    assert!(lost(1.0) > 0);
+    assert!(lost(0.999) > 100);
+
+    let gpu = gpu();
+    let module = accel::shader_module(&gpu, "enter.wgsl", TEST).unwrap();
+    let pipeline = pass::compute_pipeline_of(&gpu, &module, "enter", None, &[]).unwrap();
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let buffer = gpu.buffer_with("rays", &rays, usage);
+    let entered = gpu.buffer_with("entered", &vec![-2.0f32; rays.len()], usage);
+    let layout = pipeline.get_bind_group_layout(0);
+    let group = bind_group(&gpu, "enter", &layout, &[&buffer, &entered]);
+    let mut encoder = gpu.encoder("test");
+    {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(rays.len().div_ceil(64) as u32, 1, 1);
+    }
+    gpu.queue.submit([encoder.finish()]);
+    let entered: Vec<f32> = bytemuck::pod_collect_to_vec(&gpu.read(&entered).unwrap());
+    let lost = entered[..rays.len()].iter().filter(|at| **at < 0.0);
+    assert_eq!(lost.count(), 0);
 }
 
 /// A device of the caller's: built and traced through nothing but the tree's own shaders, without information

@@ -756,7 +756,12 @@ fn layer_textures() -> Still {
         clearcoat: Some((1.0, 0.9)),
         ..plastic()
     };
-    let mut tilted = coat.clone();
+    // Of a black surface the coat is all that is seen.
+    let mut tilted = Look {
+        base_color: DVec4::ZERO.with_w(1.0),
+        ior: Some(1.0),
+        ..coat.clone()
+    };
     tilted.maps.push(Map2 {
         uv_set: 1,
         normal_scale: 0.5,

@@ -133,17 +133,13 @@ fn reads_every_component_type() {
         }
     }
     // The most negative integer is −1, not less.
-    let mut builder = Builder::triangle();
-    let normal = builder.accessor(
-        "VEC3",
-        I8,
-        3,
-        &bytes(&[-128, 0, 0, 0, -127, 0, 0, 0, 127], 1),
-    );
-    builder.json["accessors"][normal]["normalized"] = json!(true);
-    builder.first_primitive()["attributes"]["NORMAL"] = json!(normal);
+    let mut builder = Builder::new();
+    let points = [-128, 0, 0, 0, -127, 0, 0, 0, 127];
+    let position = builder.accessor("VEC3", I8, 3, &bytes(&points, 1));
+    builder.json["accessors"][position]["normalized"] = json!(true);
+    builder.primitive(json!({ "attributes": { "POSITION": position } }));
     assert_eq!(
-        only(&load(&builder)).normals,
+        only(&load(&builder)).positions,
         [Vec3::NEG_X, Vec3::NEG_Y, Vec3::Z]
     );
 }
@@ -3370,7 +3366,7 @@ fn obj_reads_materials() {
     fs::write(
         dir.path().join("the materials.mtl"),
         b"Kd 1 1 1\nnewmtl plain\nKd 0.5\nNs 30\nd 0.25\nKs 1\nKd\nnewmtl image\nKd 0 0 0\n\
-            map_Kd -s 2 2 2 -o 0.5 -clamp on my textures\\a b.png\r\n\
+            map_Kd -s 2 2 2 -o 0.5 0.125 -clamp on my textures\\a b.png\r\n\
           Pm 1\nPr 0.125\nKe 1 2 3\nnewmtl cut\nmap_Kd C:\\elsewhere\\a b.png\nmap_d my textures/mask.png\n\
           map_bump -bm 0.5 my textures/mask.png\n# \xff\xfe\n",
     )
@@ -3408,12 +3404,12 @@ fn obj_reads_materials() {
     );
     let texture = image.base_color_texture.unwrap();
     assert_eq!(scene.textures[texture.texture].sampler.wrap_u, Wrap::Clamp);
-    // (u, v) = (0.25, 0.25) with v up is (0.25, 0.75) with v down, and goes to (1, 0.5) with v up.
+    // (u, v) = (0.25, 0.25) with v up is (0.25, 0.75) with v down, and goes to (1, 0.625) with v up.
     assert!(
         texture
             .texture_from_uv
             .transform_point2(Vec2::new(0.25, 0.75))
-            .abs_diff_eq(Vec2::new(1., 0.5), 1e-6)
+            .abs_diff_eq(Vec2::new(1., 0.375), 1e-6)
     );
     assert_eq!(
         (cut.alpha_mode, cut.normal_texture),

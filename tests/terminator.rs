@@ -655,3 +655,19 @@ fn normals_that_lean_alike_leave_a_triangle_flat() {
     assert!(seen().count() > 10_000);
     assert_eq!(seen().filter(|texel| texel[0] > 0.5).count(), 0);
 }
+
+/// Normals that lean below their triangle do not bring its own shadow: rays start on the side of the triangle that is
+/// seen.
+#[test]
+fn normals_below_a_triangle_leave_it_lit() {
+    let gpu = gpu();
+    let mut below = quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, 0);
+    below.normals.fill(Vec3::new(0.9, 0.3, -0.2).normalize());
+    let scene = lit_by_sun(Vec3::new(0.8, 0.3, 0.4), vec![below], matte(Vec3::ONE));
+    let mut stage = stage(&gpu, &scene);
+    draw(&mut stage, parallel(Vec3::new(0.3, 0.2, 4.0)));
+    let shadow = stage.channel(Channel::Shadow).texels;
+    let seen = || shadow.iter().filter(|texel| texel[3] == 1.0);
+    assert!(seen().count() > 10_000);
+    assert_eq!(seen().filter(|texel| texel[0] < 0.5).count(), 0);
+}

@@ -417,6 +417,17 @@ fn volumes_join_other_files() {
         error.contains("zip.nvdb, grid \"density\"") && error.contains("load.max_voxels"),
         "{error}"
     );
+    // So is that of what files hold once it is decompressed.
+    let small = Load {
+        max_file_bytes: beside[0].1.len() as u64,
+        ..limits()
+    };
+    let error = scene::load(&paths[1..], &small, &Progress::default()).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("zip.nvdb") && error.contains("decompressed bytes"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -246,13 +246,13 @@ mod tests {
         let start = Instant::now() + Duration::from_secs(9);
         for step in 1..=4 {
             state.config.tree.leaf_cutoff += 1;
-            let now = start + Duration::from_millis(100) * step;
+            let now = start + Duration::from_millis(300) * step;
             state.follow_changes_at(false, now);
         }
         // Words are never put together: each was chosen.
         for mode in [ShadowMode::Off, ShadowMode::Map] {
             state.config.shadows.mode = mode;
-            let now = start + Duration::from_millis(450);
+            let now = start + Duration::from_millis(1250);
             state.follow_changes_at(false, now);
         }
         let steps: Vec<_> = state.undo.steps().collect();
@@ -482,6 +482,16 @@ mod tests {
         state.select_item(Item::Light(2));
         state.undo(1, true);
         assert_eq!(state.outline.selected, Some(Item::Light(2)));
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_selected() {
+        let mut state = shown();
+        state.select_item(Item::Node(1));
+        assert!(!state.selection.is_empty());
+        state.perform(Action::Hide, 1.0, &Look::default());
+        assert!(state.selection.is_empty());
+        assert_eq!(now(&state).2, BTreeSet::from([1]));
     }
 
     #[test]
