@@ -545,7 +545,9 @@ fn background_and_exposure_are_those_of_the_command_line() {
     let folder = Folder::new();
     let tiny = "--size 18x18 --shadows off --occlusion off --sun 0,-1,0";
     let draw = |more: &str| {
-        folder.succeeds(&format!("render scene.obj -o a.png {tiny} {more}"));
+        folder.succeeds(&format!(
+            "render scene.obj -o a.png {tiny} --env sky {more}"
+        ));
         let picture = picture(&folder.path("a.png")).into_rgba8();
         let sum = |pixel: &image::Rgba<u8>| pixel.0[..3].iter().map(|&c| u32::from(c)).sum::<u32>();
         (
@@ -679,7 +681,7 @@ fn a_shadow_channel_outlives_its_light() {
 fn stats_cover_every_frame_of_a_sequence() {
     let folder = Folder::new();
     folder.succeeds(
-        "render scene.obj -o f{frame}.png --size 18x18 --frames 3 --fps 2 --samples 2 --stats s.json",
+        "render scene.obj -o f{frame}.png --size 18x18 --frames 3 --fps 2 --samples 2 --stats s.json --env sky",
     );
     let stats = std::fs::read(folder.path("s.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
@@ -946,7 +948,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         ("view plain.png", &["plain.png", "without settings"]),
         (
             "render scene.obj -o c.png --look teapot",
-            &["teapot", "Fast, Misty morning, Quality, Studio"],
+            &["teapot", "Fast, Misty morning, Outdoors, Quality, Studio"],
         ),
     ] {
         folder.fails(line, words);

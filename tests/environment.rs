@@ -2,7 +2,10 @@
 
 use crate::common;
 use canopy::{
-    config::{Background, EnvironmentSource, OcclusionMode, ShadowMode, Switch},
+    config::{
+        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ShadowMode, Switch,
+        Tonemap,
+    },
     gpu::Gpu,
     reference::{
         environment::{brdf_table, cube_map, project_sh},
@@ -13,7 +16,7 @@ use canopy::{
         Layers, LightKind, Material, Pose, Projection, Scene,
         bounds::Bounds,
         environment::{EnvironmentImage, Shape},
-        framing::exposure_ev,
+        framing::{Ground, exposure_ev},
     },
 };
 use common::{
@@ -338,7 +341,7 @@ fn stand_ins_keep_their_relief_under_any_environment() {
             stage.config.sun.enabled = Switch::Off;
             let pose = Pose::new(&scene, None, 0.0);
             let bounds = Bounds::new(&scene).scene(&scene, &pose);
-            stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, 256, false);
+            stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, 256);
             let picture = stage.draw(&pose, look_at(Vec3::Z * 3.0, Vec3::ZERO, 10.0));
             let normals = stage.channel(Channel::Normal).texels;
             let inner = normals.iter().zip(picture.chunks(4));
@@ -369,6 +372,100 @@ fn stand_ins_keep_their_relief_under_any_environment() {
             let (least, most) = levels(&there);
             assert!(most - least > 8, "{light} {quarter:?}: {least} to {most}");
         }
+    }
+}
+
+/// Scenes stand in the studio unless the settings or the scene say otherwise, and have its key light unless they bring
+/// lights of their own or the settings' sun shines.
+#[test]
+fn the_environment_by_default_is_that_of_the_scene() {
+    let mut config = Config::default();
+    let has_key = |scene: &Scene, config: &Config| {
+        let lights = lights::gather(scene, &Pose::new(scene, None, 0.0), config, 1.0);
+        lights.iter().any(|light| light.radius > 0.1)
+    };
+    let thing = scene([], vec![]);
+    let mut lit = thing.clone();
+    add_light(&mut lit, LightKind::Point, 3.0, Vec3::Y, Vec3::ZERO);
+    let outdoors = Scene {
+        is_outdoors: true,
+        ..Scene::default()
+    };
+    assert!(thing.lit_by(&config).environment.is_studio() && has_key(&thing, &config));
+    assert!(lit.lit_by(&config).environment.is_studio() && !has_key(&lit, &config));
+    assert!(outdoors.lit_by(&config).environment.is_sky() && !has_key(&outdoors, &config));
+    assert!(lights::has_sun(&outdoors, &config) && !lights::has_sun(&thing, &config));
+    config.sun.enabled = Switch::On;
+    assert!(lights::has_sun(&thing, &config) && !has_key(&thing, &config));
+    config.environment.source = EnvironmentSource::Sky;
+    assert!(thing.lit_by(&config).environment.is_sky());
+    config.environment.source = EnvironmentSource::Auto;
+    config.environment.file = "a.hdr".into();
+    assert!(outdoors.lit_by(&config).environment.is_file());
+}
+
+/// The studio shows a card of middle grey as middle grey, on a backdrop of its own, with a shadow on the ground in which
+/// one can see; and paths find the same light.
+#[test]
+fn the_studio_shows_a_card_as_it_is() {
+    let gpu = gpu();
+    let eye = Vec3::new(0.4, 0.25, 1.0).normalize() * 6.0;
+    let right = Vec3::Y.cross(eye).normalize();
+    let up = eye.cross(right).normalize();
+    let card = quad(-0.5 * (right + up), right, up, 0);
+    let scene = scene([card], vec![matte(Vec3::splat(0.216))]);
+    let mut stage = Stage::new(&gpu, &scene, [96, 72]);
+    stage.config.environment.source = EnvironmentSource::Studio;
+    stage.config.environment.background = Background::Environment;
+    stage.config.image.tonemap = Tonemap::Neutral;
+    stage.config.shadows.mode = ShadowMode::Rays;
+    stage.config.shadows.rays = 16;
+    stage.ground = Some(Ground {
+        middle: DVec3::new(0.0, -0.5, 0.0),
+        reach: 10.0,
+        spacing: 0.0,
+    });
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(eye, Vec3::ZERO, 100.0);
+    let picture = stage.supersampled(&pose, view, 4);
+    let pixel = |picture: &[u8], x: usize, y: usize| {
+        let at = 4 * (96 * y + x);
+        [picture[at], picture[at + 1], picture[at + 2]]
+    };
+    let grey = pixel(&picture, 48, 36);
+    assert!(
+        grey.iter().all(|level| (118..=138).contains(level)),
+        "{grey:?}"
+    );
+    // The backdrop is grey, lighter below, and has no horizon.
+    let column: Vec<_> = (0..72).map(|y| pixel(&picture, 4, y)).collect();
+    assert!(
+        column.iter().all(|[r, g, b]| r == g && g == b),
+        "{column:?}"
+    );
+    let falls = column
+        .windows(2)
+        .all(|pair| (0..=2).contains(&(i32::from(pair[1][0]) - i32::from(pair[0][0]))));
+    assert!(falls && column[71][0] > column[0][0] + 4, "{column:?}");
+    // The darkest of the ground in the shadow.
+    let linear = |level: u8| ((f64::from(level) / 255.0 + 0.055) / 1.055).powf(2.4);
+    let card = stage.channel(Channel::Position).texels;
+    let around = (1..95).flat_map(|x| (1..71).map(move |y| (x, y)));
+    let is_free = |(x, y): &(usize, usize)| {
+        let near = |at: usize| [96 * (at - 1), 96 * at, 96 * (at + 1)];
+        let texels = near(*y).map(|row| [x - 1, *x, x + 1].map(|x| card[row + x][3]));
+        texels.as_flattened().iter().all(|alpha| *alpha == 0.0)
+    };
+    let free = around.filter(is_free);
+    let darkest = free.map(|(x, y)| pixel(&picture, x, y)).min().unwrap();
+    let share = linear(darkest[0]) / linear(column[60][0]);
+    assert!((0.35..0.8).contains(&share), "{share}");
+    assert!(darkest[0].abs_diff(darkest[2]) <= 1, "{darkest:?}");
+    stage.config.image.mode = ImageMode::Path;
+    let paths = stage.supersampled(&pose, view, 64);
+    for (x, y) in [(48, 36), (4, 4), (4, 40)] {
+        let (fast, paths) = (pixel(&picture, x, y)[1], pixel(&paths, x, y)[1]);
+        assert!(fast.abs_diff(paths) <= 4, "{x} {y}: {fast} {paths}");
     }
 }
 

@@ -579,7 +579,7 @@ fn lights_past_the_limit_do_not_darken_the_picture() {
         let pose = Pose::new(&scene, None, 0.0);
         let bounds = Bounds::new(&scene).scene(&scene, &pose);
         let limit = LIGHT_LIMIT as usize;
-        stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, limit, false);
+        stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, limit);
         draw(&mut stage, look_at(Vec3::Z * 2.0, Vec3::ZERO, 10.0)).0
     });
     assert!(some == all);

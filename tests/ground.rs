@@ -3,9 +3,11 @@
 
 use crate::common;
 use canopy::{
-    config::{Background, Config, GroundMode, OcclusionMode, ShadowMode, Switch},
-    gpu::layout::Light,
-    reference::ground,
+    config::{
+        Antialias, Background, Config, GroundMode, OcclusionMode, ShadowMode, Switch, Tonemap,
+    },
+    gpu::layout::{Exposure, Light, TonemapParams},
+    reference::{ground, tonemap},
     render::{Channel, View},
     scene::{
         LightKind, Pose, Progress, Projection, Scene, TextureSupport,
@@ -148,6 +150,68 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
         .iter()
         .filter(|(i, _)| (here[*i][0] - there[*i][0]).abs() > 0.05);
     assert!(apart.count() > 3);
+}
+
+/// Where shadows fall, the background is displayed by its share, not by the curve of what is left of it: the curve takes
+/// 0.04 off the darkest channel, and would make blue of a dark grey.
+#[test]
+fn shadows_keep_the_colour_of_the_background() {
+    let gpu = gpu();
+    let scene = slab();
+    let direction = Vec3::new(0.6, -1.0, 0.3);
+    let mut stage = sunny(&gpu, &scene, direction);
+    stage.config.image.tonemap = Tonemap::Neutral;
+    stage.config.image.antialias = Antialias::Off;
+    stage.config.environment.background = Background::Environment;
+    // Light of the sun is white, that of the shadow bluish.
+    stage.config.sun.color = [1.0; 3];
+    stage.config.environment.color = [0.15, 0.2, 0.3];
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(2.0, 7.0, 9.0), Vec3::new(0.0, 0.0, 1.0), 100.0);
+    let params = TonemapParams {
+        curve: 3,
+        ..TonemapParams::default()
+    };
+    let toned = |radiance: DVec3| {
+        let exposure = Exposure {
+            scale: 1.0,
+            ..Exposure::default()
+        };
+        let shown = tonemap::tonemap(&params, &exposure, radiance, DVec3::ZERO);
+        shown.map(|encoded| match encoded <= 0.040_45 {
+            true => encoded / 12.92,
+            false => ((encoded + 0.055) / 1.055).powf(2.4),
+        })
+    };
+    for samples in [1, 4] {
+        let picture = stage.supersampled(&pose, view, samples);
+        let lit = stage.channel(Channel::Lit).texels;
+        let mut dark = 0;
+        for (index, _) in free_ground(view) {
+            // At edges of the shadow, several samples are a mean of both.
+            let texel = DVec3::from_array([0, 1, 2].map(|c| f64::from(lit[index][c])));
+            let kept = 1.0 - f64::from(lit[index][3]);
+            if !(0.1..0.25).contains(&kept) {
+                continue;
+            }
+            let expected = kept * toned(texel / kept);
+            for (axis, linear) in expected.to_array().into_iter().enumerate() {
+                let encoded = match linear <= 0.003_130_8 {
+                    true => 12.92 * linear,
+                    false => 1.055 * linear.powf(1.0 / 2.4) - 0.055,
+                };
+                let found = f64::from(picture[4 * index + axis]);
+                assert!(
+                    (found - 255.0 * encoded).abs() < 1.5,
+                    "{found} {encoded} {texel} {kept}"
+                );
+            }
+            // The curve of what is left would have hardly any red.
+            assert!(toned(texel).x < 5e-3 && picture[4 * index] > 20, "{texel}");
+            dark += 1;
+        }
+        assert!(dark > 30, "{dark}");
+    }
 }
 
 /// What a ball keeps from the ground of light from all sides: cos θ sin² α, for a ball above the horizon that is

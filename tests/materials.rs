@@ -5,7 +5,9 @@
 use crate::common;
 
 use canopy::{
-    config::{Background, Config, OcclusionMode, ReflectionMode, ShadowMode, Switch},
+    config::{
+        Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode, Switch,
+    },
     gpu::{Gpu, GpuImage, Tier},
     reference::paths,
     render::{Channel, FrameInput, Renderer, View},
@@ -137,6 +139,7 @@ struct Camera {
 /// All effects, the same on every adapter.
 fn whole() -> Config {
     let mut config = Config::default();
+    config.environment.source = EnvironmentSource::Sky;
     config.sun.angle = 0.0;
     config.lights.radius = 0.0;
     config.occlusion.mode = OcclusionMode::Off;

@@ -95,7 +95,8 @@ fn display_coverage(alpha: f32, transparent: u32) -> f32 {
     return select(1.0, saturate(alpha), transparent != 0u);
 }
 
-// The tone curve on radiance that is premultiplied with coverage: the curve is that of the surface.
+// The tone curve on radiance that is premultiplied with coverage: the curve is that of the surface. Shadows on the
+// ground cover the background with black, so that curves which darken the darkest colours do not tint them.
 fn display_covered(exposed: vec3f, covered: f32, curve: u32) -> vec3f {
     if covered == 1.0 {
         return saturate(display_tone(exposed, curve));

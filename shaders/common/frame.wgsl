@@ -65,6 +65,8 @@ struct Frame {
     at_hits: u32,
     // Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at their middles.
     cut_out_index: u32,
+    // Factor on the plain background in the zenith.
+    backdrop_top: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

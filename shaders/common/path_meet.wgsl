@@ -1,4 +1,5 @@
 // What a path does at a surface: it asks for direct light, and goes on. The importer binds `table` and `params`.
+#import "common/backdrop.wgsl"
 #import "common/background.wgsl"
 #import "common/hit_fragment.wgsl"
 #import "common/light.wgsl"
@@ -245,7 +246,7 @@ fn path_survive(pixel: vec2u, bounce: u32) {
 // What a path finds where it meets nothing.
 fn path_escape(bounce: u32) {
     if bounce == 0u {
-        let plain = select(frame.background * frame.unlit_radiance, vec3f(0.0), frame.shows_environment != 0u);
+        let plain = backdrop_light(state.direction) * frame.unlit_radiance;
         state.radiance += background_radiance(state.direction) + plain;
         return;
     }

@@ -49,11 +49,11 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     }
     let hdr = textureLoad(hdr_texture, pixel, 0);
     let zero = unseen_zero(f32(pixel.x));
-    let display = textureLoad(display_texture, pixel, 0).rgb;
+    let display = textureLoad(display_texture, pixel, 0);
     let covered = display_coverage(hdr.a, params.transparent);
-    let toned = display_covered(hdr.rgb * exposure.scale, covered, zero + params.curve);
-    let light = vec4f(saturate(toned + display), covered);
-    let lit = hdr + vec4f(display * params.unlit_radiance, 0.0);
+    let toned = display_covered(hdr.rgb * exposure.scale, covered * display.a, zero + params.curve);
+    let light = vec4f(saturate(toned + display.rgb), covered);
+    let lit = hdr + vec4f(display.rgb * params.unlit_radiance, 0.0);
     let at = pixel.y * params.width + pixel.x;
     if zero + params.index == 0u {
         shown[at] = light;

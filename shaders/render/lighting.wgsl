@@ -5,7 +5,9 @@
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, on the background, which shows
 //      the environment, the share that fog stops, and on the ground also what its shadows take away
 //      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
-//      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere
+//      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere. Its alpha is
+//      the share of the background that the ground's shadows leave, which the tone curve does not see; 1 elsewhere
+#import "common/backdrop.wgsl"
 #import "common/background.wgsl"
 #import "common/brdf.wgsl"
 #import "common/fog_air.wgsl"
@@ -34,8 +36,8 @@
 // False in the kernel for frames without a ground.
 override HAS_GROUND: bool = true;
 
-fn write_display(pixel: vec2u, color: vec3f) {
-    textureStore(display_out, pixel, half_float_round(vec4f(color, 0.0)));
+fn write_display(pixel: vec2u, color: vec3f, kept: f32) {
+    textureStore(display_out, pixel, half_float_round(vec4f(color, kept)));
 }
 
 // The background where nothing takes its light away.
@@ -48,7 +50,7 @@ struct Backdrop {
 fn backdrop(pixel: vec2u) -> Backdrop {
     return Backdrop(
         min(background_radiance(frame_ray(pixel)), vec3f(RADIANCE_MAX)),
-        select(frame.background, vec3f(0.0), frame.shows_environment != 0u),
+        backdrop_light(frame_ray(pixel)),
     );
 }
 
@@ -80,13 +82,13 @@ fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
     let behind = backdrop(pixel);
     let air = fog_air(pixel, s.position);
     let air_behind = fog_air_beyond(pixel);
-    let taken = 1.0 - dot(lit, vec3f(0.2126, 0.7152, 0.0722));
+    let kept = (1.0 - line) * dot(lit, vec3f(0.2126, 0.7152, 0.0722));
     // Of what comes from the background the ground takes its share, and nothing of what the air before it scatters.
     let from_behind = max(fog_seen(air_behind, behind.radiance) - air.scattered, vec3f(0.0));
     let radiance = air.scattered + (1.0 - line) * lit * from_behind;
     let shown = (1.0 - line) * lit * air_behind.transmittance * behind.display;
-    write_display(pixel, shown + line * air.transmittance * s.albedo);
-    let covered = 1.0 - air_behind.transmittance * (1.0 - mix(taken, 1.0, line));
+    write_display(pixel, shown + line * air.transmittance * s.albedo, kept);
+    let covered = 1.0 - air_behind.transmittance * kept;
     textureStore(hdr_out, pixel, half_float_round(vec4f(radiance, covered)));
 }
 
@@ -102,7 +104,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         let air = fog_air_beyond(pixel);
         let seen = min(fog_seen(air, behind.radiance), vec3f(RADIANCE_MAX));
         textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 1.0 - air.transmittance)));
-        write_display(pixel, air.transmittance * behind.display);
+        write_display(pixel, air.transmittance * behind.display, 1.0);
         return;
     }
     let emissive = textureLoad(emissive_texture, pixel, 0).r;
@@ -117,7 +119,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let air = fog_air(pixel, s.position);
-    write_display(pixel, select(vec3f(0.0), air.transmittance * s.albedo, s.unlit));
+    write_display(pixel, select(vec3f(0.0), air.transmittance * s.albedo, s.unlit), 1.0);
     if s.layered {
         textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));
         return;

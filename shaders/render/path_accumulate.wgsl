@@ -7,6 +7,7 @@
 //      hdr_out: the mean without the plain background; alpha is the share of samples that meet a surface;
 //      display_out: the plain background behind them
 // One thread per pixel.
+#import "common/backdrop.wgsl"
 #import "common/frame.wgsl"
 #import "common/half_float.wgsl"
 #import "common/path_table.wgsl"
@@ -63,10 +64,10 @@ fn path_resolve(@builtin(global_invocation_id) id: vec3u) {
     }
     let mean = sum * PATH_SUM_UNIT / f32(params.count);
     let alpha = saturate(mean.a);
-    let behind = (1.0 - alpha) * select(frame.background, vec3f(0.0), frame.shows_environment != 0u);
+    let behind = (1.0 - alpha) * backdrop_light(frame_ray(pixel));
     // Rounding may leave nothing of the background where it is all that is seen: dither would show it.
     let is_plain = alpha == 0.0 && frame.shows_environment == 0u;
     let lit = select(max(mean.rgb - behind * frame.unlit_radiance, vec3f(0.0)), vec3f(0.0), is_plain);
     textureStore(hdr_out, pixel, half_float_round(vec4f(min(lit, vec3f(RADIANCE_MAX)), alpha)));
-    textureStore(display_out, pixel, half_float_round(vec4f(behind, 0.0)));
+    textureStore(display_out, pixel, half_float_round(vec4f(behind, 1.0)));
 }

@@ -1,7 +1,7 @@
 // tonemap: radiance, or a channel of the frame, to the display.
 //
-// in   hdr, the exposure, and display (colours shown without exposure or tone mapping); or the channel's
-//      floats
+// in   hdr, the exposure, and display (colours shown without exposure or tone mapping; in alpha the share of what is
+//      behind that shadows on the ground leave); or the channel's floats
 // out  target, sRGB-encoded by this shader (the target's format is not sRGB); of a transparent picture
 //      premultiplied before that, with the coverage as alpha; the lit image dithered,
 //      but for what `temporal` reads
@@ -80,10 +80,10 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     let channel = zero + params.channel;
     if channel == CHANNEL_LIT {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0);
-        let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
+        let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0);
         let covered = display_coverage(radiance.a, params.transparent);
-        let toned = display_covered(radiance.rgb * exposure.scale, covered, zero + params.curve);
-        let encoded = srgb_encode(toned + shown);
+        let toned = display_covered(radiance.rgb * exposure.scale, covered * shown.a, zero + params.curve);
+        let encoded = srgb_encode(toned + shown.rgb);
         let dithered = dither(encoded, vec2u(in.clip.xy));
         // Colours that are shown as they are given have no radiance, and get no noise.
         let is_dithered = params.dither != 0u && any(radiance.rgb != vec3f(0.0));

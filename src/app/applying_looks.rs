@@ -101,7 +101,14 @@ mod tests {
         state.save_look();
         assert_eq!(
             state.looks.all(),
-            ["mine", "Fast", "Misty morning", "Quality", "Studio"]
+            [
+                "mine",
+                "Fast",
+                "Misty morning",
+                "Outdoors",
+                "Quality",
+                "Studio"
+            ]
         );
         state.undo(1, false);
         assert_eq!(state.config, Config::default());

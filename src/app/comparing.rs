@@ -320,10 +320,8 @@ impl Viewer {
         let (viewpoint, focus) = self.state.viewpoint(bounds);
         let ground = side.stage.ground(config.scene.ground);
         let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
-        let gpu = &self.graphics.gpu;
-        let occludes = config.occlusion.sends_rays(gpu.capabilities.fast_rays);
         let luminance = side.environment.luminance(&config);
-        let exposure_ev = side.stage.exposure_ev(&config, luminance, occludes);
+        let exposure_ev = side.stage.exposure_ev(&config, luminance);
         let picture = PictureKey {
             scene: side.number,
             environment: side.environments,

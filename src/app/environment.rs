@@ -1,5 +1,6 @@
 //! The environment's file. A thread reads it when the settings name another one.
 
+use super::state::State;
 use crate::{
     Error, Result,
     config::{Config, EnvironmentSource},
@@ -179,6 +180,27 @@ impl EnvironmentFile {
                 Err(error)
             }
         })
+    }
+}
+
+impl State {
+    /// From the studio to the sky, to the file if the settings name one, and to the studio again.
+    pub(super) fn next_environment(&mut self) {
+        let stage = self.stage.as_ref();
+        let is_sky = match stage {
+            Some(stage) => stage.scene.lit_by(&self.config).environment.is_sky(),
+            None => self.config.environment.is_sky(),
+        };
+        let environment = &mut self.config.environment;
+        let (source, name) = if is_sky && !environment.file.is_empty() {
+            (EnvironmentSource::Auto, "the file")
+        } else if environment.is_studio() && !is_sky {
+            (EnvironmentSource::Sky, "the sky")
+        } else {
+            (EnvironmentSource::Studio, "the studio")
+        };
+        environment.source = source;
+        self.notify(format!("environment: {name}"));
     }
 }
 

@@ -210,8 +210,6 @@ impl Viewer {
         let config = &self.state.config;
         let ground = stage.ground(config.scene.ground);
         let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
-        let fast = self.graphics.gpu.capabilities.fast_rays;
-        let occludes = config.occlusion.sends_rays(fast);
         let stage = self.state.stage.as_mut()?;
         // The first picture shows its environment.
         let is_read = self.environments > 0 || self.environment.loading().is_none();
@@ -242,7 +240,7 @@ impl Viewer {
             channel: self.state.channel,
             counts_intersections: self.state.counts_intersections,
             area: self.area,
-            exposure_ev: stage.exposure_ev(config, luminance, occludes),
+            exposure_ev: stage.exposure_ev(config, luminance),
             config: of_picture(config, &self.state.initial),
         })
     }

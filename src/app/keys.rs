@@ -83,6 +83,7 @@ pub(super) enum Action {
     Paths,
     /// The next way to find what surfaces reflect.
     NextReflections,
+    NextEnvironment,
     NextGround,
     Antialias,
     Cutoff(i32),
@@ -232,6 +233,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_reflections", &["L"], "next reflection mode", Action::NextReflections),
     bind("fog", &["Alt+F"], "fog, or clear air", Action::Fog),
     bind("paths", &["Alt+G"], "paths of light, or the fast frame", Action::Paths),
+    bind("next_environment", &["Shift+L"], "studio, sky, or the environment's file", Action::NextEnvironment),
     bind("next_ground", &["G"], "next ground below the scene", Action::NextGround),
     bind("antialias", &["X"], "next anti-aliasing", Action::Antialias),
     bind("smaller_leaves", &["["], "smaller leaves for rays", Action::Cutoff(-1)),

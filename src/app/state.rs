@@ -226,7 +226,6 @@ struct ExposureKey {
     mode: ExposureMode,
     /// Mean luminance of the environment's file.
     file_luminance: f32,
-    occludes: bool,
 }
 
 impl Stage {
@@ -368,19 +367,13 @@ impl Stage {
     }
 
     /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
-    /// luminance of the environment's file; `occludes` says whether ambient occlusion is sampled.
-    pub(super) fn exposure_ev(
-        &mut self,
-        config: &Config,
-        file_luminance: f32,
-        occludes: bool,
-    ) -> f32 {
+    /// luminance of the environment's file.
+    pub(super) fn exposure_ev(&mut self, config: &Config, file_luminance: f32) -> f32 {
         let key = ExposureKey {
             sun: config.sun.clone(),
             environment: config.environment.clone(),
             mode: config.image.exposure,
             file_luminance,
-            occludes,
         };
         if let Some((known, ev)) = &self.exposure
             && *known == key
@@ -392,7 +385,7 @@ impl Stage {
         let edits = self.applied.edits().clone();
         self.applied.apply(&mut self.scene, &SceneEdits::default());
         let first = &self.first;
-        let ev = first.exposure_ev(&self.scene, config, file_luminance, limit, occludes);
+        let ev = first.exposure_ev(&self.scene, config, file_luminance, limit);
         self.applied.apply(&mut self.scene, &edits);
         self.exposure = Some((key, ev));
         ev
@@ -825,6 +818,7 @@ impl State {
                 let name = mode.name();
                 self.notify(format!("reflections: {name}"));
             }
+            Action::NextEnvironment => self.next_environment(),
             Action::NextGround => {
                 let modes = GroundMode::ALL;
                 let mode = &mut self.config.scene.ground;
@@ -1103,6 +1097,7 @@ mod tests {
             Action::Fog,
             Action::Paths,
             Action::NextReflections,
+            Action::NextEnvironment,
             Action::NextGround,
             Action::Antialias,
             Action::Cutoff(1),

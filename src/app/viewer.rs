@@ -800,10 +800,6 @@ impl Viewer {
                 Some(stage) => stage.exposure_ev(
                     &self.state.config,
                     self.environment.luminance(&self.state.config),
-                    self.state
-                        .config
-                        .occlusion
-                        .sends_rays(capabilities.fast_rays),
                 ),
                 None => 0.0,
             },

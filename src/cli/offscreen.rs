@@ -200,11 +200,9 @@ impl Offscreen {
         let mut renderer = Renderer::new(&gpu)?;
         let file_luminance = read_environment(&gpu, &mut renderer, &config)?;
         let limit = LIGHT_LIMIT as usize;
-        let occludes = config.occlusion.sends_rays(gpu.capabilities.fast_rays);
-        let exposure_ev =
-            opened
-                .first
-                .exposure_ev(&scene, &config, file_luminance, limit, occludes);
+        let exposure_ev = opened
+            .first
+            .exposure_ev(&scene, &config, file_luminance, limit);
         let mut uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
         // As the viewer does: textures keep what they are in the file.
         let mut edits = AppliedEdits::default();

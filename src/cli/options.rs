@@ -15,7 +15,10 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use glam::Vec3;
-use std::{ops::RangeInclusive, path::PathBuf};
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -47,7 +50,7 @@ pub struct LookArgs {
     /// Size of the picture or of the window, in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
-    /// A look: yours, Fast, Misty morning, Quality, Studio, or a file
+    /// A look by its name (Studio, Outdoors, Quality, …), or a file
     #[arg(long = "look", value_name = "NAME|FILE", help_heading = "Picture")]
     pub named: Option<String>,
     /// Stops (EV), auto (by the lights) or histogram (by the picture)
@@ -72,7 +75,7 @@ pub struct LookArgs {
     )]
     pub ground: Option<String>,
     /// Environment as light: .hdr or .exr; .ktx2 or .dds (cube maps)
-    #[arg(long, value_name = "FILE", help_heading = "Light")]
+    #[arg(long, value_name = "FILE|sky|studio", help_heading = "Light")]
     pub env: Option<PathBuf>,
     /// Direction in which the sun's light travels; turns the sun on
     #[arg(
@@ -314,11 +317,16 @@ fn names(text: &str, key: &str) -> bool {
     section.is_some_and(|section| section.contains_key(name))
 }
 
+/// Whether `--env` names an environment that canopy makes itself.
+fn is_made(env: &Path) -> bool {
+    ["sky", "studio"].iter().any(|made| env == Path::new(made))
+}
+
 impl LookArgs {
     /// Whether one of these options stands for `key`, whose value is a file.
     fn gives(&self, key: &str) -> bool {
         match key {
-            "environment.file" => self.env.is_some(),
+            "environment.file" => self.env.as_ref().is_some_and(|env| !is_made(env)),
             "deviation.file" => self.deviation.is_some(),
             _ => false,
         }
@@ -356,8 +364,12 @@ impl LookArgs {
                 let what = "the name of an environment has to be Unicode";
                 return Err(Error::scene(env, what));
             };
-            config.set("--env", "environment.file", name)?;
-            config.set("--env", "environment.source", "auto")?;
+            let is_made = is_made(env);
+            if !is_made {
+                config.set("--env", "environment.file", name)?;
+            }
+            let source = if is_made { name } else { "auto" };
+            config.set("--env", "environment.source", source)?;
         }
         if let Some(file) = &self.deviation {
             let Some(name) = file.to_str() else {

@@ -187,8 +187,10 @@ choice! {
 choice! {
     /// Where environment lighting comes from.
     EnvironmentSource {
-        /// The file, where one is named; else the sky.
+        /// The file, where one is named; else the studio, and for the built-in scene the sky.
         Auto,
+        /// The studio that comes with canopy.
+        Studio,
         /// The sky.
         Sky,
         /// A colour that is the same in every direction.

@@ -32,12 +32,13 @@ const OF_A_FILE: &str = "lights.radii";
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Looks that come with canopy: names and files.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("Fast", include_str!("../../assets/looks/fast.toml")),
     (
         "Misty morning",
         include_str!("../../assets/looks/misty-morning.toml"),
     ),
+    ("Outdoors", include_str!("../../assets/looks/outdoors.toml")),
     ("Quality", include_str!("../../assets/looks/quality.toml")),
     ("Studio", include_str!("../../assets/looks/studio.toml")),
 ];
@@ -346,7 +347,7 @@ mod tests {
         let missing = Look::find("teapot", Some(&folder)).unwrap_err().to_string();
         assert_eq!(
             missing,
-            "no look \"teapot\"; there are c, Fast, Misty morning, Quality, Studio"
+            "no look \"teapot\"; there are c, Fast, Misty morning, Outdoors, Quality, Studio"
         );
     }
 

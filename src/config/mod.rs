@@ -294,8 +294,8 @@ impl Config {
         match self.sun.enabled {
             Switch::On => true,
             Switch::Off => false,
-            // Pictures of a sky hold its sun.
-            Switch::Auto => !has_lights && !self.environment.is_file(),
+            // Pictures hold their sun.
+            Switch::Auto => !has_lights && !self.environment.is_picture(),
         }
     }
 }

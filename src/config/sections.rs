@@ -523,7 +523,26 @@ impl Environment {
 
     /// Whether light comes from the sky.
     pub fn is_sky(&self) -> bool {
-        self.source != EnvironmentSource::Color && !self.is_file()
+        self.source == EnvironmentSource::Sky
+    }
+
+    /// Whether light comes from the studio, or on scenes under the sky from that: [`crate::scene::Scene::lit_by`] tells.
+    pub fn is_studio(&self) -> bool {
+        match self.source {
+            EnvironmentSource::Studio => true,
+            EnvironmentSource::Auto => self.file.is_empty(),
+            EnvironmentSource::Sky | EnvironmentSource::Color => false,
+        }
+    }
+
+    /// Whether light comes from a picture, of a file or of the studio, which may hold a sun of its own.
+    pub fn is_picture(&self) -> bool {
+        self.is_file() || self.is_studio()
+    }
+
+    /// Whether the environment is seen behind the scene. The studio has a backdrop instead.
+    pub fn is_seen(&self) -> bool {
+        self.background == Background::Environment && !self.is_studio()
     }
 }
 

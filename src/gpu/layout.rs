@@ -275,7 +275,9 @@ gpu_structs! {
         /// Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at
         /// their middles.
         cut_out_index: u32,
-        _pad: [u32; 3],
+        /// Factor on the plain background in the zenith.
+        backdrop_top: f32,
+        _pad: [u32; 2],
     }
     /// The ray through the picture's middle, and what half a picture adds to it: to the direction in a perspective, to
     /// the origin in a parallel projection.

@@ -8,7 +8,7 @@ mod files;
 
 use crate::{
     Error, Result,
-    config::{self, Config, is_of_pictures},
+    config::{self, Config, EnvironmentSource, is_of_pictures},
     output::embedded,
     scene::{Blend, Projection, framing::Viewpoint, saved_edits::SavedEdits},
 };
@@ -25,8 +25,8 @@ use toml::Value;
 /// What pictures tell that they were made with.
 pub const SOFTWARE: &str = concat!("canopy ", env!("CARGO_PKG_VERSION"));
 
-/// The version of the text. A reader takes no later one.
-const FORMAT: u32 = 1;
+/// The version of the text. A reader takes no later one. In the first, scenes without an environment were under the sky.
+const FORMAT: u32 = 2;
 
 /// Most files of a scene, and most nodes that are hidden.
 const MOST: usize = 100_000;
@@ -272,6 +272,10 @@ impl Provenance {
     ) -> Result<Vec<String>> {
         let mut set = config.without_picture();
         let mut left = Vec::new();
+        let names = |key| self.settings.contains_key(key);
+        if self.format == 1 && !names("environment.file") && !names("environment.source") {
+            set.environment.source = EnvironmentSource::Sky;
+        }
         for (key, value) in &self.settings {
             if FILES.contains(&key.as_str()) && given(key) {
                 continue;

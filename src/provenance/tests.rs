@@ -169,6 +169,24 @@ fn links_out_of_the_folder_of_a_picture_are_refused() {
     assert!(text.contains("is not there"), "{text}");
 }
 
+/// Scenes without an environment were under the sky before there was a studio: such pictures are made again as they were.
+#[test]
+fn pictures_of_the_first_format_stay_under_the_sky() {
+    let mut config = Config::default();
+    let mut made = Provenance::new(&config, &shown(&["a.glb".into()]), None);
+    let mut source = |made: &Provenance| {
+        made.apply(&mut config, &search(Path::new("a.png")))
+            .unwrap();
+        config.environment.source
+    };
+    assert_eq!(source(&made), EnvironmentSource::Auto);
+    made.format = 1;
+    assert_eq!(source(&made), EnvironmentSource::Sky);
+    let color = Value::String("color".into());
+    made.settings.insert("environment.source".into(), color);
+    assert_eq!(source(&made), EnvironmentSource::Color);
+}
+
 /// What a stranger's picture says is never believed: one line, and no file outside of its folder.
 #[test]
 fn hostile_texts_are_one_line() {
@@ -194,7 +212,7 @@ fn hostile_texts_are_one_line() {
         let settings = serde_json::json!({"environment.file": name});
         assert!(message("/settings", settings).contains("not in the picture's folder"));
     }
-    assert!(message("/format", 2.into()).contains("too old"));
+    assert!(message("/format", (FORMAT + 1).into()).contains("too old"));
     assert!(message("/size", serde_json::json!([0, 5])).contains("0 × 5"));
     assert!(message("/samples", 5000.into()).contains("5000 samples"));
     assert!(message("/view/fov_radians", 4.0.into()).contains("lens"));

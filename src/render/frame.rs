@@ -101,6 +101,10 @@ fn without(settings: &config::Materials) -> u32 {
 /// first.
 const SAMPLE_BOUNCE: u32 = 1024;
 const AT_HITS: &str = "frame at hits";
+/// The studio's backdrop, linear: light enough for a shadow to be seen on it, and darker than what is white.
+const BACKDROP: [f32; 3] = [0.68; 3];
+/// Factor on it in the zenith.
+const BACKDROP_TOP: f32 = 0.75;
 
 /// All that a frame is drawn from, beside the uploaded scene.
 #[derive(Debug, Clone, Copy)]
@@ -601,19 +605,21 @@ impl FrameUniforms {
             shadow_mode: config.shadows.mode as u32,
             pcf_width: config.shadows.map_pcf_width.max(1),
             blended_cast: u32::from(config.shadows.blended_cast),
-            background: if input.is_transparent() {
-                [0.0; 3]
-            } else {
-                config.image.background
+            background: match config.environment.background {
+                config::Background::Transparent => [0.0; 3],
+                config::Background::Color => config.image.background,
+                config::Background::Environment => BACKDROP,
+            },
+            backdrop_top: match config.environment.background {
+                config::Background::Environment => BACKDROP_TOP,
+                _ => 1.0,
             },
             background_blur: config.environment.blur,
             to_sun: placement.to_sun.to_array(),
             environment_scale: placement.scale,
             sun_disc: placement.sun_disc.to_array(),
             sun_horizon: placement.sun_horizon,
-            shows_environment: u32::from(
-                config.environment.background == config::Background::Environment,
-            ),
+            shows_environment: u32::from(config.environment.is_seen()),
             environment_turn: placement.turn.to_array(),
             size: input.size,
             depth_bias: config.shadows.map_depth_bias,
@@ -632,7 +638,9 @@ impl FrameUniforms {
                 input.sample_index
             },
             pixel_side: input.view.pixel_side(input.size[1]),
-            sun_radius: lights::sun_disc_radius(&config.sun),
+            sun_radius: placement
+                .sun_radius
+                .unwrap_or_else(|| lights::sun_disc_radius(&config.sun)),
             texture_bias: input.texture_bias,
             ground_albedo: config.environment.ground_albedo,
             counts_cost: u32::from(input.counts_cost),

@@ -92,8 +92,9 @@ pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
     let own = config.lights.radius != 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
     let of_file = scene.lights.iter().any(|light| light.radius.is_some());
     let lights = !scene.lights.is_empty();
-    // The sun of an environment's file has the size of its picture.
-    (lights && (own || of_file)) || config.sun.angle > 0.0 || config.environment.is_file()
+    // The sun of an environment's picture has the size that it has there, and a sun of the settings takes its place.
+    let of_picture = config.environment.is_picture() && config.sun.enabled != Switch::On;
+    (lights && (own || of_file)) || config.sun.angle > 0.0 || of_picture
 }
 
 /// The lights whose shadows are filtered together: two, or the last one.
@@ -180,6 +181,7 @@ pub fn sun_in_force(
     config: &Config,
     of_file: Option<Sun>,
 ) -> Option<SunInForce> {
+    let config = &*scene.lit_by(config);
     if has_sun(scene, config) {
         return Some(SunInForce {
             source: SunSource::Settings,
@@ -220,6 +222,7 @@ fn strength(light: &GpuLight) -> f32 {
 /// settings takes the place of the scene's own. Shadow views are left open. `scene_radius`, in metres, bounds the
 /// automatic size of lights.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> Vec<GpuLight> {
+    let config = &*scene.lit_by(config);
     let mut lights = of_scene(scene, pose, config, scene_radius);
     if has_sun(scene, config) {
         if let Some(replaced) = brightest_from_above(&lights) {
@@ -230,6 +233,10 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) ->
         lights.insert(0, sun);
     }
     lights.truncate(LIGHT_LIMIT as usize);
+    // The studio's key light; the sun of a file is added where the file is known.
+    if let Some(key) = environment::placed_sun(None, config) {
+        add_sun(&mut lights, &key, config);
+    }
     lights
 }
 
@@ -266,7 +273,7 @@ pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Config) -> Optio
     Some(config)
 }
 
-/// Puts the sun of an environment's file in front of `lights`.
+/// Puts the sun of an environment's picture in front of `lights`, which it may take the last one from.
 pub fn add_sun(lights: &mut Vec<GpuLight>, sun: &Sun, config: &Config) {
     lights.truncate(LIGHT_LIMIT as usize - 1);
     let illuminance = sun.illuminance * config.environment.intensity;
@@ -291,12 +298,13 @@ pub fn without_room(scene: &Scene, config: &Config) -> usize {
         .iter()
         .filter(|node| node.light.is_some())
         .count();
-    (lights + usize::from(config.has_sun(scene.has_lights()))).saturating_sub(LIGHT_LIMIT as usize)
+    (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)
 }
 
 /// Whether the configuration's sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Config) -> bool {
-    config.has_sun(scene.has_lights())
+    let is_lit = scene.has_lights();
+    scene.lit_by(config).has_sun(is_lit)
 }
 
 /// A light that shines along −Z.

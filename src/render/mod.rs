@@ -420,7 +420,8 @@ impl Renderer {
         target: (wgpu::TextureFormat, [u32; 2]),
     ) -> Needs {
         let mut needs = Needs::default();
-        let settings = paths::settings(input.config, input.channel);
+        let lit = input.scene.lit_by(input.config);
+        let settings = paths::settings(&lit, input.channel);
         let input = &FrameInput {
             config: &settings,
             ..*input
@@ -500,7 +501,8 @@ impl Renderer {
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let UploadedScene { buffers, state } = scene;
-        let settings = paths::settings(input.config, input.channel);
+        let lit = input.scene.lit_by(input.config);
+        let settings = paths::settings(&lit, input.channel);
         let input = &FrameInput {
             config: &settings,
             ..*input

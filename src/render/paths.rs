@@ -322,7 +322,7 @@ impl PathsOf {
         // What is not of the light changes nothing of it: nor do kernels, and the target may grow.
         let mut config = Config::default();
         config.image.background = frame.config.image.background;
-        let is_plain = frame.config.environment.background == config::Background::Color;
+        let is_plain = !frame.config.environment.is_seen() && !frame.is_transparent();
         let is_given = is_plain || frame.scene.materials.iter().any(|material| material.unlit);
         config.environment = frame.config.environment.clone();
         config.sun = frame.config.sun.clone();

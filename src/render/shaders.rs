@@ -21,6 +21,7 @@ pub static SHADERS: Library = Library {
         "common/ambient_visibility.wgsl",
         "common/apron.wgsl",
         "common/atmosphere.wgsl",
+        "common/backdrop.wgsl",
         "common/background.wgsl",
         "common/basis.wgsl",
         "common/blended.wgsl",

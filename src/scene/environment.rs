@@ -12,6 +12,7 @@ pub mod harmonics;
 mod image;
 pub(super) mod openexr;
 pub(super) mod radiance;
+pub mod studio;
 mod sun;
 mod texels;
 

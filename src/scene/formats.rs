@@ -112,6 +112,7 @@ pub fn load_for(
     scene.dependencies = load.sources.list();
     if files.is_empty() {
         scene = parse(Path::new("the built-in scene"), BUILT_IN.into(), &mut load)?;
+        scene.is_outdoors = true;
     }
     progress.set_fraction(1.0);
     progress.enter("loaded")?;

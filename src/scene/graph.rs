@@ -11,9 +11,12 @@ use super::{
     texture::Texture,
     volume::Volume,
 };
-use crate::{Error, Result, config::UpAxis};
+use crate::{
+    Error, Result,
+    config::{Config, EnvironmentSource, Switch, UpAxis},
+};
 use glam::Mat4;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
 /// Everything that files hold.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +39,8 @@ pub struct Scene {
     pub lights: Vec<Light>,
     /// Whether the files have lights, where edits may have added or removed some; `None` where nodes tell it.
     pub files_have_lights: Option<bool>,
+    /// Whether it is lit by the sky where the settings leave it open: it is a landscape, not a thing in a studio.
+    pub is_outdoors: bool,
     /// Lights that edits have switched off, by their nodes.
     pub dark_lights: BTreeMap<usize, usize>,
     /// Cameras, which nodes refer to.
@@ -161,6 +166,25 @@ impl Scene {
     pub fn has_lights(&self) -> bool {
         let nodes = || self.nodes.iter().any(|node| node.light.is_some());
         self.files_have_lights.unwrap_or_else(nodes)
+    }
+
+    /// The settings with the environment that `environment.source = "auto"` means for this scene. In the studio, `auto`
+    /// of the sun says whether the key light shines: not on a scene with lights of its own.
+    pub fn lit_by<'a>(&self, config: &'a Config) -> Cow<'a, Config> {
+        let environment = &config.environment;
+        if !environment.is_studio() {
+            return Cow::Borrowed(config);
+        }
+        let mut config = config.clone();
+        config.environment.source = match environment.source {
+            EnvironmentSource::Auto if self.is_outdoors => EnvironmentSource::Sky,
+            _ => EnvironmentSource::Studio,
+        };
+        if config.environment.is_studio() && config.sun.enabled == Switch::Auto && self.has_lights()
+        {
+            config.sun.enabled = Switch::Off;
+        }
+        Cow::Owned(config)
     }
 
     /// World matrix of the light at `node`, whose own one is `world_from_node`.

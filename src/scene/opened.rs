@@ -263,7 +263,6 @@ impl FirstMoment {
         config: &Config,
         file_luminance: f32,
         light_limit: usize,
-        occludes: bool,
     ) -> f32 {
         let bounds = Aabb {
             min: self.bounds.min - self.origin,
@@ -276,7 +275,6 @@ impl FirstMoment {
             config,
             file_luminance,
             light_limit,
-            occludes,
         )
     }
 }

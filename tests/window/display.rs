@@ -160,6 +160,8 @@ impl Display {
             .args(arguments)
             // Pictures are compared, and none of them is to tell what was pressed.
             .args(["--set", "window.notice_secs=0"])
+            // The studio's soft key light would take dozens of frames to converge.
+            .args(["--set", "environment.source=sky"])
             .env("CANOPY_STATUS", address.to_string())
             .env("DISPLAY", &self.name)
             .env("XDG_CONFIG_HOME", self.folder.path())

@@ -297,11 +297,7 @@ fn lights_are_edited_and_come_back() {
     let mut state = shown(lamp());
     let exposure = |state: &mut State| {
         let config = state.config.clone();
-        state
-            .stage
-            .as_mut()
-            .unwrap()
-            .exposure_ev(&config, 0.0, false)
+        state.stage.as_mut().unwrap().exposure_ev(&config, 0.0)
     };
     let before = exposure(&mut state);
     let mut bright = lamp();

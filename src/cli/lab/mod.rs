@@ -111,7 +111,7 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
 /// Loads the scene and makes its rays, or takes those that were read.
 fn open(
     args: &LabArgs,
-    config: &Config,
+    given: &Config,
     meter: &mut Meter,
     work: &Work,
     read: Vec<RaySet>,
@@ -120,7 +120,7 @@ fn open(
     let size = args
         .size
         .unwrap_or(if software { [128, 72] } else { [1920, 1080] });
-    let mut config = offscreen::geometry_alone(config.clone());
+    let mut config = offscreen::geometry_alone(given.clone());
     config.output.size = size;
     let gpu = offscreen::adapter(work, &config)?;
     let support = texture_support(&gpu);
@@ -184,7 +184,7 @@ fn open(
                 let lbvh = Lbvh::new(&meter.gpu);
                 let mut tree = trees::allocate(&meter.gpu, &lbvh, &input, 30)?;
                 meter.once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Build::Rebuild))?;
-                let lights = lights::gather(&offscreen.scene, &moment.pose, &config, 1.0);
+                let lights = lights::gather(&offscreen.scene, &moment.pose, given, 1.0);
                 sets::all(&sets::Source {
                     gpu: &meter.gpu,
                     tree: &tree,

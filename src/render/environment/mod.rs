@@ -17,11 +17,11 @@ pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 use super::recording::Recording;
 use crate::{
     Result,
-    config::{self, Config, Switch},
+    config::{Config, Switch},
     gpu::{Gpu, Needs, profiler::Scope},
     scene::{
         atmosphere,
-        environment::{EnvironmentImage, Sun},
+        environment::{EnvironmentImage, Sun, studio},
     },
 };
 use brdf_table::BrdfTable;
@@ -50,6 +50,7 @@ enum Origin {
     Sky(SkyParams),
     /// Counts the files that there have been.
     File(u64),
+    Studio,
 }
 
 /// Where the light of a frame comes from.
@@ -65,6 +66,8 @@ pub struct Placement {
     pub sun_disc: Vec3,
     /// Below this sine of the elevation the ground hides it.
     pub sun_horizon: f32,
+    /// Half the angular diameter of its disc in radians, where a picture has one; else the settings tell.
+    pub sun_radius: Option<f32>,
 }
 
 /// The passes, and the light that they have made.
@@ -78,6 +81,7 @@ pub struct Environment {
     prefilter: Prefilter,
     /// `brdf_table` of common/environment.wgsl.
     pub brdf_table: BrdfTable,
+    studio: EquirectImage,
     /// The file, and how many there have been.
     file: Option<EquirectImage>,
     files: u64,
@@ -157,11 +161,15 @@ pub fn sun_illuminance(config: &Config) -> Vec3 {
     }
 }
 
-/// The sun `of_file`, in the axes of the environment's file, where it stands in the world; `None` where
-/// another environment or the sun of the settings takes its place.
+/// The sun of the environment's picture, which is the studio or a file with the sun `of_file`, where it stands in the
+/// world; `None` where another environment or the sun of the settings takes its place.
 pub fn placed_sun(of_file: Option<Sun>, config: &Config) -> Option<Sun> {
-    let sun =
-        of_file.filter(|_| config.environment.is_file() && config.sun.enabled != Switch::On)?;
+    let environment = &config.environment;
+    let sun = match environment.is_studio() {
+        true => Some(studio::key()).filter(|_| config.sun.enabled == Switch::Auto),
+        false => of_file.filter(|_| environment.is_file() && config.sun.enabled != Switch::On),
+    };
+    let sun = sun?;
     let turn = Quat::from_rotation_y(config.environment.rotation.to_radians());
     Some(Sun {
         to_sun: turn * sun.to_sun,
@@ -188,6 +196,7 @@ impl Environment {
             project_sh: ProjectSh::new(gpu),
             prefilter: Prefilter::new(gpu, PrefilterSettings::new(gpu))?,
             brdf_table: BrdfTable::new(gpu),
+            studio: EquirectImage::new(gpu, &studio::image())?,
             file: None,
             files: 0,
             made: None,
@@ -244,6 +253,7 @@ impl Environment {
             to_sun,
             sun_disc: Vec3::ZERO,
             sun_horizon: -2.0,
+            sun_radius: None,
         };
         match self.origin(config) {
             Origin::Color(_) => placement.scale *= Vec3::from(environment.color).max_element(),
@@ -255,28 +265,41 @@ impl Environment {
                     placement.sun_horizon = atmosphere::horizon(atmosphere::EYE) as f32;
                 }
             }
-            Origin::File(_) => {
-                let scale = self.file.as_ref().map_or(0.0, |file| file.scale);
+            Origin::File(_) | Origin::Studio => {
+                let scale = self.picture(config).map_or(0.0, |picture| picture.scale);
                 placement.scale *= scale;
                 placement.turn = Vec2::from_angle(environment.rotation.to_radians());
-                if let Some(sun) = self.file_sun(config) {
+                let of_file = self.file.as_ref().and_then(|file| file.sun);
+                if let Some(sun) = placed_sun(of_file, config) {
                     placement.to_sun = sun.to_sun;
                     placement.sun_disc = sun.illuminance / scale;
+                    placement.sun_radius = Some(sun.radius);
                 }
             }
         }
         placement
     }
 
+    /// The picture that `config` shows, if it shows one.
+    fn picture(&self, config: &Config) -> Option<&EquirectImage> {
+        match config.environment.is_studio() {
+            true => Some(&self.studio),
+            false => self.file.as_ref().filter(|_| config.environment.is_file()),
+        }
+    }
+
     /// The sun of the file that `config` shows, where it stands in the world, if it shines.
     pub fn file_sun(&self, config: &Config) -> Option<Sun> {
-        placed_sun(self.file.as_ref()?.sun, config)
+        let file = self.file.as_ref().filter(|_| config.environment.is_file());
+        placed_sun(file?.sun, config)
     }
 
     fn origin(&self, config: &Config) -> Origin {
         let environment = &config.environment;
         if let Some(sky) = sky_of(config) {
             Origin::Sky(sky)
+        } else if environment.is_studio() {
+            Origin::Studio
         } else if environment.is_file() && self.file.is_some() {
             Origin::File(self.files)
         } else {
@@ -286,22 +309,22 @@ impl Environment {
     }
 
     /// Texels along an edge of the cube.
-    fn face(&self, gpu: &Gpu, config: &config::Environment, origin: Origin) -> u32 {
+    fn face(&self, gpu: &Gpu, config: &Config, origin: Origin) -> u32 {
+        let wanted = config.environment.face;
         let chosen = match origin {
             Origin::Color(_) => return COLOR_FACE,
             // It has no detail that a larger one would show.
-            Origin::Sky(_) if config.face > 0 => {
-                return config.face.next_power_of_two().min(SKY_FACE);
+            Origin::Sky(_) if wanted > 0 => {
+                return wanted.next_power_of_two().min(SKY_FACE);
             }
             Origin::Sky(_) => gpu.capabilities.sky_face,
-            Origin::File(_) => {
+            Origin::File(_) | Origin::Studio => {
                 let most = largest_face(gpu);
-                self.file
-                    .as_ref()
-                    .map_or(COLOR_FACE, |file| file.face(most))
+                self.picture(config)
+                    .map_or(COLOR_FACE, |picture| picture.face(most))
             }
         };
-        match config.face {
+        match wanted {
             0 => chosen.clamp(16, largest_face(gpu)),
             face => face,
         }
@@ -326,10 +349,10 @@ impl Environment {
     /// What [`Environment::record`] compiles where the environment is not yet that of `config`.
     pub fn needs(&self, config: &Config, needs: &mut Needs) {
         self.brdf_table.needs(needs);
-        match (self.origin(config), &self.file) {
+        match (self.origin(config), self.picture(config)) {
             (Origin::Sky(_), _) => self.sky.needs(needs),
-            (Origin::File(_), Some(file)) => self.equirect.needs(file, needs),
-            (Origin::Color(_) | Origin::File(_), _) => {}
+            (_, Some(picture)) => self.equirect.needs(picture, needs),
+            (_, None) => {}
         }
         self.cube_mips.needs(needs);
         self.project_sh
@@ -375,7 +398,7 @@ impl Environment {
         }
         self.records = false;
         let origin = self.origin(config);
-        let face = self.face(gpu, &config.environment, origin);
+        let face = self.face(gpu, config, origin);
         let changed = self.made != Some((origin, face));
         let order = config.environment.order;
         if !changed && self.order == order && !self.is_pending() {
@@ -385,7 +408,10 @@ impl Environment {
         let held = match origin {
             Origin::Color(_) => (Vec3::from(config.environment.color).max_element(), false),
             Origin::Sky(_) => (sky_gain(config).recip(), false),
-            Origin::File(_) => (self.file.as_ref().map_or(0.0, |file| file.scale), true),
+            Origin::File(_) | Origin::Studio => {
+                let scale = self.picture(config).map_or(0.0, |picture| picture.scale);
+                (scale, true)
+            }
         };
         let stands_in = std::mem::replace(&mut self.held, held) == held;
         let is_first = self.made.is_none();
@@ -402,13 +428,13 @@ impl Environment {
                 let levels = Cube::full_levels(face);
                 self.radiance = Cube::new(gpu, "radiance", face, levels, FORMAT)?;
             }
-            match (origin, &self.file) {
+            match (origin, self.picture(config)) {
                 (Origin::Color(color), _) => self.radiance.fill(gpu, color),
                 (Origin::Sky(sky), _) => self.sky.record(gpu, scope, &sky, &self.radiance)?,
-                (Origin::File(_), Some(file)) => {
-                    self.equirect.record(gpu, scope, file, &self.radiance)?;
+                (_, Some(picture)) => {
+                    self.equirect.record(gpu, scope, picture, &self.radiance)?;
                 }
-                (Origin::File(_), None) => {}
+                (_, None) => {}
             }
             self.cube_mips.record(gpu, scope, &self.radiance)?;
             self.made = Some((origin, face));

@@ -20,15 +20,20 @@ use std::ops::RangeInclusive;
 const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 /// Why settings of a file have no effect without one.
 const NO_FILE: &str = "the environment is not a file";
+/// Why settings of a picture have no effect without one.
+const NO_PICTURE: &str = "the environment is neither a file nor the studio";
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    source(ui, &mut state.config.environment, edits);
+    let stage = state.stage.as_ref();
+    let lit = stage.map(|stage| stage.scene.lit_by(&state.config).environment.clone());
+    let lit = lit.unwrap_or_else(|| state.config.environment.clone());
+    source(ui, &mut state.config.environment, &lit, edits);
     file(ui, state, edits);
     let environment = &mut state.config.environment;
-    let why = (!environment.is_file()).then_some(NO_FILE);
+    let why = (!lit.is_picture()).then_some(NO_PICTURE);
     // Within the slider's range, whatever the settings say.
     let mut degrees = (environment.rotation + 180.0).rem_euclid(360.0) - 180.0;
-    let tip = "Turns the file about the vertical";
+    let tip = "Turns the file or the studio about the vertical";
     let row = Row::new("rotation", &["environment.rotation"], tip).idle(why);
     row.show(ui, edits, |ui| {
         if slide(ui, &mut degrees, CIRCLE, CIRCLE, DEGREES) {
@@ -48,11 +53,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     });
     background(ui, state, edits);
     more(ui, state, "Environment", |ui, state| {
-        details(ui, &mut state.config.environment, edits);
+        details(ui, &mut state.config.environment, &lit, edits);
     });
 }
 
-fn source(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
+/// `lit` is what the settings mean for the scene.
+fn source(ui: &mut Ui, environment: &mut Environment, lit: &Environment, edits: &mut Edits) {
     let tip = "Where the light of the environment comes from";
     Row::new("source", &["environment.source"], tip).show(ui, edits, |ui| {
         let has_file = !environment.file.is_empty();
@@ -64,12 +70,17 @@ fn source(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
         if file.clicked() {
             environment.source = EnvironmentSource::Auto;
         }
-        let sky = ui.selectable_label(environment.is_sky(), "sky");
+        let studio = ui.selectable_label(lit.is_studio(), "studio");
+        let tip = "Soft boxes in a neutral room, a key light from the left, and a plain backdrop";
+        if studio.on_hover_text(tip).clicked() {
+            environment.source = EnvironmentSource::Studio;
+        }
+        let sky = ui.selectable_label(lit.is_sky(), "sky");
         if sky.on_hover_text("A clear sky, lit by the sun").clicked() {
             environment.source = EnvironmentSource::Sky;
         }
         let tip = "The same colour from every direction";
-        let color = (EnvironmentSource::Color, "colour", tip);
+        let color = (EnvironmentSource::Color, "flat", tip);
         choose(ui, &mut environment.source, &[color]);
     });
 }
@@ -118,7 +129,7 @@ fn background(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     });
 }
 
-fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
+fn details(ui: &mut Ui, environment: &mut Environment, lit: &Environment, edits: &mut Edits) {
     let why = (!environment.is_file()).then_some(NO_FILE);
     let tip = "A sun in the picture becomes a light that casts shadows";
     Row::new("its sun", &["environment.sun"], tip)
@@ -126,7 +137,7 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
         .show(ui, edits, |ui| {
             ui.checkbox(&mut environment.sun, "casts shadows")
         });
-    let no_sky = (!environment.is_sky()).then_some("the environment is not the sky");
+    let no_sky = (!lit.is_sky()).then_some("the environment is not the sky");
     let tip = "Amount of aerosols of the sky, as a multiple of that in very clear air";
     let haze = &mut environment.haze;
     Row::new("haze", &["environment.haze"], tip)
@@ -167,8 +178,7 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
         ];
         choose(ui, &mut environment.order, &choices);
     });
-    let is_seen = environment.background == Background::Environment;
-    let why = (!is_seen).then_some("the environment is not seen");
+    let why = (!lit.is_seen()).then_some("the environment is not seen");
     let tip = "Blur of the environment behind the scene";
     let blur = &mut environment.blur;
     Row::new("blur", &["environment.blur"], tip)

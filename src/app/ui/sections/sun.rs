@@ -40,8 +40,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         ];
         choose(ui, &mut state.config.sun.enabled, &choices);
     });
-    angles(ui, &mut state.config, found, edits);
-    light(ui, &mut state.config, found, edits);
+    let stage = state.stage.as_ref();
+    // The sky is as bright as its sun, even where that lights nothing.
+    let is_sky = stage.is_some_and(|stage| stage.scene.lit_by(&state.config).environment.is_sky());
+    let none = (found.is_none() && !is_sky).then_some("no sun shines; choose “on”");
+    angles(ui, &mut state.config, found, none, edits);
+    light(ui, &mut state.config, found, none, edits);
 }
 
 /// Where the light comes from, and its strength.
@@ -57,23 +61,22 @@ fn origin(sun: Option<SunInForce>) -> String {
     }
 }
 
-/// Why no sun can be changed, if none can.
-fn without_sun(config: &Config, sun: Option<SunInForce>) -> Option<&'static str> {
-    // The sky is as bright as its sun, even where that lights nothing.
-    let has_effect = sun.is_some() || config.environment.is_sky();
-    (!has_effect).then_some("no sun shines; choose “on”")
-}
-
 /// All directions of the compass, in degrees.
 const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 /// All heights above the horizon, in degrees.
 const HEIGHTS: RangeInclusive<f32> = -90.0..=90.0;
 
-fn angles(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mut Edits) {
+/// `none` says why no sun can be changed, if none can.
+fn angles(
+    ui: &mut Ui,
+    config: &mut Config,
+    found: Option<SunInForce>,
+    none: Option<&'static str>,
+    edits: &mut Edits,
+) {
     let of_file = found.is_some_and(|sun| sun.source == SunSource::Environment);
     let direction = found.map_or(config.sun.direction, |sun| sun.direction.to_array());
     let (azimuth, elevation) = sun::angles(direction);
-    let none = without_sun(config, found);
 
     let tip = "Compass direction of the sun, from +Z towards +X. A sun in an environment's file turns with it";
     let keys: &[&'static str] = if of_file {
@@ -102,7 +105,13 @@ fn angles(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &m
     }
 }
 
-fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mut Edits) {
+fn light(
+    ui: &mut Ui,
+    config: &mut Config,
+    found: Option<SunInForce>,
+    none: Option<&'static str>,
+    edits: &mut Edits,
+) {
     let settings = (config.sun.strength, config.sun.color);
     let (strength, color) = match found {
         Some(sun) if sun.source != SunSource::Settings => {
@@ -112,7 +121,7 @@ fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mu
         _ => settings,
     };
     let of_file = found.is_some_and(|sun| sun.source == SunSource::Environment);
-    let why = without_sun(config, found).or(of_file.then_some(FIXED));
+    let why = none.or(of_file.then_some(FIXED));
 
     let tip = "Angular diameter, of every distant light whose file states none: the wider, the softer its shadows; 0 \
                for hard ones";
