@@ -92,8 +92,9 @@ pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
     let own = config.lights.radius != 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
     let of_file = scene.lights.iter().any(|light| light.radius.is_some());
     let lights = !scene.lights.is_empty();
-    // The sun of an environment's picture has the size that it has there, and a sun of the settings takes its place.
-    let of_picture = config.environment.is_picture() && config.sun.enabled != Switch::On;
+    // The sun of a file has the size that it has there, and so has the studio's key.
+    let of_picture = (config.environment.is_file() && config.sun.enabled != Switch::On)
+        || environment::placed_sun(None, config).is_some();
     (lights && (own || of_file)) || config.sun.angle > 0.0 || of_picture
 }
 

@@ -39,7 +39,7 @@ pub struct Scene {
     pub lights: Vec<Light>,
     /// Whether the files have lights, where edits may have added or removed some; `None` where nodes tell it.
     pub files_have_lights: Option<bool>,
-    /// Whether it is lit by the sky where the settings leave it open: it is a landscape, not a thing in a studio.
+    /// True where it is lit by the sky if the settings leave it open: it is a landscape, not a thing in a studio.
     pub is_outdoors: bool,
     /// Lights that edits have switched off, by their nodes.
     pub dark_lights: BTreeMap<usize, usize>,
@@ -171,19 +171,20 @@ impl Scene {
     /// The settings with the environment that `environment.source = "auto"` means for this scene. In the studio, `auto`
     /// of the sun says whether the key light shines: not on a scene with lights of its own.
     pub fn lit_by<'a>(&self, config: &'a Config) -> Cow<'a, Config> {
-        let environment = &config.environment;
-        if !environment.is_studio() {
+        if !config.environment.is_studio() {
+            return Cow::Borrowed(config);
+        }
+        let given = (config.environment.source, config.sun.enabled);
+        let meant = match given {
+            (EnvironmentSource::Auto, sun) if self.is_outdoors => (EnvironmentSource::Sky, sun),
+            (_, Switch::Auto) if self.has_lights() => (EnvironmentSource::Studio, Switch::Off),
+            (_, sun) => (EnvironmentSource::Studio, sun),
+        };
+        if meant == given {
             return Cow::Borrowed(config);
         }
         let mut config = config.clone();
-        config.environment.source = match environment.source {
-            EnvironmentSource::Auto if self.is_outdoors => EnvironmentSource::Sky,
-            _ => EnvironmentSource::Studio,
-        };
-        if config.environment.is_studio() && config.sun.enabled == Switch::Auto && self.has_lights()
-        {
-            config.sun.enabled = Switch::Off;
-        }
+        (config.environment.source, config.sun.enabled) = meant;
         Cow::Owned(config)
     }
 

@@ -196,7 +196,7 @@ impl Environment {
             project_sh: ProjectSh::new(gpu),
             prefilter: Prefilter::new(gpu, PrefilterSettings::new(gpu))?,
             brdf_table: BrdfTable::new(gpu),
-            studio: EquirectImage::new(gpu, &studio::image())?,
+            studio: EquirectImage::new(gpu, studio::image())?,
             file: None,
             files: 0,
             made: None,

@@ -9,6 +9,7 @@ use super::{
 };
 use glam::{DVec3, Vec3};
 use half::f16;
+use std::sync::LazyLock;
 
 /// Texels along an edge of a face: edges of soft boxes are several wide.
 const FACE: u32 = 64;
@@ -102,8 +103,13 @@ pub fn key() -> Sun {
     }
 }
 
-/// The studio, as a cube map. Its sun is the key light.
-pub fn image() -> EnvironmentImage {
+/// The studio, as a cube map, which is made once. Its sun is the key light.
+pub fn image() -> &'static EnvironmentImage {
+    static IMAGE: LazyLock<EnvironmentImage> = LazyLock::new(made);
+    &IMAGE
+}
+
+fn made() -> EnvironmentImage {
     let texels = 6 * FACE * FACE;
     let radiance = |i: u32| {
         let direction = cube_map::nth_texel_direction(FACE as usize, i as usize);
@@ -151,10 +157,10 @@ mod tests {
     fn a_card_gets_the_light_that_shows_it_as_it_is() {
         let image = image();
         assert_eq!(image.texels.len(), (image.width * image.height) as usize);
-        let total = |normal: DVec3| irradiance(&image, normal.normalize()).iter().sum::<f64>() / PI;
+        let total = |normal: DVec3| irradiance(image, normal.normalize()).iter().sum::<f64>() / PI;
         let card = total(DVec3::new(0.4, 0.25, 1.0));
         assert!((card - 1.05).abs() < 0.01, "{card}");
-        let [around, key] = irradiance(&image, DVec3::Y);
+        let [around, key] = irradiance(image, DVec3::Y);
         let share = key / (around + key);
         assert!((0.29..0.35).contains(&share), "{share}");
         let shadow = (around + key) / PI;
