@@ -769,7 +769,7 @@ fn adapters_are_listed() {
 #[test]
 fn the_selftest_holds_and_reports() {
     let folder = Folder::new();
-    // Of one implementation, or of all, whose trees are compared.
+    // One implementation, or all, whose trees are compared.
     let (option, checked) = by_lane(("--chosen ", "chosen"), ("", "bit for bit"));
     let lines = folder.succeeds(&format!("selftest {option}-o report.txt"));
     for check in [

@@ -13,6 +13,7 @@ use canopy::{
         LightKind, Pose, Progress, Projection, Scene, TextureSupport,
         framing::Ground,
         opened::{OpenedScene, Span},
+        srgb,
     },
 };
 use common::{
@@ -152,8 +153,8 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
     assert!(apart.count() > 3);
 }
 
-/// Where shadows fall, the background is displayed by its share, not by the curve of what is left of it: the curve takes
-/// 0.04 off the darkest channel, and would make blue of a dark grey.
+/// The background in a shadow is displayed by its share, not by the curve of what is left of it: the curve takes 0.04 off
+/// the darkest channel, and would make blue of a dark grey.
 #[test]
 fn shadows_keep_the_colour_of_the_background() {
     let gpu = gpu();
@@ -178,10 +179,7 @@ fn shadows_keep_the_colour_of_the_background() {
             ..Exposure::default()
         };
         let shown = tonemap::tonemap(&params, &exposure, radiance, DVec3::ZERO);
-        shown.map(|encoded| match encoded <= 0.040_45 {
-            true => encoded / 12.92,
-            false => ((encoded + 0.055) / 1.055).powf(2.4),
-        })
+        shown.map(|encoded| srgb::decode(encoded as f32).into())
     };
     for samples in [1, 4] {
         let picture = stage.supersampled(&pose, view, samples);
@@ -196,10 +194,7 @@ fn shadows_keep_the_colour_of_the_background() {
             }
             let expected = kept * toned(texel / kept);
             for (axis, linear) in expected.to_array().into_iter().enumerate() {
-                let encoded = match linear <= 0.003_130_8 {
-                    true => 12.92 * linear,
-                    false => 1.055 * linear.powf(1.0 / 2.4) - 0.055,
-                };
+                let encoded = f64::from(srgb::encode(linear as f32));
                 let found = f64::from(picture[4 * index + axis]);
                 assert!(
                     (found - 255.0 * encoded).abs() < 1.5,

@@ -759,7 +759,7 @@ fn layer_textures() -> Still {
         clearcoat: Some((1.0, 0.9)),
         ..plastic()
     };
-    // Of a black surface the coat is all that is seen.
+    // The coat is all that is seen of a black surface.
     let mut tilted = Look {
         base_color: DVec4::ZERO.with_w(1.0),
         ior: Some(1.0),

@@ -210,3 +210,22 @@ pub(super) fn is_environment(path: &Path) -> bool {
     let known = environment::EXTENSIONS;
     extension.is_some_and(|e| known.iter().any(|known| e == *known))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The file is among them only if the settings name one.
+    #[test]
+    fn a_key_goes_through_the_environments() {
+        use EnvironmentSource::{Auto, Sky, Studio};
+        let mut state = State::new(Config::default());
+        let next = |state: &mut State| {
+            state.next_environment();
+            state.config.environment.source
+        };
+        assert_eq!([(); 3].map(|()| next(&mut state)), [Sky, Studio, Sky]);
+        state.config.environment.file = "a.hdr".into();
+        assert_eq!([(); 3].map(|()| next(&mut state)), [Auto, Studio, Sky]);
+    }
+}
