@@ -317,7 +317,7 @@ fn names(text: &str, key: &str) -> bool {
     section.is_some_and(|section| section.contains_key(name))
 }
 
-/// Whether `--env` names an environment that canopy makes itself.
+/// True where `--env` names an environment that canopy makes itself.
 fn is_made(env: &Path) -> bool {
     ["sky", "studio"].iter().any(|made| env == Path::new(made))
 }

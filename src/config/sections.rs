@@ -526,7 +526,7 @@ impl Environment {
         self.source == EnvironmentSource::Sky
     }
 
-    /// Whether light comes from the studio, or on scenes under the sky from that: [`crate::scene::Scene::lit_by`] tells.
+    /// True where light comes from the studio; scenes under the sky take that instead ([`crate::scene::Scene::lit_by`]).
     pub fn is_studio(&self) -> bool {
         match self.source {
             EnvironmentSource::Studio => true,
@@ -535,12 +535,12 @@ impl Environment {
         }
     }
 
-    /// Whether light comes from a picture, of a file or of the studio, which may hold a sun of its own.
+    /// True where light comes from a picture, of a file or of the studio, which may hold a sun of its own.
     pub fn is_picture(&self) -> bool {
         self.is_file() || self.is_studio()
     }
 
-    /// Whether the environment is seen behind the scene. The studio has a backdrop instead.
+    /// True where the environment is seen behind the scene. The studio has a backdrop instead.
     pub fn is_seen(&self) -> bool {
         self.background == Background::Environment && !self.is_studio()
     }

@@ -320,7 +320,7 @@ mod tests {
         assert!(ev(&none, &config, 0.01) > 4.0);
     }
 
-    /// What is occluded is a part of the environment's light, and none of the lamps'.
+    /// Occlusion takes a part of the environment's light, and none of the lamps'.
     #[test]
     fn exposure_makes_up_for_occlusion() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);

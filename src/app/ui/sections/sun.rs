@@ -29,7 +29,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             (
                 Switch::Auto,
                 "auto",
-                "On if neither the scene nor an environment's file has light",
+                "On if neither the scene nor its environment has a light; the studio has its key light",
             ),
             (
                 Switch::On,
