@@ -40,7 +40,12 @@ pub fn check_writable(path: &Path) -> Result<()> {
     }
     let target = target(path);
     let folder = folder(&target);
-    let (probe, _) = create_beside(&target).map_err(|e| Error::io(folder, e))?;
+    let (probe, _) = create_beside(&target).map_err(|e| {
+        // As in /proc: the folder is there, and the file cannot be.
+        let takes_none = e.kind() == ErrorKind::NotFound && folder.is_dir();
+        let told = takes_none.then(|| io::Error::other("no file can be written in this folder"));
+        Error::io(folder, told.unwrap_or(e))
+    })?;
     fs::remove_file(&probe).map_err(|e| Error::io(folder, e))
 }
 

@@ -2,7 +2,7 @@
 
 use canopy::{
     cli::{self, Cli, Command},
-    provenance::{Provenance, Search},
+    provenance::{KeptFile, Provenance, Search},
 };
 use std::{io::Write, process::ExitCode};
 
@@ -75,9 +75,14 @@ fn run(cli: Cli) -> anyhow::Result<()> {
                 Some(_) => config()?.load,
                 None => canopy::config::Config::default().load,
             };
-            let search = from
-                .as_deref()
-                .map(|picture| Search::beside(picture, &limits));
+            let known = from.as_ref().map_or_else(Vec::new, |_| recent_files());
+            let elsewhere =
+                |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+            let search = from.as_deref().map(|picture| Search {
+                picture,
+                limits: &limits,
+                elsewhere: &elsewhere,
+            });
             let over = made.as_ref().zip(search.as_ref());
             if let Some((made, search)) = over {
                 args.follow(made, search)?;

@@ -991,6 +991,62 @@ fn pictures_are_made_again_from_what_they_tell() {
     }
 }
 
+/// A home that is no folder has no settings, and nothing is kept in it.
+#[test]
+fn a_home_that_cannot_be_used_stops_no_picture() {
+    let folder = Folder::new();
+    let locked = folder.path("locked");
+    std::fs::create_dir(&locked).unwrap();
+    let mut permissions = std::fs::metadata(&locked).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&locked, permissions).unwrap();
+    for home in [Path::new("/dev/null"), &locked] {
+        let line = "render scene.obj -o a.png --size 16x16 --samples 1";
+        let mut command = canopy_in(folder.0.path(), line);
+        command.env("HOME", home).env_remove("XDG_CONFIG_HOME");
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {stderr}", home.display());
+        std::fs::remove_file(folder.path("a.png")).unwrap();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_files_is_told_so() {
+    let folder = Folder::new();
+    folder.fails(
+        "render scene.obj -o /proc/a.png",
+        &["/proc", "no file can be written"],
+    );
+}
+
+/// `--from` looks for the scene's files where the person has had them, as the viewer does.
+#[test]
+fn a_picture_far_from_its_scene_is_made_again_from_recent_files() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("pictures")).unwrap();
+    folder.succeeds("render scene.obj -o pictures/a.png --size 16x16");
+    let again = |state: &str| {
+        let line = "render --from pictures/a.png -o b.png";
+        let mut command = canopy_in(folder.0.path(), line);
+        command.env("XDG_STATE_HOME", folder.path(state));
+        command.output().unwrap()
+    };
+    let output = again("none");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("scene.obj"), "{stderr}");
+    std::fs::create_dir_all(folder.path("state/canopy")).unwrap();
+    let recent = json!({ "scenes": [[folder.path("scene.obj")]] });
+    std::fs::write(folder.path("state/canopy/recent.json"), recent.to_string()).unwrap();
+    let output = again("state");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let [first, second] = ["pictures/a.png", "b.png"].map(|name| picture(&folder.path(name)));
+    assert_eq!(first, second);
+}
+
 #[test]
 fn samples_smooth_the_picture_and_leave_channels_alone() {
     let folder = Folder::new();

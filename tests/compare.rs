@@ -236,6 +236,7 @@ fn floats_are_compared_as_they_are() {
     assert_eq!(folder.compares("b.exr nan.exr")["mean"], Value::Null);
     assert_eq!(folder.compares("nan.exr nan.exr")["mean"], 0.0);
     folder.refuses(1, "b.exr nan.exr -q --tolerance 1000", &["RMSE is inf"]);
+    folder.refuses(2, "a.exr", &["a.exr", "--with", "--reference"]);
     folder.refuses(2, "a.exr b.exr --metric flip", &["--metric flip", ".exr"]);
     folder.picture("a.png", WAVES);
     folder.refuses(2, "a.png a.exr", &["a.png", "a.exr", "linear"]);

@@ -116,6 +116,8 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
         // The header of a picture that this one was made of.
         ("a.hdr:\n\tEXPOSURE=16\n\tFORMAT=none\n", [2.0; 3]),
         ("PRIMARIES= .64 .33 .3 .6 .15 .06 .3127 .329\n", [2.0; 3]),
+        // As Photoshop writes them.
+        ("PRIMARIES=0 0 0 0 0 0 0 0\n", [2.0; 3]),
     ] {
         for end in ["\n", "\r\n"] {
             let bytes = grey_hdr(lines, end);
@@ -155,7 +157,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
         "COLORCORR=1 0 1",
         "COLORCORR=1 1 nan",
         "PRIMARIES=1 2 3",
-        "PRIMARIES=0 0 0 0 0 0 0 0",
+        "PRIMARIES=.3 .3 .3 .3 .3 .3 .3 .3",
         "PRIMARIES=nan 0 0 0 0 0 0 0",
         "EXPOSURE=1e30\nEXPOSURE=1e30",
         "EXPOSURE=1e-30\nEXPOSURE=1e-30",
@@ -202,7 +204,7 @@ fn openexr_of_other_primaries_is_converted() {
     // No environment sends less than nothing.
     assert!(is(values(&image)[0], [1.6605, 0.0, 0.0]));
     for broken in [
-        &[0.0; 8][..],
+        &[0.3; 8][..],
         &[f32::NAN; 8],
         &[f32::INFINITY; 8],
         &[0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.9, 0.05],

@@ -2018,33 +2018,6 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     }
 }
 
-/// The viewer shows every sample of a still picture: first the filtered frame, at last the mean, and between
-/// them something in between.
-#[test]
-fn a_progressive_picture_fades_from_the_filtered_frame_to_the_mean() {
-    let gpu = gpu();
-    let scene = shadow_scene(1.0, Vec3::ZERO);
-    let pose = Pose::new(&scene, None, 0.0);
-    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
-    let mut stage = Stage::new(&gpu, &scene, [61, 43]);
-    let first = stage.draw(&pose, view);
-    let mean = stage.supersampled(&pose, view, 5);
-    let shown = stage.progressive(&pose, view, 5);
-    assert!(first != mean, "the scene has edges");
-    // The filtered picture is decoded and encoded again.
-    let differ = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
-    assert!(differ(&shown[0], &first) <= 1);
-    assert!(differ(&shown[4], &mean) <= 1);
-    let distance = |a: &[u8], b: &[u8]| -> u64 {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| u64::from(a.abs_diff(*b)))
-            .sum()
-    };
-    let to_mean: Vec<_> = shown.iter().map(|shown| distance(shown, &mean)).collect();
-    assert!(to_mean.is_sorted_by(|a, b| a > b), "{to_mean:?}");
-}
-
 /// The viewer drops what is left of a frame that nobody wants any more. What comes next is what it would have
 /// been.
 #[test]

@@ -36,6 +36,7 @@ mod material_toggles;
 mod materials;
 mod million;
 mod motion;
+mod noise;
 mod objects;
 mod occlusion;
 mod on_demand;

@@ -1,13 +1,11 @@
-// accumulate: sums the frames of a supersampled picture; resolve: writes their mean; fade: their mean over the
-// first frame.
+// accumulate: sums the frames of a supersampled picture; resolve: writes their mean.
 //
 // in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
 //      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus the
 //      radiance that is shown as display. Both are exact to f32. resolve writes the mean of shown,
-//      sRGB-encoded and dithered; fade writes a mix of it and first_texture, the filtered picture of the
-//      first frame.
-// accumulate: one thread per pixel. resolve, fade: a triangle that covers the target.
+//      sRGB-encoded and dithered.
+// accumulate: one thread per pixel. resolve: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 #import "common/dither.wgsl"
@@ -22,8 +20,6 @@ struct AccumulateParams {
     width: u32,
     // Same as TonemapParams.transparent.
     transparent: u32,
-    // Of the mean in what fade writes: 1 with the last frame.
-    mean_share: f32,
     // Same as TonemapParams.dither.
     dither: u32,
     // Same as Frame.unlit_radiance.
@@ -39,7 +35,6 @@ struct AccumulateParams {
 @group(0) @binding(6) var display_texture: texture_2d<f32>;
 
 @group(0) @binding(0) var<storage, read> shown_sums: array<vec4f>;
-@group(0) @binding(2) var first_texture: texture_2d<f32>;
 
 @compute @workgroup_size(8, 8)
 fn accumulate(@builtin(global_invocation_id) id: vec3u) {
@@ -64,27 +59,10 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-fn mean(at: vec2u) -> vec4f {
-    return shown_sums[at.y * params.width + at.x] / f32(params.index + 1u);
-}
-
-// `linear` as a target of eight bits stores it.
-fn stored(linear: vec4f, at: vec2u) -> vec4f {
-    let encoded = srgb_encode(linear.rgb);
-    return vec4f(select(encoded, dither(encoded, at), params.dither != 0u), linear.a);
-}
-
 @fragment
 fn resolve(in: Corner) -> @location(0) vec4f {
     let at = vec2u(in.clip.xy);
-    return stored(mean(at), at);
-}
-
-@fragment
-fn fade(in: Corner) -> @location(0) vec4f {
-    let at = vec2u(in.clip.xy);
-    let encoded = textureLoad(first_texture, at, 0);
-    let first = vec4f(srgb_decode(encoded.rgb), encoded.a);
-    let faded = mix(first, mean(at), params.mean_share);
-    return stored(faded, at);
+    let mean = shown_sums[at.y * params.width + at.x] / f32(params.index + 1u);
+    let encoded = srgb_encode(mean.rgb);
+    return vec4f(select(encoded, dither(encoded, at), params.dither != 0u), mean.a);
 }

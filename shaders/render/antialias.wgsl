@@ -11,6 +11,7 @@
 // edge up; here they are integrated. Diagonals are treated alike: they are stairs with steps of one pixel,
 // between longer steps instead of turns.
 #import "common/cover.wgsl"
+#import "common/cubic.wgsl"
 #import "common/display.wgsl"
 
 // Each draw binds its own inputs.
@@ -255,7 +256,17 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     return blended;
 }
 
+// By cubics: bilinear filtering shows the pixels of the smaller picture as diamonds.
 @fragment
 fn stretch(in: Corner) -> @location(0) vec4f {
-    return textureSampleLevel(picture, linear_sampler, in.uv, 0.0);
+    let size = vec2f(textureDimensions(picture));
+    let places = cubic_taps(in.uv * size, size, 0.5);
+    var sum = vec4f(0.0);
+    var weights = 0.0;
+    for (var i = 0u; i < 5u; i++) {
+        let place = places[i];
+        sum += place.z * textureSampleLevel(picture, linear_sampler, place.xy, 0.0);
+        weights += place.z;
+    }
+    return saturate(sum / weights);
 }

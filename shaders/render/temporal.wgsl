@@ -74,28 +74,9 @@ fn from_ycocg(c: vec3f) -> vec3f {
     return vec3f(middle + c.y, c.x + c.z, middle - c.y);
 }
 
-// The mean of the frames before at a point of the picture, by cubics: five of the nine bilinear
-// taps, without the corners, whose weights are small. At the middle of a pixel it is that pixel's.
+// The mean of the frames before at a point of the picture. At the middle of a pixel it is that pixel's.
 fn last_mean(at: vec2f) -> vec4f {
-    let size = vec2f(textureDimensions(last_mean_texture));
-    let middle = floor(at - 0.5) + 0.5;
-    let f = at - middle;
-    let x = cubic_weights(f.x, TEMPORAL_SLOPE);
-    let y = cubic_weights(f.y, TEMPORAL_SLOPE);
-    let before = vec2f(x[0], y[0]);
-    let second = vec2f(x[2], y[2]);
-    let after = vec2f(x[3], y[3]);
-    let inner = vec2f(x[1], y[1]) + second;
-    let inner_at = (middle + second / inner) / size;
-    let before_at = (middle - 1.0) / size;
-    let after_at = (middle + 2.0) / size;
-    let places = array(
-        vec3f(inner_at, inner.x * inner.y),
-        vec3f(before_at.x, inner_at.y, before.x * inner.y),
-        vec3f(after_at.x, inner_at.y, after.x * inner.y),
-        vec3f(inner_at.x, before_at.y, inner.x * before.y),
-        vec3f(inner_at.x, after_at.y, inner.x * after.y),
-    );
+    let places = cubic_taps(at, vec2f(textureDimensions(last_mean_texture)), TEMPORAL_SLOPE);
     var sum = vec4f(0.0);
     var weights = 0.0;
     for (var i = 0u; i < 5u; i++) {

@@ -1,6 +1,6 @@
 //! Applying, saving, renaming and deleting looks.
 
-use super::state::State;
+use super::{pictures::told, state::State};
 use crate::{
     Error, Result,
     config::looks::{self, Look},
@@ -37,7 +37,7 @@ impl State {
             }
             None => {
                 let path = looks::save(&folder, &name, &self.config)?;
-                Ok(format!("saved {}", path.display()))
+                Ok(format!("saved {}", told(&path)))
             }
         });
         if outcome.is_ok() {

@@ -1,6 +1,6 @@
 //! What moves the camera by itself: the turntable, and the path along the keys that the person makes.
 
-use super::{camera::Camera, state::State};
+use super::{camera::Camera, pictures::told, state::State};
 use crate::{
     output,
     scene::{
@@ -137,7 +137,7 @@ impl State {
             None => return self.notify("the camera path has no keys"),
         };
         match outcome {
-            Ok(()) => self.notify(format!("saved {}", self.path.file)),
+            Ok(()) => self.notify(format!("saved {}", told(Path::new(&self.path.file)))),
             Err(error) => self.fail("The camera path could not be saved", error.to_string()),
         }
     }

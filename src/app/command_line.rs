@@ -80,7 +80,7 @@ fn moment(stage: &Stage, time: f32) -> Vec<String> {
     if !stage.scene.clips.is_empty() {
         let clip = stage.blend.text(stage.clip);
         words.extend(["--clip".into(), clip, format!("--time={time}")]);
-        words.extend(["--set".into(), "animation.play=false".into()]);
+        words.extend(["--set".into(), "animation.play=off".into()]);
     }
     let morphs: Vec<_> = stage.blend.morph_texts().collect();
     if !morphs.is_empty() {
@@ -205,7 +205,7 @@ mod tests {
         expected.window.size = [800, 500];
         expected.animation.clip = "0".into();
         expected.animation.time = 1.25;
-        expected.animation.play = false;
+        expected.animation.play = Switch::Off;
         expected.camera.fov = config.camera.fov;
         assert!(
             (config.camera.fov - 30.0).abs() < 1e-4,

@@ -1,18 +1,21 @@
 //! What the command palette does with the viewer.
 
 use super::{
+    channels,
     jump::Jump,
     keys::Action,
     palette::{self, Command, MOST_RECENT, Palette, Row},
     recent::Recent,
     state::State,
 };
+use crate::render::Channel;
 
 impl State {
     /// Opens the command palette.
     pub(super) fn open_palette(&mut self, recent: &Recent) {
         let mut rows = palette::actions(&self.keymap);
         rows.extend(self.scene_rows());
+        rows.extend(self.channel_rows());
         let steps = self.undo.steps().enumerate();
         rows.extend(steps.map(|(index, step)| {
             let note = match index {
@@ -70,6 +73,18 @@ impl State {
         rows
     }
 
+    /// Every channel.
+    fn channel_rows(&self) -> impl Iterator<Item = Row> {
+        Channel::ALL.into_iter().map(|channel| {
+            let note = if channel == self.channel { "now" } else { "" };
+            let command = Command::Action(Action::Channel(channel));
+            let mut row = Row::new("channel", channels::title(channel), note, command);
+            let words = [channels::synonyms(channel), channels::meaning(channel)];
+            row.about = words.join(" ");
+            row
+        })
+    }
+
     /// Does what a row says, and remembers it.
     pub(super) fn run_command(&mut self, row: Row) {
         self.palette = None;
@@ -112,6 +127,34 @@ impl State {
                 self.notify(format!("{key}: {value}{later}"));
             }
             Err(error) => self.fail("The setting stays as it is", error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn channels_are_found_by_their_names_and_by_other_words() {
+        let mut state = State::new(Config::default());
+        state.open_palette(&Recent::default());
+        let palette = state.palette.as_mut().unwrap();
+        for (typed, channel) in [
+            ("heat", Channel::Cost),
+            ("normal", Channel::Normal),
+            ("normals", Channel::Normal),
+            ("ao", Channel::Ambient),
+            ("depth", Channel::Depth),
+            ("velocity", Channel::Motion),
+        ] {
+            palette.text = typed.into();
+            palette.find();
+            let found = palette.rows().iter().take(3).map(|row| &row.command);
+            let wanted = Command::Action(Action::Channel(channel));
+            let found: Vec<_> = found.collect();
+            assert!(found.contains(&&wanted), "{typed}: {found:?}");
         }
     }
 }

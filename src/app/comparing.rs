@@ -359,7 +359,7 @@ impl Viewer {
             picture,
             frame,
             pose,
-            config,
+            config: frame.settings(&config),
         })
     }
 
@@ -396,8 +396,10 @@ impl Viewer {
         } else {
             side.renderer.submit(gpu, encoder);
             frame.submitted_whole(gpu, Instant::now());
-            side.show_next_picture();
-            self.comparing.is_stale = true;
+            if frame.frame.is_shown {
+                side.show_next_picture();
+                self.comparing.is_stale = true;
+            }
         }
         side.in_flight = Some(frame);
     }
@@ -420,15 +422,15 @@ impl Viewer {
             side.renderer.learn_wall_ms(wall_ms.into());
         }
         side.wall_ms = Some(wall_ms);
-        let is_parted = in_flight.is_parted;
+        let (is_parted, is_shown) = (in_flight.is_parted, in_flight.frame.is_shown);
         side.in_flight = None;
-        if is_parted {
+        if is_parted && is_shown {
             side.show_next_picture();
             self.comparing.is_stale = true;
-            if let Some(shown) = self.comparing.holds_a.take() {
-                screen.show_next_picture();
-                self.selecting.shown = Some(shown);
-            }
+        }
+        if is_parted && let Some(shown) = self.comparing.holds_a.take() {
+            screen.show_next_picture();
+            self.selecting.shown = Some(shown);
         }
         self.draw_within(Duration::ZERO);
         None

@@ -28,6 +28,10 @@ pub(super) struct Export {
     pub(super) file: String,
     /// Draws that are done, all draws, and all pictures, while it goes on.
     pub(super) progress: Option<[u64; 3]>,
+    /// Whether the card that starts it is shown.
+    pub(super) is_open: bool,
+    /// Whether its button is to have the keyboard.
+    pub(super) takes_keyboard: bool,
 }
 
 impl Default for Export {
@@ -39,6 +43,17 @@ impl Default for Export {
             turn_secs: 8.0,
             file: String::new(),
             progress: None,
+            is_open: false,
+            takes_keyboard: false,
         }
+    }
+}
+
+impl Export {
+    /// How far it is, in words, while it goes on.
+    pub(super) fn told(&self) -> Option<String> {
+        let [done, total, frames] = self.progress?;
+        let frame = (done * frames / total + 1).min(frames);
+        Some(format!("exporting: frame {frame} of {frames}"))
     }
 }

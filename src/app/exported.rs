@@ -3,7 +3,6 @@
 use super::{
     command_line::{Seen, words},
     export::Motion,
-    reopening::in_force,
     state::State,
 };
 use crate::{
@@ -52,10 +51,9 @@ impl State {
         }
     }
 
-    /// The settings of an export: those of the window with what is automatic on this adapter, since `canopy
-    /// render` draws the same on all of them, and with the exposure of now.
-    fn exported_config(&self, fast_rays: bool) -> Config {
-        let mut config = in_force(&self.config, fast_rays);
+    /// The settings of an export: those of the window with the exposure of now.
+    fn exported_config(&self) -> Config {
+        let mut config = self.config.clone();
         if let (ExposureMode::Auto, Some(stage)) = (config.image.exposure, &self.stage) {
             config.image.exposure = ExposureMode::Stops(stage.last_exposure());
         }
@@ -63,13 +61,8 @@ impl State {
     }
 
     /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of
-    /// the camera path and of the edits. `fast_rays` says that the adapter traces several rays a pixel fast.
-    pub(super) fn export_arguments(
-        &self,
-        fast_rays: bool,
-        output: &Path,
-        [path, edits]: [&Path; 2],
-    ) -> Vec<String> {
+    /// the camera path and of the edits.
+    pub(super) fn export_arguments(&self, output: &Path, [path, edits]: [&Path; 2]) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let seen = match self.export.motion {
             Motion::Path => Seen::FromElsewhere,
@@ -81,7 +74,7 @@ impl State {
             Motion::Clip => self.loop_range().from,
             Motion::Turn | Motion::Path => now,
         };
-        let config = self.exported_config(fast_rays);
+        let config = self.exported_config();
         arguments.extend(words(self, &config, config.output.size, seen, start));
         match self.export.motion {
             Motion::Clip => {}
@@ -191,7 +184,6 @@ mod tests {
             state.export.motion = motion;
             state.add_path_key();
             let arguments = state.export_arguments(
-                false,
                 Path::new("a {frame}.png"),
                 ["p.json", "e.json"].map(Path::new),
             );
@@ -208,17 +200,8 @@ mod tests {
             assert_eq!(render.path.is_some(), motion == Motion::Path);
             let has_fov = arguments.iter().any(|word| word == "camera.fov=31.5");
             assert_eq!(has_fov, motion == Motion::Path);
-            // What the window shows on this adapter, also where another one would choose otherwise.
-            for setting in [
-                "occlusion.mode=\"off\"",
-                "reflections.mode=\"off\"",
-                "image.exposure=\"0\"",
-            ] {
-                assert!(
-                    arguments.iter().any(|word| word == setting),
-                    "{arguments:?}"
-                );
-            }
+            let sets_exposure = arguments.iter().any(|word| word == "image.exposure=\"0\"");
+            assert!(sets_exposure, "{arguments:?}");
             assert_eq!(render.turntable, (motion == Motion::Turn).then_some(8.0));
         }
     }

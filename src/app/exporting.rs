@@ -44,11 +44,7 @@ impl Viewer {
         }
         let saved = self.state.saved_edits();
         saving_edits::write(&edits, &saved)?;
-        let arguments = self.state.export_arguments(
-            self.graphics.gpu.capabilities.fast_rays,
-            &output,
-            [&path, &edits],
-        );
+        let arguments = self.state.export_arguments(&output, [&path, &edits]);
         let waker = self.waker.clone();
         let wake = move || waker.redraw()();
         let frames = self.state.exported_frames().into();
@@ -82,7 +78,7 @@ impl Viewer {
         match status {
             _ if exporting.cancelled.is_some() => self.state.notify("the export was cancelled"),
             Ok(status) if status.success() => {
-                let name = exporting.output.display();
+                let name = pictures::told(&exporting.output);
                 self.state.notify(format!("exported {name}"));
             }
             Ok(status) => {

@@ -142,6 +142,10 @@ impl Viewer {
 
     /// Does what the person did in the browser.
     pub(super) fn answered_in_browser(&mut self, answer: Answer) {
+        if matches!(answer, Answer::Close | Answer::Choose(_)) {
+            // Keys that follow are not typed into the field that is gone.
+            self.gui.surrender_keyboard();
+        }
         match answer {
             Answer::None => {}
             Answer::Close => self.browser = None,

@@ -115,16 +115,18 @@ impl Viewer {
         let frame = in_flight.frame;
         let [width, height] = in_flight.size();
         log::trace!("drew the scene in {wall_ms:.1} ms at {width} × {height}");
-        if in_flight.is_parted && has_side {
+        if in_flight.is_parted && has_side && frame.is_shown {
             // Both sides are shown at the same moment.
             self.comparing.holds_a = Some(in_flight.picture.clone());
-        } else if in_flight.is_parted {
-            screen.show_next_picture();
-            self.selecting.shown = Some(in_flight.picture.clone());
+        } else if in_flight.is_parted && !has_side {
+            if frame.is_shown {
+                screen.show_next_picture();
+                self.selecting.shown = Some(in_flight.picture.clone());
+            }
             self.profiling.drawn();
         }
         self.comparing.wall_ms = Some(wall_ms);
-        self.comparing.is_stale = true;
+        self.comparing.is_stale |= frame.is_shown;
         self.in_flight = None;
         // Where frames follow one another in time, the time between them is what was recorded.
         if self.schedule.since_last_frame(Instant::now()).is_none() {
@@ -160,6 +162,7 @@ impl Viewer {
         self.state.history.span("animate", began);
         let began = Instant::now();
         let paint = self.run_ui(window);
+        self.drew_panel();
         self.state.history.span("panel", began);
         self.poll_loading()?;
         self.follow_environment()?;
@@ -298,7 +301,7 @@ impl Viewer {
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let side_plan = self.plan_side(&picture, scales, now);
         let plan = chosen.map(|frame| Plan {
-            config: self.state.config.clone(),
+            config: frame.settings(&self.state.config),
             picture,
             frame,
             pose,
@@ -446,20 +449,20 @@ impl Viewer {
             .map(|frame| frame.is_parted)
             .or(is_side_parted);
         self.submit_side(is_parted.unwrap_or(false));
-        let is_whole = |frame: &InFlight| !frame.is_parted;
+        let is_whole = |frame: &InFlight| !frame.is_parted && frame.frame.is_shown;
         self.comparing.is_stale |= recorded.as_ref().is_some_and(is_whole);
         match &recorded {
             Some(frame) if frame.is_parted => {
                 let Graphics { gpu, renderer, .. } = &mut self.graphics;
                 renderer.finish(std::mem::replace(&mut encoder, gpu.encoder("window")));
             }
-            Some(frame) => {
+            Some(frame) if frame.frame.is_shown => {
                 self.graphics.screen.show_next_picture();
                 self.draw_outline(&mut encoder, &frame.picture)?;
                 self.draw_path(&mut encoder, &frame.picture)?;
                 self.selecting.shown = Some(frame.picture.clone());
             }
-            None => {}
+            Some(_) | None => {}
         }
         let (has_outline, has_path) = (self.has_outline(), self.has_path());
         let composition = self.composition(self.area);
@@ -553,7 +556,7 @@ impl Viewer {
             match self.save_picture(picture) {
                 Ok((path, left)) => {
                     let left = left.map(|left| format!(", which {}", left.text()));
-                    let (path, left) = (path.display(), left.unwrap_or_default());
+                    let (path, left) = (pictures::told(&path), left.unwrap_or_default());
                     self.state.notify(format!("saved {path}{left}"));
                 }
                 Err(error) => self.report_as("The picture could not be saved", error)?,

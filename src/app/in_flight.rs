@@ -104,12 +104,16 @@ impl InFlight {
 
     /// Whether a person has waited for it: longer than a moment, and for more than another sample.
     pub(super) fn is_awaited(&self) -> bool {
-        self.frame.sample.index == 0 && self.begun.elapsed() >= AWAITED
+        self.shows_something_new() && self.begun.elapsed() >= AWAITED
+    }
+
+    fn shows_something_new(&self) -> bool {
+        self.frame.is_shown && self.frame.sample.index == 0
     }
 
     /// When [`InFlight::is_awaited`] will begin to hold, unless the frame is done before.
     pub(super) fn awaited_from(&self) -> Option<Instant> {
-        let waits = self.frame.sample.index == 0 && !self.is_awaited();
+        let waits = self.shows_something_new() && !self.is_awaited();
         waits.then(|| self.begun + AWAITED)
     }
 

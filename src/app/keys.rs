@@ -1,7 +1,7 @@
 //! Actions: one table of their names, their keys by default, and the words of the help.
 
 use super::camera::StandardView;
-use crate::config::ShadowMode;
+use crate::{config::ShadowMode, render::Channel};
 use winit::keyboard::KeyCode;
 
 /// What a key or a button does.
@@ -72,6 +72,7 @@ pub(super) enum Action {
     PathKey,
     /// Starts the export, or cancels the one that goes on.
     Export,
+    StartExport,
     Clip(Option<usize>),
     Variant(Option<usize>),
     Shadows(ShadowMode),
@@ -87,6 +88,7 @@ pub(super) enum Action {
     NextGround,
     Antialias,
     Cutoff(i32),
+    Channel(Channel),
     NextChannel,
     PreviousChannel,
     /// Shows which triangles pass through those of other meshes, or the lit picture.
@@ -224,7 +226,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("clip_end", &["Alt+End"], "end of the clip", Action::ClipEnd),
     bind("turntable", &["Alt+R"], "turn around the scene, or stop", Action::Turntable),
     bind("path_key", &["Alt+P"], "add this view to the camera path", Action::PathKey),
-    bind("export", &["Alt+E"], "export pictures or a video, or cancel", Action::Export),
+    bind("export", &["Alt+E"], "export pictures or a video", Action::Export),
     bind("shadows_off", &["1"], "no shadows", Action::Shadows(ShadowMode::Off)),
     bind("shadows_map", &["2"], "shadows by maps", Action::Shadows(ShadowMode::Map)),
     bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),

@@ -23,6 +23,7 @@ pub(super) enum Answer {
 #[derive(Debug, Default)]
 pub(super) struct Leaving {
     asked: Option<Instant>,
+    asked_with_export: Option<Instant>,
     load_ended: Option<Instant>,
 }
 
@@ -34,19 +35,26 @@ impl Leaving {
 
     /// Escape was pressed and had nothing to close.
     pub(super) fn ask(&mut self, now: Instant) -> Answer {
-        let within = |since: Option<Instant>, time| {
-            since.is_some_and(|since| now.saturating_duration_since(since) < time)
-        };
-        if within(self.load_ended, AFTER_LOAD) {
+        if is_within(self.load_ended, AFTER_LOAD, now) {
             return Answer::Ignore;
         }
         let asked = self.asked.replace(now);
-        if within(asked, AGAIN) {
+        if is_within(asked, AGAIN, now) {
             Answer::Quit
         } else {
             Answer::AskAgain
         }
     }
+
+    /// Whether quitting was asked for twice while an export goes on.
+    pub(super) fn gives_up_export(&mut self, now: Instant) -> bool {
+        let asked = self.asked_with_export.replace(now);
+        is_within(asked, AGAIN, now)
+    }
+}
+
+fn is_within(since: Option<Instant>, time: Duration, now: Instant) -> bool {
+    since.is_some_and(|since| now.saturating_duration_since(since) < time)
 }
 
 #[cfg(test)]
@@ -66,5 +74,8 @@ mod tests {
         assert_eq!(leaving.ask(at(3300)), Answer::Ignore);
         assert_eq!(leaving.ask(at(4200)), Answer::AskAgain);
         assert_eq!(leaving.ask(at(4400)), Answer::Quit);
+        assert!(!leaving.gives_up_export(at(5000)));
+        assert!(leaving.gives_up_export(at(6000)));
+        assert!(!leaving.gives_up_export(at(9000)), "too late");
     }
 }

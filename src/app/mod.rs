@@ -12,6 +12,7 @@ mod building_lab;
 mod camera;
 mod camera_motion;
 mod changes;
+mod channels;
 mod chord;
 mod clicks;
 mod command_line;
@@ -218,7 +219,7 @@ impl ApplicationHandler<Wake> for App {
         self.with_viewer(event_loop, |viewer| match event {
             WindowEvent::RedrawRequested => viewer.redraw_or_recover(),
             event => {
-                viewer.event(&event);
+                viewer.event(event);
                 Ok(())
             }
         });

@@ -18,6 +18,9 @@ pub(super) const MOST_RECENT: usize = 12;
 /// Added to the score of what was used lately: as much as a word that begins where a word of the row does.
 const RECENT_BONUS: u32 = 24;
 
+/// More than letters alone score.
+const TIER: u32 = 10_000;
+
 /// What a row does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Command {
@@ -194,11 +197,18 @@ impl Palette {
             let mut score = |pattern: &Pattern, text: &str| {
                 pattern.score(Utf32Str::new(text, &mut buffer), &mut self.matcher)
             };
-            // A word of the comment finds a setting too, after all whose names match.
-            let score = score(&by_name, &row.label())
-                .map(|score| score + 2)
-                .or_else(|| score(&by_words, &row.about).map(|_| 1));
-            let Some(score) = score else { continue };
+            let label = row.label();
+            // Letters in the order of those typed find a name too, and a part of a word a comment.
+            let by_letters = score(&by_name, &label);
+            let likeness = by_letters.or_else(|| score(&by_words, &row.about).map(|_| 0));
+            let Some(likeness) = likeness else { continue };
+            let tier = match by_letters {
+                _ if begins_words(text, &label) => 3,
+                _ if begins_words(text, &row.about) => 2,
+                Some(_) => 1,
+                None => 0,
+            };
+            let score = tier * TIER + likeness;
             let place = self.recent.iter().position(|label| *label == row.label());
             let bonus = match place {
                 Some(place) if text.is_empty() => (2 * MOST_RECENT).saturating_sub(place) as u32,
@@ -262,6 +272,15 @@ impl Palette {
         }
         rows
     }
+}
+
+/// Whether each word of `typed` is the beginning of a word of `text`.
+fn begins_words(typed: &str, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words = || text.split(|c: char| !c.is_alphanumeric());
+    let typed = typed.to_lowercase();
+    let mut typed = typed.split_whitespace();
+    typed.all(|typed| words().any(|word| word.starts_with(typed)))
 }
 
 /// The message of an error of a setting that no file set.

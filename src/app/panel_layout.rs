@@ -17,6 +17,8 @@ pub(super) struct PanelLayout {
     pub(super) open: BTreeMap<String, bool>,
     /// Labels of the commands of the palette that were used last, the latest first.
     pub(super) recent_commands: Vec<String>,
+    /// Whether the card for the first time was dismissed.
+    pub(super) welcomed: bool,
 }
 
 /// The file that keeps a [`PanelLayout`].
@@ -101,6 +103,7 @@ mod tests {
             ..PanelLayout::default()
         };
         layout.open.insert("Sun".into(), false);
+        layout.welcomed = true;
         file.follow(&layout);
         assert_eq!(LayoutFile::at(path.clone()).read(), layout);
         // Nothing is written that is there already.

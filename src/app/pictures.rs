@@ -20,6 +20,21 @@ pub(super) fn new_path(scene: &str, extension: &str) -> PathBuf {
     unused(&folder, scene, &time, extension)
 }
 
+/// `path` as people say it: from the root on, or from the person's own folder, `~`.
+pub(super) fn told(path: &Path) -> String {
+    let home = directories::UserDirs::new().map(|users| users.home_dir().to_owned());
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    from_home(&whole, home.as_deref())
+}
+
+fn from_home(path: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    match below {
+        Some(below) => Path::new("~").join(below).display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
 /// The path of a picture of `scene` at `time`, with a number where that is taken.
 fn unused(folder: &Path, scene: &str, time: &str, extension: &str) -> PathBuf {
     // Not every system has all characters in names.
@@ -67,6 +82,16 @@ mod tests {
         assert!(path("fox").ends_with("canopy fox 2026-11-22 14.03.12 (3).png"));
         assert!(path("").ends_with("canopy 2026-11-22 14.03.12.png"));
         assert!(path("a/b:c").ends_with("canopy a_b_c 2026-11-22 14.03.12.png"));
+    }
+
+    #[test]
+    fn folders_are_named_and_the_person_s_own_is_short() {
+        let home = Some(Path::new("/home/ada"));
+        let told = |path: &str| from_home(Path::new(path), home);
+        assert_eq!(told("/home/ada/Pictures/a.png"), "~/Pictures/a.png");
+        assert_eq!(told("/home/adam/a.png"), "/home/adam/a.png");
+        assert_eq!(from_home(Path::new("/a.png"), None), "/a.png");
+        assert!(super::told(Path::new("a.png")).ends_with("/a.png"));
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! The viewer's profile: timings that come back, and files that it is written to.
 
-use super::{in_flight::InFlight, pictures, profiling::Recorded, unsaved::Unsaved, viewer::Viewer};
+use super::{
+    in_flight::InFlight, pictures, profiling::Recorded, state::counted, unsaved::Unsaved,
+    viewer::Viewer,
+};
 use crate::{Result, profile};
+use std::io::Write as _;
 
 impl Viewer {
     /// What a frame that was recorded, and is not submitted yet, is in the profile.
@@ -47,6 +51,11 @@ impl Viewer {
         };
         self.wait_for_timings();
         let adapter = &self.graphics.gpu.info.name;
-        profile::write(&path, self.state.history.frames(), adapter)
+        let frames = self.state.history.frames();
+        profile::write(&path, frames, adapter)?;
+        let count = counted(frames.len() as u64, "frame");
+        // Nobody may read it any more.
+        writeln!(std::io::stderr(), "wrote {} ({count})", path.display()).ok();
+        Ok(())
     }
 }

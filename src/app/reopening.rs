@@ -24,8 +24,13 @@ impl Viewer {
         if !self.state.config.output.metadata {
             return None;
         }
+        let samples = self.schedule.samples();
         let fast_rays = self.graphics.gpu.capabilities.fast_rays;
-        let config = in_force(&self.state.config, fast_rays);
+        // What `canopy render` chooses is what samples are drawn with.
+        let config = match samples {
+            Some(_) => self.state.config.clone(),
+            None => in_force(&self.state.config, fast_rays),
+        };
         let shown = Shown {
             files: &stage.files,
             clip: picture.clip,
@@ -38,7 +43,7 @@ impl Viewer {
             },
             distance: self.state.camera.distance(),
             size: picture.area.size,
-            samples: self.schedule.samples().map_or(1, |[done, _]| done.max(1)),
+            samples: samples.map_or(1, |[done, _]| done.max(1)),
             edits: SavedEdits::new(&stage.scene, &stage.applied, &BTreeSet::new()),
             hidden: picture.hidden.iter().copied().collect(),
         };
@@ -145,7 +150,7 @@ impl State {
 }
 
 /// Settings with what those that are automatic come to on this adapter.
-pub(super) fn in_force(config: &Config, fast_rays: bool) -> Config {
+fn in_force(config: &Config, fast_rays: bool) -> Config {
     let mut config = config.clone();
     config.occlusion.rays = config.occlusion.rays_of_frame(fast_rays);
     config.occlusion.mode = match config.occlusion.sends_rays(fast_rays) {

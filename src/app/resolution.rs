@@ -1,7 +1,7 @@
 //! The resolution while something moves: as fine as the time of a frame allows.
 
 /// A step of the ladder of scales halves the pixels, and the square root of that the sides.
-const STEPS: i32 = 8;
+const STEPS: i32 = 4;
 /// A frame may take so much longer than its budget before the next one is coarser.
 const SLACK: f32 = 1.15;
 /// A frame that takes less than this share of its budget lets the next one be finer. A step finer has √2 times
@@ -10,11 +10,13 @@ const ROOM: f32 = 0.6;
 /// Most steps that one frame makes the next one coarser: it may have waited for something else.
 const MOST_COARSER: i32 = 3;
 
-/// Rendered size over the window's while something moves, from 1 down to a quarter.
+/// Rendered size over the window's while something moves, from 1 down to a half.
 #[derive(Debug)]
 pub(super) struct Resolution {
     /// Steps below full resolution.
     step: i32,
+    /// Whether the last frame took longer than it should, and could not be coarser.
+    is_late: bool,
 }
 
 impl Resolution {
@@ -22,6 +24,7 @@ impl Resolution {
     pub(super) fn new(scale: f32) -> Self {
         Self {
             step: nearest_step(scale),
+            is_late: false,
         }
     }
 
@@ -30,12 +33,18 @@ impl Resolution {
         scale(self.step)
     }
 
+    /// Whether frames take longer than they should at the least resolution.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
     /// Learns that a frame at `drawn` took `frame_ms`, where it should take `budget_ms`. Its time is taken to follow
     /// its pixels. Frames at another scale than the one in use tell nothing.
     pub(super) fn learn(&mut self, drawn: f32, frame_ms: f32, budget_ms: f32) {
         if drawn != self.scale() {
             return;
         }
+        self.is_late = frame_ms > SLACK * budget_ms && self.step == STEPS;
         if frame_ms > SLACK * budget_ms {
             let fitting = self.scale() * (budget_ms / frame_ms).sqrt();
             let wanted = nearest_step(fitting).clamp(self.step + 1, self.step + MOST_COARSER);
@@ -78,16 +87,19 @@ mod tests {
         for (full_ms, fixed_ms, budget_ms) in [
             (5.0, 1.0, 16.0),
             (40.0, 1.0, 16.0),
-            (400.0, 10.0, 100.0),
-            (1200.0, 0.0, 100.0),
+            (300.0, 10.0, 100.0),
+            (400.0, 0.0, 100.0),
             (30.0, 0.0, 16.0),
         ] {
             let (resolution, ms) = settle(full_ms, fixed_ms, budget_ms);
             assert!(ms <= SLACK * budget_ms, "{full_ms}: {ms} ms");
+            assert!(!resolution.is_late());
             let is_finest = resolution.step == 0 || ms > 0.5 * budget_ms;
             assert!(is_finest, "{full_ms}: {ms} ms at {}", resolution.scale());
         }
-        assert_eq!(settle(1e5, 0.0, 16.0).0.scale(), 0.25);
+        let (slow, _) = settle(1e5, 0.0, 16.0);
+        assert_eq!(slow.scale(), 0.5);
+        assert!(slow.is_late());
         assert_eq!(settle(0.1, 0.0, 16.0).0.scale(), 1.0);
     }
 
@@ -98,6 +110,6 @@ mod tests {
         resolution.learn(1.0, 1e6, 16.0);
         assert_eq!(resolution.step, MOST_COARSER);
         assert_eq!(Resolution::new(0.5).scale(), 0.5);
-        assert_eq!(Resolution::new(0.0).scale(), 0.25);
+        assert_eq!(Resolution::new(0.0).scale(), 0.5);
     }
 }

@@ -1,7 +1,7 @@
 //! Writing files where the person says.
 
 use super::{
-    pictures,
+    pictures::{self, told},
     unsaved::{Place, Unsaved},
     viewer::Viewer,
 };
@@ -31,7 +31,7 @@ impl Viewer {
         };
         match output::write(&path, &unsaved.bytes) {
             Ok(()) => {
-                let text = format!("{}saved {}", unsaved.note, path.display());
+                let text = format!("{}saved {}", unsaved.note, told(&path));
                 self.state.notify(text);
             }
             Err(error) => {

@@ -6,7 +6,7 @@ use super::screen::Area;
 use crate::{
     config::{Antialias, Config},
     gpu::layout::TEMPORAL_SAMPLES,
-    render::{Channel, FrameSample, View, paths},
+    render::{Channel, FrameSample, Noise, View, frame_sample::is_estimated_after, paths},
     scene::Blend,
 };
 use std::{
@@ -115,12 +115,22 @@ pub(super) struct NextFrame {
     pub(super) is_full: bool,
     /// Whether it is drawn because nothing moves.
     pub(super) at_rest: bool,
+    /// Whether the window shows it once it is drawn: of the samples of a picture those that show their mean.
+    pub(super) is_shown: bool,
 }
 
 impl NextFrame {
     /// Whether it is one of the samples of a still picture.
     pub(super) fn is_sample(self) -> bool {
         self.sample.count > 1
+    }
+
+    /// The settings that it is drawn with, where the window has these: there is time for the samples of a still picture.
+    pub(super) fn settings(self, config: &Config) -> Config {
+        match self.is_sample() {
+            true => config.settled(),
+            false => config.clone(),
+        }
     }
 
     /// Pixels that are traced and shaded where the scene's part of the window has `area` pixels.
@@ -151,6 +161,8 @@ pub(super) struct RendererState {
     pub(super) averages_shadows: bool,
     /// Whether any material may send reflection rays.
     pub(super) may_reflect: bool,
+    /// Noise of the picture that samples come together to, as last estimated.
+    pub(super) noise: Option<Noise>,
 }
 
 /// Passes that are being compiled on a thread.
@@ -216,8 +228,8 @@ pub(super) struct Schedule {
     frames_left: u32,
     /// Frames at the scale of rest that are due then.
     full_frames_left: u32,
-    /// Samples of the still picture that are due after them.
-    samples_left: u32,
+    /// Samples of the still picture: those that there are, and those that are due after the frames, at most.
+    samples: [u32; 2],
     /// Whether the metered exposure of the last picture still changed.
     adapts: bool,
     /// Whether time passes from frame to frame.
@@ -233,7 +245,7 @@ fn is_of_paths(picture: &PictureKey) -> bool {
     paths::traces(&picture.config, picture.channel)
 }
 
-/// Samples of the still picture.
+/// Samples of the still picture at most.
 fn wanted(picture: &PictureKey) -> u32 {
     match is_of_paths(picture) {
         true => picture.config.paths.samples,
@@ -252,7 +264,7 @@ impl Schedule {
             changed: now,
             frames_left: 0,
             full_frames_left: 0,
-            samples_left: 0,
+            samples: [0; 2],
             adapts: false,
             is_continuous: false,
             last_redraw: now,
@@ -286,19 +298,27 @@ impl Schedule {
         self.last.as_ref().map_or(1.0, |(_, frame)| frame.scale)
     }
 
+    /// As [`Schedule::scale`], where the picture is coarser than at rest because something moves.
+    pub(super) fn moving_scale(&self) -> Option<f32> {
+        let (_, frame) = self.last.as_ref()?;
+        (!frame.is_full && !frame.at_rest).then_some(frame.scale)
+    }
+
     /// Pixels that the last frame traced and shaded.
     pub(super) fn size(&self) -> [u32; 2] {
         let last = self.last.as_ref();
         last.map_or([0; 2], |(picture, frame)| frame.size(picture.area.size))
     }
 
-    /// The samples of the still picture: how many it has so far, and how many it is to have.
+    /// The samples of the still picture: how many it has so far, and how many it is to have at most.
     pub(super) fn samples(&self) -> Option<[u32; 2]> {
-        let (picture, frame) = self.last.as_ref()?;
-        let wanted = wanted(picture);
-        frame
-            .is_sample()
-            .then(|| [wanted - self.samples_left.min(wanted), wanted])
+        let (_, frame) = self.last.as_ref()?;
+        frame.is_sample().then_some(self.samples)
+    }
+
+    /// Whether samples of the still picture are due.
+    fn lacks_samples(&self) -> bool {
+        self.samples[0] < self.samples[1]
     }
 
     /// Draws at `time` at the latest.
@@ -353,7 +373,7 @@ impl Schedule {
             let smooths = config.image.antialias != Antialias::Off || is_of_paths(picture);
             let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
             let wanted = wanted(picture);
-            self.samples_left = if samples && wanted > 1 { wanted } else { 0 };
+            self.samples = [0, if samples && wanted > 1 { wanted } else { 0 }];
             // Where no samples follow, what is averaged over frames has to converge by itself.
             let occlusion = &config.occlusion;
             let occluded = match occlusion.sends_rays(renderer.fast_rays) {
@@ -379,13 +399,14 @@ impl Schedule {
                 Antialias::Temporal if is_lit => TEMPORAL_SAMPLES as u32,
                 _ => 1,
             };
-            self.full_frames_left = match self.samples_left {
-                0 => occluded
+            self.full_frames_left = match self.lacks_samples() {
+                // Shown until there are samples enough for a mean.
+                true => u32::from(!is_of_paths(picture)),
+                false => occluded
                     .max(shadowed)
                     .max(reflected)
                     .max(fogged)
                     .max(smoothed),
-                _ => 0,
             };
         }
         self.adapts = is_metered && renderer.exposure_changes;
@@ -397,6 +418,7 @@ impl Schedule {
             scale,
             is_full: scale == scales.still,
             at_rest,
+            is_shown: true,
         };
         if self.counts_frames() {
             return Some(single(scales.still, false));
@@ -410,22 +432,29 @@ impl Schedule {
         if self.full_frames_left > 0 {
             return Some(single(scales.still, true));
         }
-        let count = wanted(picture);
+        let [index, most] = self.samples;
+        let is_of_paths = is_of_paths(picture);
+        if !is_of_paths && is_estimated_after(index) {
+            // The same picture has the same samples whenever its noise comes back.
+            let noise = renderer.noise.filter(|noise| noise.frames == index)?;
+            if noise.is_clean() {
+                self.samples[1] = index;
+                return None;
+            }
+        }
+        let sample = FrameSample::until_clean(index, most);
         Some(NextFrame {
-            sample: FrameSample {
-                index: count.saturating_sub(self.samples_left),
-                count,
-                is_progressive: true,
-            },
+            sample,
             scale: scales.still,
             is_full: true,
             at_rest: true,
+            is_shown: is_of_paths || sample.is_last(),
         })
     }
 
     /// When the still picture is due; `None` once it is drawn.
     fn rests_at(&self) -> Option<Instant> {
-        (self.full_frames_left > 0 || self.samples_left > 0).then(|| self.changed + REST)
+        (self.full_frames_left > 0 || self.lacks_samples()).then(|| self.changed + REST)
     }
 
     /// What the next picture needs before it is drawn, given whether all of its passes are compiled. Frames
@@ -447,7 +476,7 @@ impl Schedule {
         self.frames += 1;
         self.frames_left = self.frames_left.saturating_sub(1);
         if frame.is_sample() {
-            self.samples_left = self.samples_left.saturating_sub(1);
+            self.samples[0] += 1;
         } else if frame.is_full {
             self.full_frames_left = self.full_frames_left.saturating_sub(1);
         }
@@ -468,9 +497,10 @@ impl Schedule {
             scale: 1.0,
             is_full: true,
             at_rest: true,
+            is_shown: true,
         };
         (self.last, self.is_abandoned) = (Some((picture, frame)), false);
-        (self.frames_left, self.full_frames_left, self.samples_left) = (0, 0, 0);
+        (self.frames_left, self.full_frames_left, self.samples) = (0, 0, [0; 2]);
     }
 
     /// Nothing is shown any more, as after the device was lost.
@@ -513,6 +543,7 @@ mod tests {
         exposure_changes: false,
         averages_shadows: false,
         may_reflect: false,
+        noise: None,
     };
     const HALF: Scales = Scales {
         moving: 0.5,
@@ -573,7 +604,7 @@ mod tests {
     fn a_change_is_drawn_at_once_then_at_rest_from_samples_then_no_more() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         let samples = [0, 1, 2, 3].map(|index| (1.0, index, 4));
-        let all = [&[(0.5, 0, 1)], &samples[..]].concat();
+        let all = [&[(0.5, 0, 1), (1.0, 0, 1)], &samples[..]].concat();
         assert_eq!(clock.draw_all(&picture), all);
         assert_eq!(clock.draw_all(&picture), []);
         // A change begins anew, also in the middle of the samples.
@@ -582,6 +613,8 @@ mod tests {
         assert_eq!(clock.draw(&picture), None, "it may still move");
         clock.now += REST;
         assert_eq!(clock.draw(&picture), Some(all[1]));
+        assert_eq!(clock.schedule.samples(), None);
+        assert_eq!(clock.draw(&picture), Some(all[2]));
         assert_eq!(clock.schedule.samples(), Some([1, 4]));
         picture.exposure_ev = 1.0;
         assert_eq!(clock.draw_all(&picture), all);
@@ -590,6 +623,39 @@ mod tests {
         assert_eq!(clock.draw_all(&picture), all);
         clock.schedule.forget();
         assert_eq!(clock.draw_all(&picture), all);
+    }
+
+    /// Samples end as soon as the picture is clean. Where the estimate has not come back, they wait for it.
+    #[test]
+    fn samples_are_drawn_until_the_picture_is_clean() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        picture.config.window.still_samples = 64;
+        assert_eq!(clock.draw(&picture), Some((0.5, 0, 1)));
+        clock.now += REST;
+        let mut shown = Vec::new();
+        let mut draw_on = |clock: &mut Clock, levels| {
+            for _ in 0..100 {
+                let Some(frame) = clock.choose(&picture, clock.renderer) else {
+                    return clock.schedule.samples();
+                };
+                clock.schedule.recorded(picture.clone(), frame, clock.now);
+                let frames = frame.sample.index + 1;
+                if frame.is_shown && frame.is_sample() {
+                    shown.push(frames);
+                }
+                clock.renderer.noise = Some(Noise { frames, levels }).filter(|_| frames != 24);
+            }
+            panic!("there is no end");
+        };
+        assert_eq!(draw_on(&mut clock, 0.6), Some([24, 64]), "it is not known");
+        let noise = |levels| Some(Noise { frames: 24, levels });
+        clock.renderer.noise = noise(0.6);
+        assert!(clock.choose(&picture, clock.renderer).is_some());
+        clock.renderer.noise = noise(0.5);
+        assert_eq!(clock.choose(&picture, clock.renderer), None);
+        assert_eq!(clock.schedule.samples(), Some([24, 24]));
+        assert!(clock.schedule.finish(Activity::default(), clock.now));
+        assert_eq!(shown, [12, 16, 24]);
     }
 
     #[test]

@@ -300,6 +300,7 @@ pub(super) fn renderer_state(
         exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
         averages_shadows: config.shadows.averages() && may_be_soft(&stage.scene, config),
         may_reflect: may_reflect(&stage.scene, pose, config, |_| true),
+        noise: stats.noise,
     }
 }
 

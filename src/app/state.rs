@@ -6,6 +6,7 @@ use super::{
     bookmarks::Bookmarks,
     camera::Camera,
     changes::Changes,
+    channels,
     compare::{Compare, Shown},
     deviation::ComparedWith,
     export::Export,
@@ -32,13 +33,13 @@ use super::{
 use crate::{
     config::{
         Antialias, CameraMode, Config, Environment, ExposureMode, Fog, GroundMode, ImageMode,
-        OcclusionMode, ReflectionMode, ShadowMode, Sun, Tree, UpAxis,
+        OcclusionMode, ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     profile::history::{self, History},
     render::{Channel, lights::SunInForce},
     scene::{
-        Blend, Pose, Projection, Scene,
+        Blend, Pose, Projection, Scene, UpHint,
         bounds::{Aabb, Bounds},
         deviation::Statistics,
         edits::{AppliedEdits, SceneEdits},
@@ -77,10 +78,18 @@ pub(super) struct State {
     /// The camera as the file's camera placed it last. As long as the camera stands there, it follows a clip
     /// that moves the file's camera.
     followed: Option<Camera>,
+    /// The camera of the first view, which another clip may move.
+    framed: Option<Camera>,
     /// The channel that is shown.
     pub(super) channel: Channel,
     /// Whether what passes through other meshes is counted while another channel is shown.
     pub(super) counts_intersections: bool,
+    /// Whether the layout of the panel is kept in a file.
+    pub(super) keeps_layout: bool,
+    /// Whether clips play by themselves where the settings leave it open.
+    pub(super) clips_play: bool,
+    /// Whether the scene has a clip that did not begin to play for that, and the person has not either.
+    pub(super) is_paused_still: bool,
     /// Whether the clip plays.
     pub(super) playing: bool,
     /// Whether the camera turns around the scene.
@@ -420,9 +429,13 @@ impl State {
             camera: Camera::new(&view, unit.center(), unit.radius()),
             arm: Arm::default(),
             followed: None,
+            framed: None,
             channel: Channel::Lit,
             counts_intersections: false,
-            playing: config.animation.play,
+            playing: false,
+            clips_play: true,
+            keeps_layout: false,
+            is_paused_still: false,
             turntable: false,
             path: PathKeys::default(),
             export: Export::default(),
@@ -516,7 +529,9 @@ impl State {
             (_, stage) => {
                 self.compare.change_edits(|_| SceneEdits::default());
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
-                self.playing = self.config.animation.play && clip.is_some();
+                self.playing = clip.is_some() && self.plays_by_itself();
+                self.is_paused_still =
+                    clip.is_some() && !self.playing && self.config.animation.play == Switch::Auto;
                 self.take_camera();
                 self.path.forget();
                 self.start_from(&points, look, aspect);
@@ -527,16 +542,34 @@ impl State {
         self.tell_dropped(dropped, steps);
     }
 
+    /// Whether the card for the first time is shown: where it is kept that it was dismissed, and nothing else has to be
+    /// read first.
+    pub(super) fn welcomes(&self) -> bool {
+        let is_covered = self.help || self.error.is_some() || self.palette.is_some();
+        let is_new = self.keeps_layout && !self.layout.welcomed;
+        is_new && self.stage.is_some() && self.offers.is_empty() && !is_covered
+    }
+
+    /// Whether a clip that is opened plays.
+    pub(super) fn plays_by_itself(&self) -> bool {
+        match self.config.animation.play {
+            Switch::Auto => self.clips_play,
+            play => play == Switch::On,
+        }
+    }
+
     /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
     fn offer(&mut self) {
         let Some(stage) = &self.stage else { return };
         self.offers = Offer::of(&stage.scene, &self.config);
         let axis = stage.up_axis(self.config.scene.up);
         if self.config.scene.up == UpAxis::Auto && axis != UpAxis::Y {
+            let why = match stage.scene.up {
+                UpHint::Stands(_) => "it stands upright if",
+                _ => "the file states that",
+            };
             let axis = axis.name().to_uppercase();
-            self.notify(format!(
-                "the file states that {axis} points up; U changes it"
-            ));
+            self.notify(format!("{why} {axis} points up; U changes it"));
         }
     }
 
@@ -626,6 +659,7 @@ impl State {
         if let Ok(view) = view {
             self.camera = stage.camera_at(&view.viewpoint);
             self.followed = view.camera.map(|_| self.camera);
+            self.framed = Some(self.camera);
             stage.camera = view.camera;
         }
         if let Some(misfit) = misfit {
@@ -701,6 +735,20 @@ impl State {
         }
     }
 
+    /// Holds the clip that plays in view: by the first view, or where the person has left that, by the current one if
+    /// the clip's middle lies outside of the picture.
+    fn frame_clip(&mut self, look: &Look, aspect: f32) {
+        if self.framed == Some(self.camera) {
+            return self.first_view(look, aspect);
+        }
+        let Some(stage) = &self.stage else { return };
+        let middle = Aabb::of(stage.points(glam::Vec3::ZERO)).center();
+        let view = self.camera.viewpoint();
+        if !view.sees(middle, aspect) && self.followed != Some(self.camera) {
+            self.frame(aspect);
+        }
+    }
+
     /// Performs an action that needs neither window nor GPU; returns any other.
     pub(super) fn perform(&mut self, action: Action, aspect: f32, look: &Look) -> Option<Action> {
         match action {
@@ -751,19 +799,29 @@ impl State {
                 self.first_view(look, aspect);
                 self.notify("back to the first view");
             }
+            Action::Export => {
+                self.export.is_open = !self.export.is_open;
+                self.export.takes_keyboard = self.export.is_open;
+            }
             Action::Walk => self.toggle_walking(),
             Action::NextCamera => self.next_camera(),
             Action::Bookmark => self.bookmark(),
             Action::GoToBookmark(index) => self.go_to_bookmark(index),
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
-            Action::NextClip => self.next_clip(),
+            Action::NextClip => {
+                self.next_clip();
+                self.frame_clip(look, aspect);
+            }
             Action::Timeline | Action::StepFrame(_) | Action::ClipStart | Action::ClipEnd => {
                 self.perform_on_timeline(action);
             }
             Action::Turntable => self.toggle_turntable(),
             Action::PathKey => self.add_path_key(),
-            Action::Clip(clip) => self.play_clip(clip),
+            Action::Clip(clip) => {
+                self.play_clip(clip);
+                self.frame_clip(look, aspect);
+            }
             Action::Variant(variant) => {
                 if let Some(stage) = &mut self.stage {
                     stage.scene.choose_variant(variant);
@@ -841,6 +899,7 @@ impl State {
                 self.notify(format!("anti-aliasing: {name}"));
             }
             Action::Cutoff(step) => self.step_cutoff(step),
+            Action::Channel(channel) => self.show_channel(channel),
             Action::NextChannel => self.step_channel(1),
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Intersections => self.toggle_intersections(),
@@ -905,7 +964,7 @@ impl State {
             | Action::SaveProfile(_)
             | Action::Benchmark
             | Action::ComparePicture
-            | Action::Export
+            | Action::StartExport
             | Action::Leave
             | Action::Quit => return Some(action),
         }
@@ -968,16 +1027,19 @@ impl State {
     fn step_channel(&mut self, step: usize) {
         let channels = Channel::ALL;
         let now = channels.iter().position(|c| *c == self.channel);
-        self.channel = channels[(now.unwrap_or(0) + step) % channels.len()];
-        self.notify(format!("channel: {}", self.channel.name()));
+        self.show_channel(channels[(now.unwrap_or(0) + step) % channels.len()]);
+    }
+
+    fn show_channel(&mut self, channel: Channel) {
+        self.channel = channel;
+        self.notify(format!("channel: {}", channels::title(channel)));
     }
 
     pub(super) fn toggle_intersections(&mut self) {
-        self.channel = match self.channel {
+        self.show_channel(match self.channel {
             Channel::Intersections => Channel::Lit,
             _ => Channel::Intersections,
-        };
-        self.notify(format!("channel: {}", self.channel.name()));
+        });
     }
 
     /// Warnings about the scene and the environment.
@@ -1187,6 +1249,70 @@ mod tests {
         assert_eq!(state.camera, left);
     }
 
+    /// The other clip carries the scene away, ten metres or a hundred.
+    #[test]
+    fn another_clip_is_framed() {
+        let clip = |metres: f32| Clip {
+            channels: vec![scene::Channel {
+                target: 0,
+                property: Property::Translation,
+                interpolation: Interpolation::Linear,
+                times_secs: vec![0.0, 1.0],
+                values: vec![metres, 0.0, 0.0, metres, 0.0, 0.0],
+                components: 3,
+            }],
+            duration_secs: 1.0,
+            ..Clip::default()
+        };
+        let primitive = scene::Primitive {
+            positions: vec![glam::Vec3::NEG_ONE, glam::Vec3::ONE],
+            ..Default::default()
+        };
+        let trs = Transform::Trs {
+            translation: glam::DVec3::ZERO,
+            rotation: glam::DQuat::IDENTITY,
+            scale: glam::DVec3::ONE,
+        };
+        let scene = Scene {
+            nodes: vec![Node {
+                mesh: Some(0),
+                transform: trs,
+                ..Node::default()
+            }],
+            meshes: vec![scene::Mesh {
+                name: String::new(),
+                primitives: vec![primitive],
+            }],
+            clips: vec![clip(0.0), clip(10.0), clip(100.0)],
+            ..Scene::default()
+        };
+        let look = Look::default();
+        let opened = OpenedScene::new(scene, &Config::default(), Span::Clip);
+        let mut state = State::new(Config::default());
+        state.show(vec!["a.glb".into()], opened, &look, 1.0);
+        let sees = |state: &State, x: f32| {
+            let view = state.camera.viewpoint();
+            view.sees(glam::Vec3::X * x, 1.0)
+        };
+        assert!(sees(&state, 0.0) && !sees(&state, 10.0));
+        let first = state.camera;
+        state.perform(Action::Clip(Some(1)), 1.0, &look);
+        assert!(sees(&state, 10.0) && !sees(&state, 0.0));
+        state.perform(Action::NextClip, 1.0, &look);
+        assert!(sees(&state, 100.0));
+        state.perform(Action::NextClip, 1.0, &look);
+        assert_eq!(state.camera, first);
+        // The person has moved the camera, which shows another clip too.
+        state.camera.zoom(-20.0);
+        let far = state.camera;
+        state.perform(Action::Clip(Some(1)), 1.0, &look);
+        assert!(sees(&state, 10.0));
+        assert_eq!(state.camera, far);
+        state.camera.zoom(20.0);
+        state.perform(Action::Clip(Some(2)), 1.0, &look);
+        assert!(sees(&state, 100.0));
+    }
+
     #[test]
     fn actions_change_settings_within_their_ranges() {
         let mut state = State::new(Config::default());
@@ -1230,7 +1356,7 @@ mod tests {
                     ..Default::default()
                 }],
             }],
-            up: scene::UpHint::Likely(UpAxis::Z),
+            up: UpHint::Likely(UpAxis::Z),
             unused_texture: Some("a.png".into()),
             ..Scene::default()
         };

@@ -125,6 +125,7 @@ impl State {
             return self.notify("there is no clip to play");
         }
         self.playing = !self.playing;
+        self.is_paused_still = false;
         let range = self.loop_range();
         let settings = &self.config.animation;
         if let Some(stage) = self
@@ -144,6 +145,7 @@ impl State {
 
     /// Shows this moment of the clip, and pauses.
     pub(super) fn scrub(&mut self, time: f32) {
+        self.is_paused_still = false;
         self.playing = false;
         let duration = self.duration();
         if let Some(stage) = &mut self.stage {

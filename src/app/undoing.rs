@@ -116,7 +116,11 @@ impl State {
             self.panel = self.config.window.panel;
         }
         if animation.play != before.animation.play {
-            self.playing = animation.play && self.stage.as_ref().is_some_and(|s| s.clip.is_some());
+            let has_clip = self
+                .stage
+                .as_ref()
+                .is_some_and(|stage| stage.clip.is_some());
+            self.playing = has_clip && self.plays_by_itself();
         }
         if let Some(stage) = &mut self.stage {
             if animation.clip != before.animation.clip

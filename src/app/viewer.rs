@@ -52,6 +52,7 @@ use crate::{
 };
 use glam::Vec2;
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -148,6 +149,11 @@ pub(super) struct Viewer {
     pub(super) is_at_rest: bool,
     /// Events of the window that were handled.
     events: u64,
+    /// Input that has come since an event that may have moved the keyboard, in order: it belongs to whatever has the
+    /// keyboard once the panel has been drawn.
+    waiting: VecDeque<WindowEvent>,
+    /// Whether the panel has not been drawn since that event.
+    awaits_panel: bool,
     status: Option<StatusStream>,
     /// The presentation while it goes on.
     pub(super) presentation: Option<Presentation>,
@@ -156,6 +162,20 @@ pub(super) struct Viewer {
     /// Whether the window has been shown.
     pub(super) is_visible: bool,
     pub(super) done: bool,
+}
+
+/// Whether `event` comes from the keyboard or the pointer.
+fn is_input(event: &WindowEvent) -> bool {
+    matches!(
+        event,
+        WindowEvent::KeyboardInput { .. }
+            | WindowEvent::Ime(_)
+            | WindowEvent::ModifiersChanged(_)
+            | WindowEvent::CursorMoved { .. }
+            | WindowEvent::CursorLeft { .. }
+            | WindowEvent::MouseInput { .. }
+            | WindowEvent::MouseWheel { .. }
+    )
 }
 
 impl Viewer {
@@ -218,6 +238,8 @@ impl Viewer {
             has_polled: false,
             is_at_rest: false,
             events: 0,
+            waiting: VecDeque::new(),
+            awaits_panel: false,
             status: StatusStream::open(),
             presentation: None,
             leaving: Leaving::default(),
@@ -228,12 +250,16 @@ impl Viewer {
         if window::SHOWN_AT_ONCE {
             viewer.window.set_visible(true);
         }
+        // Frames that are counted are those of the clip.
+        let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
+        viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
         if viewer.options.profile.is_some() {
             viewer.state.history = History::new(MOST_PROFILED);
         }
         if let Some(file) = &mut viewer.layout_file {
             viewer.state.layout = file.read();
+            viewer.state.keeps_layout = true;
         }
         viewer.state.looks = Looks::of_the_user();
         viewer.state.bookmarks = Bookmarks::of_the_user();
@@ -321,21 +347,68 @@ impl Viewer {
     }
 
     /// Something happened to the window, which is drawn by [`Viewer::redraw_or_recover`].
-    pub(super) fn event(&mut self, event: &WindowEvent) {
+    pub(super) fn event(&mut self, event: WindowEvent) {
+        match is_input(&event) {
+            true => {
+                self.waiting.push_back(event);
+                self.take_input();
+            }
+            false => self.handle(&event),
+        }
+    }
+
+    /// The panel has been drawn, so that it is known what has the keyboard.
+    pub(super) fn drew_panel(&mut self) {
+        self.awaits_panel = false;
+        self.take_input();
+    }
+
+    /// Handles input up to the next event that may move the keyboard.
+    fn take_input(&mut self) {
+        while !self.awaits_panel
+            && let Some(event) = self.waiting.pop_front()
+        {
+            let before = self.has_text_field();
+            self.handle(&event);
+            self.awaits_panel = self.may_move_keyboard(&event) || before != self.has_text_field();
+            if self.awaits_panel {
+                self.draw_within(Duration::ZERO);
+            }
+        }
+    }
+
+    /// Whether something is open that takes every key.
+    fn has_text_field(&self) -> bool {
+        self.browser.is_some() || self.state.palette.is_some()
+    }
+
+    /// Whether widgets may take the keyboard, or give it up, once they have seen `event`.
+    fn may_move_keyboard(&self, event: &WindowEvent) -> bool {
+        match event {
+            WindowEvent::KeyboardInput { event, .. } => {
+                let moves = [NamedKey::Escape, NamedKey::Enter, NamedKey::Tab].map(Key::Named);
+                let is_theirs = self.gui.wants_keyboard() || self.has_text_field();
+                event.state == ElementState::Pressed
+                    && moves.contains(&event.logical_key)
+                    && is_theirs
+            }
+            WindowEvent::MouseInput { .. } => !self.is_in_scene(),
+            _ => false,
+        }
+    }
+
+    fn handle(&mut self, event: &WindowEvent) {
         self.events += 1;
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
         // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once
         // one of them has the keyboard.
-        let is_tab = is_tab
-            && self.browser.is_none()
-            && self.state.palette.is_none()
-            && !self.gui.wants_keyboard();
+        let is_tab = is_tab && !self.has_text_field() && !self.gui.wants_keyboard();
         if !is_tab && self.gui.event(&self.window, event) {
             self.draw_within(Duration::ZERO);
         }
         match event {
-            WindowEvent::CloseRequested => self.done = true,
+            WindowEvent::CloseRequested => self.quit(),
             WindowEvent::HoveredFile(_) => self.hovering = true,
             WindowEvent::HoveredFileCancelled => self.hovering = false,
             WindowEvent::DroppedFile(path) => {
@@ -418,8 +491,7 @@ impl Viewer {
         // A control that has the keyboard takes plain keys, and a text all of them.
         let is_plain = !self.input.modifiers().ctrl && !code.is_some_and(keys::is_function);
         let typing = self.gui.wants_keyboard() && (is_plain || self.gui.edits_text())
-            || self.browser.is_some()
-            || self.state.palette.is_some()
+            || self.has_text_field()
             || is_escape && self.gui.has_popup();
         if let Some(code) = code {
             self.input
@@ -478,9 +550,9 @@ impl Viewer {
                         .fail("There is no picture to compare with", error.to_string());
                 }
             }
-            Some(Action::Export) => self.toggle_export(),
+            Some(Action::StartExport) => self.toggle_export(),
             Some(Action::Leave) => self.leave(),
-            Some(Action::Quit) => self.done = true,
+            Some(Action::Quit) => self.quit(),
             Some(Action::Variant(_)) => {
                 let Graphics { gpu, uploaded, .. } = &mut self.graphics;
                 if let (Some(stage), Some(uploaded)) = (&self.state.stage, uploaded) {
@@ -519,13 +591,19 @@ impl Viewer {
             self.state.notify("the environment stays as it is");
         } else if !std::mem::take(&mut self.state.offers).is_empty() {
             // Declined.
+        } else if self.state.welcomes() {
+            self.state.layout.welcomed = true;
         } else if !self.state.measure.points().is_empty() {
             self.state.measure.clear();
         } else if std::mem::take(&mut self.state.measure.is_on) {
             self.state.notify("measuring ended");
         } else if std::mem::take(&mut self.state.tree_view.traces) {
             self.state.notify("tracing ended");
-        } else if std::mem::take(&mut self.state.textures.is_open) {
+        } else if std::mem::take(&mut self.state.export.is_open)
+            || std::mem::take(&mut self.state.textures.is_open)
+            || std::mem::take(&mut self.state.profiler.is_open)
+            || std::mem::take(&mut self.state.outline.is_open)
+        {
             // Closed.
         } else if !self.state.selection.is_empty() || self.state.outline.has_selection() {
             self.state.selection.clear();
@@ -534,10 +612,22 @@ impl Viewer {
             window::toggle_fullscreen(&self.window);
         } else {
             match self.leaving.ask(now) {
-                Answer::Quit => self.done = true,
+                Answer::Quit => self.quit(),
                 Answer::AskAgain => self.state.notify("press Esc again to quit"),
                 Answer::Ignore => {}
             }
+        }
+    }
+
+    /// Ends the viewer. Where an export goes on, it has to be asked twice.
+    fn quit(&mut self) {
+        let is_sure = match self.exporting {
+            Some(_) => self.leaving.gives_up_export(Instant::now()),
+            None => true,
+        };
+        match is_sure {
+            true => self.done = true,
+            false => self.state.notify("an export goes on: quit again to end it"),
         }
     }
 
@@ -807,6 +897,10 @@ impl Viewer {
             has_gpu: capabilities.has_gpu,
             fast_rays: capabilities.fast_rays,
             render_scale: self.schedule.scale(),
+            moving: self.schedule.moving_scale().map(|scale| ui::Moving {
+                scale,
+                is_late: self.resolution.is_late(),
+            }),
             size: self.schedule.size(),
             samples: self.schedule.samples(),
             path_secs_left: self.sample_pace.secs_left(self.state.config.paths.samples),

@@ -13,7 +13,7 @@ use crate::{
     profile::{history::History, memory::Memory},
     render::{
         Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry, LabScene,
-        Merged, Renderer, UploadedScene, View,
+        Merged, Noise, Renderer, UploadedScene, View,
         compared_tree::ComparedTree,
         environment::most_texels,
         lab,
@@ -362,6 +362,11 @@ impl Offscreen {
             self.renderer.learn_wall_ms(wall_ms);
         }
         Ok(Drawn { wall_ms })
+    }
+
+    /// As [`Renderer::read_noise`].
+    pub(super) fn noise(&mut self) -> Result<Option<Noise>> {
+        self.renderer.read_noise(&self.gpu)
     }
 
     /// Work on the CPU that began at `began` is part of the profile.

@@ -2,7 +2,7 @@
 
 use super::{
     Config,
-    layered::{Layered, user_file},
+    layered::{Layered, is_missing, user_file},
     looks::absolute,
     with_short_numbers,
 };
@@ -65,7 +65,7 @@ impl Config {
         })?;
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) if is_missing(&e) => String::new(),
             Err(e) => return Err(Error::io(path, e)),
         };
         let (text, count) = self.merged_into(&path.display().to_string(), &text)?;

@@ -346,15 +346,47 @@ impl HitOrder {
     }
 }
 
-choice! {
-    /// On, off, or as the scene needs it.
-    Switch {
-        /// When the scene has none of its own.
-        Auto,
-        /// Always.
-        On,
-        /// Never.
-        Off,
+/// On, off, or as the scene or the adapter needs it. Files may also say `true` and `false`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", from = "SwitchText")]
+pub enum Switch {
+    /// As is needed.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// A switch in a file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SwitchText {
+    Bool(bool),
+    Word(SwitchWord),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SwitchWord {
+    Auto,
+    On,
+    Off,
+}
+
+impl From<SwitchText> for Switch {
+    fn from(text: SwitchText) -> Self {
+        match text {
+            SwitchText::Word(SwitchWord::Auto) => Self::Auto,
+            SwitchText::Bool(true) | SwitchText::Word(SwitchWord::On) => Self::On,
+            SwitchText::Bool(false) | SwitchText::Word(SwitchWord::Off) => Self::Off,
+        }
+    }
+}
+
+impl Describe for Switch {
+    fn what() -> String {
+        one_of(&["auto", "on", "off"])
     }
 }
 

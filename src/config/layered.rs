@@ -42,7 +42,7 @@ impl Layered {
         for path in implied.into_iter().flatten() {
             match std::fs::read_to_string(&path) {
                 Ok(text) => layered.merge(path, &text)?,
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                Err(e) if is_missing(&e) => {
                     layered.files.push(SettingsFile {
                         path,
                         exists: false,
@@ -92,6 +92,12 @@ impl Layered {
 pub(super) fn user_file() -> Option<PathBuf> {
     let folders = directories::ProjectDirs::from("", "", "canopy")?;
     Some(folders.config_dir().join("config.toml"))
+}
+
+/// Whether there is no such file, or no folder that it could be in, as below `/dev/null`.
+pub(super) fn is_missing(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 #[cfg(test)]

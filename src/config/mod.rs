@@ -17,6 +17,7 @@ pub mod layered;
 pub mod looks;
 mod of_pictures;
 mod sections;
+mod settled;
 
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use boxes::{BoxDepths, BoxTrees};

@@ -106,6 +106,7 @@ section! {
     Output {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
         fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,
+        samples: u32 => SAMPLES: RangeInclusive<u32> = 0..=4096,
         jpeg_quality: u32 => JPEG_QUALITY: RangeInclusive<u32> = 1..=100,
         metadata: bool,
     }
@@ -145,7 +146,7 @@ section! {
         clip: String,
         time: f32 => TIME: RangeInclusive<f32> = -1e6..=1e6,
         speed: f32 => SPEED: RangeInclusive<f32> = -1e3..=1e3,
-        play: bool,
+        play: Switch,
         repeat: bool,
         loop_from: f32 => LOOP_FROM: RangeInclusive<f32> = 0.0..=1e6,
         loop_to: f32 => LOOP_TO: RangeInclusive<f32> = 0.0..=1e6,

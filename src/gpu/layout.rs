@@ -799,12 +799,19 @@ gpu_structs! {
         width: u32,
         /// As [`TonemapParams::transparent`].
         transparent: u32,
-        /// Share of the mean where it fades in over the first frame.
-        mean_share: f32,
         /// As [`TonemapParams::dither`].
         dither: u32,
         /// As [`Frame::unlit_radiance`].
         unlit_radiance: f32,
+    }
+    /// How the noise of a supersampled picture is estimated.
+    NoiseParams {
+        width: u32,
+        height: u32,
+        /// Frames of the picture so far.
+        frames: u32,
+        /// Frames that it had at the last estimate; 0 before the first.
+        frames_before: u32,
     }
     /// How two pictures are shown together.
     CompareParams {

@@ -88,15 +88,6 @@ impl std::fmt::Debug for Search<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// In the picture's folder alone.
-    pub fn beside(picture: &'a Path, limits: &'a config::Load) -> Self {
-        Self {
-            picture,
-            limits,
-            elsewhere: &|_| None,
-        }
-    }
-
     /// Where `file` is.
     ///
     /// # Errors

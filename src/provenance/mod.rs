@@ -8,7 +8,7 @@ mod files;
 
 use crate::{
     Error, Result,
-    config::{self, Config, EnvironmentSource, is_of_pictures},
+    config::{self, Config, EnvironmentSource, Switch, is_of_pictures},
     output::embedded,
     scene::{Blend, Projection, framing::Viewpoint, saved_edits::SavedEdits},
 };
@@ -298,7 +298,7 @@ impl Provenance {
                 });
             }
         }
-        set.animation.play = false;
+        set.animation.play = Switch::Off;
         if let Projection::Perspective { fov_y } = self.viewpoint().projection {
             set.camera.fov = fov_y.to_degrees();
         }

@@ -28,9 +28,18 @@ fn shown(files: &[PathBuf]) -> Shown<'_> {
     }
 }
 
+/// In the picture's folder alone.
+fn beside<'a>(picture: &'a Path, limits: &'a config::Load) -> Search<'a> {
+    Search {
+        picture,
+        limits,
+        elsewhere: &|_| None,
+    }
+}
+
 fn search(picture: &Path) -> Search<'_> {
     static LIMITS: LazyLock<config::Load> = LazyLock::new(|| Config::default().load);
-    Search::beside(picture, &LIMITS)
+    beside(picture, &LIMITS)
 }
 
 #[test]
@@ -136,7 +145,7 @@ fn links_out_of_the_folder_of_a_picture_are_refused() {
         follow_links: true,
         ..Config::default().load
     };
-    let followed = Search::beside(&picture, &follow);
+    let followed = beside(&picture, &follow);
     let mut config = Config::default();
     for (name, is_inside) in [
         ("near.glb", true),

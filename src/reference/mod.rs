@@ -17,6 +17,7 @@ pub mod light_area;
 pub mod light_choice;
 pub mod lighting;
 pub mod motion;
+pub mod noise;
 pub mod occlusion;
 pub mod overlay;
 pub mod path;

@@ -4,7 +4,7 @@ use super::{edges::Radiance, frame::Frame, recording::Recording};
 use crate::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
+        Bind, Cover, Gpu, Kernel, Needs, Uniform,
         layout::AccumulateParams,
         pass::Binding::{self, Float, Read, Write},
     },
@@ -16,7 +16,6 @@ use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 pub struct Accumulate {
     kernel: Kernel,
     resolve: Cover,
-    fade: Cover,
     params: Uniform<AccumulateParams>,
     sums: Sums,
 }
@@ -42,20 +41,15 @@ impl Accumulate {
         Ok(Self {
             kernel: Kernel::new(gpu, path, "accumulate", &[], &bindings),
             resolve: Cover::new(gpu, path, "resolve", &[Read, uniform]),
-            fade: Cover::new(gpu, path, "fade", &[Read, uniform, Float]),
             params: Uniform::new(gpu, "accumulate.params"),
             sums: Sums::new(gpu, [1, 1])?,
         })
     }
 
-    /// What it compiles, for a mean that is drawn to targets of `format`, and fades in where `fades` says so.
-    pub fn needs(&mut self, format: Format, fades: bool, needs: &mut Needs) {
+    /// What it compiles, for a mean that is drawn to targets of `format`.
+    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
         self.kernel.needs(needs);
-        if fades {
-            self.fade.needs(format, needs);
-        } else {
-            self.resolve.needs(format, needs);
-        }
+        self.resolve.needs(format, needs);
     }
 
     /// Adds the radiance of a frame.
@@ -77,7 +71,6 @@ impl Accumulate {
                 index: frame.sample.index,
                 width: frame.size[0],
                 transparent: u32::from(frame.is_transparent()),
-                mean_share: frame.sample.mean_share(),
                 dither: u32::from(frame.config.image.dither),
                 unlit_radiance: frame.unlit_radiance(),
             },
@@ -105,16 +98,9 @@ impl Accumulate {
         recording.cover("resolve", &self.resolve, target, own)
     }
 
-    /// Draws the mean of the frames so far over `first`, the picture of the first one, by the frame's share. Both
-    /// have the size of `target`.
-    pub fn fade(
-        &self,
-        recording: &mut Recording<'_>,
-        first: &GpuImage,
-        target: &wgpu::TextureView,
-    ) -> Result<()> {
-        let own: &[&dyn Bind] = &[&self.sums.shown, &self.params, first];
-        recording.cover("fade", &self.fade, target, own)
+    /// The sums of the light that a display emits: four floats a pixel.
+    pub fn shown(&self) -> &wgpu::Buffer {
+        &self.sums.shown
     }
 
     /// The mean radiance of `frames` frames, waiting for it: four floats a pixel.

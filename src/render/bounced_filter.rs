@@ -78,13 +78,13 @@ impl BouncedFilter {
         // filtered, and the brighter one may be: what a hit beside a lamp sends is not seen as a speck, and none of its
         // light is lost in the end.
         let shown = frame.exposure_ev.exp2();
-        let is_one_of_many = frame.is_one_of_many();
+        let is_one_of_many = frame.accumulates();
         let last = self.lights.replace(frame.lights.clone());
         let changed = last.is_some_and(|last| last != frame.lights);
         let most = self.changes.remembered(changed, is_one_of_many);
         let (remembered, rays, compression) = match is_one_of_many {
             true => {
-                let count = frame.sample.count;
+                let count = frame.sample.filtered_for();
                 (0, count, shown / (count as f32).sqrt())
             }
             false => {

@@ -6,6 +6,7 @@ use super::{
     blue_noise,
     edges::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     environment::Environment,
+    frame_sample::FrameSample,
     lights::{self, LightPlan},
     scene_buffers::SceneBuffers,
     view::{View, aspect, jittered_from_clip},
@@ -191,57 +192,6 @@ impl FrameInput<'_> {
     }
 }
 
-/// Which of the frames of a supersampled picture this is. The frames look at different points of their
-/// pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FrameSample {
-    /// Number of the frame, from 0 on and in order.
-    pub index: u32,
-    /// Frames of the picture.
-    pub count: u32,
-    /// Whether every frame shows the picture so far: the mean fades in over the first frame, which is
-    /// filtered as a picture of one frame is. Without it the last frame alone shows the mean.
-    pub is_progressive: bool,
-}
-
-impl FrameSample {
-    /// A picture of one frame.
-    pub const SINGLE: Self = Self::of(0, 1);
-
-    /// Frame `index` of `count`, the last of which shows the mean.
-    pub const fn of(index: u32, count: u32) -> Self {
-        Self {
-            index,
-            count,
-            is_progressive: false,
-        }
-    }
-
-    /// The point that frame number `index` looks at, in pixels from their centres, x to the right and y down:
-    /// from −½ to ½; the first frame looks at the centres.
-    ///
-    /// Points of the R₂ sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences")
-    /// are spread evenly whatever their number, so the mean of the frames converges to the mean over the
-    /// pixel's square.
-    pub fn point(index: u32) -> Vec2 {
-        // 1/φ and 1/φ² of the plastic number φ, the root of φ³ = φ + 1.
-        let step = [0.754_877_666_246_692_7_f64, 0.569_840_290_998_053_2];
-        let along = |step: f64| ((0.5 + f64::from(index) * step).fract() - 0.5) as f32;
-        Vec2::from(step.map(along))
-    }
-
-    /// The share of the mean in what a progressive frame shows: nothing with the first one, all with the
-    /// last.
-    pub fn mean_share(self) -> f32 {
-        self.index as f32 / self.count.saturating_sub(1).max(1) as f32
-    }
-
-    /// Whether the picture is done with this frame.
-    pub fn is_last(self) -> bool {
-        self.index + 1 >= self.count
-    }
-}
-
 /// What is settled before the first pass.
 ///
 /// Coordinates are those of the frame: the world's, with the origin moved to [`SceneBuffers::origin`].
@@ -424,12 +374,6 @@ impl<'a> Prepared<'a> {
     /// then.
     pub fn is_transparent(&self) -> bool {
         self.config.environment.background == config::Background::Transparent
-    }
-
-    /// Whether it is a frame of many that nobody sees by itself.
-    pub fn is_one_of_many(&self) -> bool {
-        let is_shown = self.sample.is_progressive && self.sample.index == 0;
-        self.accumulates() && !is_shown
     }
 
     /// Whether shadow maps are dimmed by volumes.

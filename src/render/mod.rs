@@ -32,6 +32,7 @@ pub mod fog_integrate;
 pub mod fog_light;
 mod formats;
 pub mod frame;
+pub mod frame_sample;
 mod frustum;
 pub mod gbuffer;
 mod geometry_copy;
@@ -56,6 +57,7 @@ pub mod materials;
 mod merge;
 pub mod mipmap;
 pub mod motion;
+pub mod noise;
 pub mod occlusion;
 pub mod occlusion_filter;
 pub mod occlusion_rays;
@@ -127,12 +129,14 @@ pub mod walk;
 pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;
 pub use cost_range::CostRange;
-pub use frame::{FrameInput, FrameSample};
+pub use frame::FrameInput;
+pub use frame_sample::FrameSample;
 pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
 pub use lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene};
 pub use lab_show::LabCounts;
 pub use material_textures::SceneTexture;
+pub use noise::Noise;
 pub use outline::{OUTLINES, OutlineQuery};
 pub use overlay::OverlayCounts;
 pub use pick::{Element, Picked};
@@ -490,7 +494,7 @@ impl Renderer {
     }
 
     /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. The last one
-    /// draws to `target`; all do where they are progressive.
+    /// draws to `target`.
     pub fn record_sample(
         &mut self,
         gpu: &Gpu,
@@ -713,6 +717,7 @@ impl Renderer {
             tree_boxes: self.tree_boxes.counts(),
             overlay: self.overlay.counts(),
             cost_range: self.present.cost_range.found(),
+            noise: self.present.noise.found(),
             path_samples: (!is_fast).then(|| self.paths.samples()),
         };
         let [width, height] = frame.size.map(u64::from);
@@ -800,6 +805,7 @@ impl Renderer {
         self.tree_boxes.abandon();
         self.present.cost_range.abandon();
         self.present.exposure.abandon();
+        self.present.noise.abandon();
     }
 
     /// Number of the last frame that was submitted whole.
@@ -841,6 +847,7 @@ impl Renderer {
         self.present.cost_range.collect();
         self.stats.cost_range = self.present.cost_range.found();
         self.stats.tree_boxes = self.tree_boxes.counts();
+        self.stats.noise = self.present.noise.collect();
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }
@@ -859,6 +866,14 @@ impl Renderer {
             self.budget
                 .learn(frame_ms, shadows, occlusion, self.recorded_pixels);
         }
+    }
+
+    /// The noise of the picture whose last frame was submitted, waiting for it; `None` where it was not estimated.
+    pub fn read_noise(&mut self, gpu: &Gpu) -> Result<Option<Noise>> {
+        self.present.noise.collect();
+        gpu.wait()?;
+        self.stats.noise = self.present.noise.collect();
+        Ok(self.stats.noise)
     }
 
     /// Learns how much work the adapter is given at once from the time of the last frame by the clock: for

@@ -126,8 +126,7 @@ impl Overlay {
         };
         self.counts = Some(plan.counts);
         // The picture of several frames is not drawn before the last one.
-        let is_unseen = frame.accumulates() && !frame.sample.is_progressive;
-        if is_unseen && !frame.sample.is_last() {
+        if !frame.sample.is_last() {
             return Ok(());
         }
         let gpu = recording.gpu;

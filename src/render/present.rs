@@ -7,9 +7,11 @@ use super::{
     aov::Channel,
     bindings::Layouts,
     cost_range::CostRangePass,
-    edges::{GBuffer, Motion, PICTURE_FORMAT, Radiance, fitted},
+    edges::{GBuffer, Motion, PICTURE_FORMAT, Radiance},
     exposure::{self, Exposure},
-    frame::{Frame, FrameInput, FrameSample},
+    frame::{Frame, FrameInput},
+    frame_sample::FrameSample,
+    noise::NoisePass,
     recording::Recording,
     temporal::{ENCODED_FORMAT, Temporal},
     tonemap::Tonemap,
@@ -38,11 +40,10 @@ pub struct Present {
     pub(super) exposure: Exposure,
     pub(super) cost_range: CostRangePass,
     pub(super) accumulate: Accumulate,
+    pub(super) noise: NoisePass,
     tonemap: Tonemap,
     antialias: Antialias,
     pub(super) temporal: Temporal,
-    /// The filtered first frame of a progressive picture; one pixel until there is one.
-    first: GpuImage,
 }
 
 impl Present {
@@ -52,11 +53,11 @@ impl Present {
         Ok(Self {
             exposure: Exposure::new(gpu),
             accumulate: Accumulate::new(gpu)?,
+            noise: NoisePass::new(gpu)?,
             tonemap: Tonemap::new(gpu, cost_range.output()),
             cost_range,
             antialias: Antialias::new(gpu),
             temporal: Temporal::new(gpu, layouts),
-            first: first(gpu, [1, 1]),
         })
     }
 
@@ -79,10 +80,8 @@ impl Present {
         }
         if is_lit && sample.count > 1 {
             let mean = if stretched { PICTURE_FORMAT } else { format };
-            self.accumulate.needs(mean, sample.is_progressive, needs);
-            if sample.is_progressive {
-                self.needs_single(gpu, input, (PICTURE_FORMAT, input.size), needs);
-            }
+            self.accumulate.needs(mean, needs);
+            self.noise.needs(needs);
             if stretched {
                 self.antialias.needs_stretch(format, needs);
             }
@@ -112,8 +111,7 @@ impl Present {
         }
     }
 
-    /// Draws a frame to `target`; of a picture of several frames the last one does, or all where it is
-    /// progressive.
+    /// Draws a frame to `target`; of a picture of several frames the last one does.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -138,17 +136,11 @@ impl Present {
         if frame.accumulates() {
             self.accumulate
                 .record(recording, frame, radiance, exposure)?;
-            let fades = frame.sample.is_progressive;
-            if fades && frame.sample.index == 0 {
-                if self.first.size() != frame.size {
-                    self.first = fitted(gpu, frame.size, || first(gpu, frame.size))?;
-                }
-                let shown = self.first.view.clone();
-                self.record_single(recording, frame, source, &shown)?;
-            } else if fades {
-                self.temporal.keep();
-            }
-            if !fades && !frame.sample.is_last() {
+            let shown = self.accumulate.shown();
+            self.noise
+                .record(recording, shown, frame.sample, frame.size)?;
+            self.temporal.keep();
+            if !frame.sample.is_last() {
                 return Ok(());
             }
             let fits = image::size_of_view(target) == frame.size;
@@ -157,11 +149,7 @@ impl Present {
             } else {
                 &self.antialias.unstretched(gpu, frame.size)?.view
             };
-            if fades {
-                self.accumulate.fade(recording, &self.first, mean)?;
-            } else {
-                self.accumulate.resolve(recording, mean)?;
-            }
+            self.accumulate.resolve(recording, mean)?;
             return match fits {
                 true => Ok(()),
                 false => self.antialias.stretch(recording, target),
@@ -207,9 +195,4 @@ impl Present {
         let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
         self.antialias.record(recording, picture, target)
     }
-}
-
-fn first(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
-    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
-    GpuImage::new(gpu, "first", size, PICTURE_FORMAT, usage)
 }

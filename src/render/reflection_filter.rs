@@ -149,7 +149,7 @@ impl ReflectionFilter {
     ) -> Result<()> {
         let gpu = recording.gpu;
         let settings = &frame.config.reflections;
-        let is_one_of_many = frame.is_one_of_many();
+        let is_one_of_many = frame.accumulates();
         let now = Moment {
             view: frame.view,
             lights: frame.lights.clone(),
@@ -163,7 +163,7 @@ impl ReflectionFilter {
         // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
         // filtered; and all count alike, so that none of their light is lost.
         let (remembered, rays, compression) = match is_one_of_many {
-            true => (0, frame.sample.count, 0.0),
+            true => (0, frame.sample.filtered_for(), 0.0),
             false => {
                 let remembered = history.remembered(settings.history).min(most);
                 (remembered, 1, frame.exposure_ev.exp2())

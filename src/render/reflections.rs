@@ -124,7 +124,7 @@ impl Reflections {
             .filter
             .fit(gpu, averaged, settings.filter, history.index)?;
         // The samples of a picture do without their neighbours' rays.
-        let sent = match frame.is_one_of_many() {
+        let sent = match frame.accumulates() {
             true => &self.unused,
             false => sent,
         };

@@ -2,7 +2,7 @@
 
 use super::{
     alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, fog, frame,
-    intersections, lab_rays, lab_show, lights, material_uniforms, merge, overlay, path_sums,
+    intersections, lab_rays, lab_show, lights, material_uniforms, merge, noise, overlay, path_sums,
     path_table, path_volumes, ray_path, reflection_ambient, sheen, texture_view, tonemap,
     tree_boxes, volume_params,
 };
@@ -205,6 +205,7 @@ pub static SHADERS: Library = Library {
         "render/lobes.wgsl",
         "render/mipmap.wgsl",
         "render/motion.wgsl",
+        "render/noise.wgsl",
         "render/occlusion_filter.wgsl",
         "render/occlusion_rays.wgsl",
         "render/outline.wgsl",
@@ -260,6 +261,7 @@ pub static SHADERS: Library = Library {
         environment::sky::CONSTANTS,
         fog::CONSTANTS,
         frame::CONSTANTS,
+        noise::CONSTANTS,
         intersections::CONSTANTS,
         lab_rays::CONSTANTS,
         lab_show::CONSTANTS,

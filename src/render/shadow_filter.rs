@@ -118,10 +118,9 @@ impl ShadowFilter {
     ) -> Result<()> {
         let settings = &frame.config.shadows;
         let rays = frame.light_plan.rays;
-        // The samples of a picture come together by themselves, the first one of a picture that is shown at
-        // once apart. The more there are, the less they are filtered.
-        let (remembered, rays) = match frame.is_one_of_many() {
-            true => (0, rays * frame.sample.count),
+        // The samples of a picture come together by themselves. The more there are, the less they are filtered.
+        let (remembered, rays) = match frame.accumulates() {
+            true => (0, rays * frame.sample.filtered_for()),
             false => (history.remembered(settings.history), rays),
         };
         let signal = &mut self.signals[pair];

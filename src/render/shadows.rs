@@ -164,7 +164,7 @@ impl Shadows {
         let most = (recording.budget.batch_rays / lights.rays).max(1);
         self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
         // The samples of a picture are no history.
-        let averages = frame.filters_shadows && !frame.is_one_of_many();
+        let averages = frame.filters_shadows && !frame.accumulates();
         let settles = averages && shadows.retrace > 1;
         let finds_edges = settles || (averages && lights.edge_rays > lights.rays);
         let slots = finds_edges.then_some(lights.slots);

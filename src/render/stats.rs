@@ -2,7 +2,7 @@
 
 use super::{
     cost_range::CostRange, intersections::IntersectionCounts, lab, lab_show::LabCounts,
-    overlay::OverlayCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
+    noise::Noise, overlay::OverlayCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
     tree_policy::TreeWork,
 };
 use crate::gpu::profiler::PassTiming;
@@ -64,6 +64,8 @@ pub struct FrameStats {
     /// has come back;
     /// `None` where it is not shown.
     pub cost_range: Option<CostRange>,
+    /// Noise of the picture that is the mean of the last frames, as last estimated; `None` before.
+    pub noise: Option<Noise>,
     /// Samples of each pixel so far, of a frame that is made of paths.
     pub path_samples: Option<u32>,
 }

@@ -164,8 +164,7 @@ impl TreeBoxes {
             return Ok(());
         };
         // The picture of several frames is not drawn before the last one.
-        let is_unseen = frame.accumulates() && !frame.sample.is_progressive;
-        if is_unseen && !frame.sample.is_last() {
+        if !frame.sample.is_last() {
             return Ok(());
         }
         let leaves = leaves(settings.of, frame.buffers);

@@ -41,6 +41,8 @@ pub struct Scene {
     pub files_have_lights: Option<bool>,
     /// True where it is lit by the sky if the settings leave it open: it is a landscape, not a thing in a studio.
     pub is_outdoors: bool,
+    /// Length in metres of occlusion rays where the scene is a room that no light from outside reaches, if it is one.
+    pub closed_room: Option<f32>,
     /// Lights that edits have switched off, by their nodes.
     pub dark_lights: BTreeMap<usize, usize>,
     /// Cameras, which nodes refer to.
@@ -138,7 +140,9 @@ pub enum UpHint {
     None,
     /// A file says it, or names a program that always writes it so.
     Stated(UpAxis),
-    /// The shape stands on a base if this axis points up.
+    /// A scan stands on its one base if this axis points up.
+    Stands(UpAxis),
+    /// The shape stands on a base if this axis points up, and may be meant otherwise.
     Likely(UpAxis),
 }
 
@@ -169,22 +173,40 @@ impl Scene {
     }
 
     /// The settings with the environment that `environment.source = "auto"` means for this scene. In the studio, `auto`
-    /// of the sun says whether the key light shines: not on a scene with lights of its own.
+    /// of the sun says whether the key light shines: not on a scene with lights of its own. Nor does it in a closed room,
+    /// whose walls do not keep out the light of the studio, or nothing would be seen.
     pub fn lit_by<'a>(&self, config: &'a Config) -> Cow<'a, Config> {
         if !config.environment.is_studio() {
             return Cow::Borrowed(config);
         }
-        let given = (config.environment.source, config.sun.enabled);
+        let room = self.closed_room.filter(|_| !self.has_lights());
+        let is_lit = self.has_lights() || room.is_some();
+        let occlusion = &config.occlusion;
+        let given = (
+            config.environment.source,
+            config.sun.enabled,
+            occlusion.radius,
+        );
+        let radius = match room {
+            Some(room) if occlusion.radius == 0.0 => room,
+            _ => occlusion.radius,
+        };
         let meant = match given {
-            (EnvironmentSource::Auto, sun) if self.is_outdoors => (EnvironmentSource::Sky, sun),
-            (_, Switch::Auto) if self.has_lights() => (EnvironmentSource::Studio, Switch::Off),
-            (_, sun) => (EnvironmentSource::Studio, sun),
+            (EnvironmentSource::Auto, sun, radius) if self.is_outdoors => {
+                (EnvironmentSource::Sky, sun, radius)
+            }
+            (_, Switch::Auto, _) if is_lit => (EnvironmentSource::Studio, Switch::Off, radius),
+            (_, sun, _) => (EnvironmentSource::Studio, sun, radius),
         };
         if meant == given {
             return Cow::Borrowed(config);
         }
         let mut config = config.clone();
-        (config.environment.source, config.sun.enabled) = meant;
+        (
+            config.environment.source,
+            config.sun.enabled,
+            config.occlusion.radius,
+        ) = meant;
         Cow::Owned(config)
     }
 

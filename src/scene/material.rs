@@ -157,7 +157,7 @@ impl Material {
     /// The material of primitives that name none: a grey dielectric of medium roughness.
     pub fn stand_in() -> Self {
         Self {
-            base_color: Vec3::splat(0.8).extend(1.0),
+            base_color: Vec3::splat(0.6).extend(1.0),
             metallic: 0.0,
             roughness: 0.6,
             stand_in: true,

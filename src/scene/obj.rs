@@ -29,7 +29,7 @@ use super::{
     load::Load,
     surface, up,
 };
-use crate::{Result, config::UpAxis};
+use crate::Result;
 use materials::Materials;
 use std::path::Path;
 
@@ -81,8 +81,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     }
     scene.up = match stated {
         Some(axis) => UpHint::Stated(axis),
-        None if up::lies_down(&scene) => UpHint::Likely(UpAxis::Z),
-        None => UpHint::None,
+        None => up::stands(&scene),
     };
     let more = warnings.len().saturating_sub(MAX_WARNINGS);
     warnings.truncate(MAX_WARNINGS);

@@ -3,11 +3,11 @@
 //! The viewer, `canopy render`, `canopy export` and the benchmarks all open their scenes here.
 
 use super::{
-    Blend, Pose, Progress, Scene, TextureSupport,
+    Blend, Pose, Progress, Projection, Scene, TextureSupport,
     bounds::{Aabb, Bounds},
     deform::{positions, positions_over},
     folder,
-    framing::{self, Ground, Look, Viewpoint},
+    framing::{self, Cells, Ground, Inside, Look, Viewpoint},
     load_for,
     saved_edits::FoundEdits,
 };
@@ -16,7 +16,10 @@ use crate::{
     config::{self, Config, GroundMode},
 };
 use glam::Vec3;
-use std::path::PathBuf;
+use std::{ops::Range, path::PathBuf};
+
+/// Length of occlusion rays in a closed room, over half of its diagonal.
+const ROOM_OCCLUSION: f32 = 0.08;
 
 /// Poses that stand for a whole clip when it is framed.
 const CLIP_POSES: usize = 9;
@@ -60,6 +63,11 @@ pub struct FirstMoment {
     ground: Option<Ground>,
     has_floor: bool,
     is_builtin: bool,
+    /// Number of positions of the scene, and those of them that the first view holds, if not all.
+    positions: usize,
+    main_part: Option<Vec<Range<usize>>>,
+    /// Where a room is seen from, counted from the origin.
+    inside: Option<Inside>,
 }
 
 /// The view that a scene is first seen from.
@@ -139,12 +147,17 @@ impl OpenedScene {
                 positions_over(&scene, clips, time, seconds, poses, origin)
             }
         };
+        let first = FirstMoment::new(&scene, clips, time, (&points, origin));
+        let room = first
+            .inside
+            .map(|_| ROOM_OCCLUSION * framing::extent(first.bounds));
+        scene.closed_room = room;
         Self {
             files: Vec::new(),
             bounds,
             clip,
             variant,
-            first: FirstMoment::new(&scene, clips, time, (&points, origin)),
+            first,
             blend,
             points,
             edits: FoundEdits::default(),
@@ -183,8 +196,14 @@ impl FirstMoment {
         let pose = Pose::blended(scene, clip, blend, time);
         let own = pose.moved(-origin.as_dvec3());
         let bounds = Aabb::of(points.iter().copied());
+        let positions = positions(scene, &own);
+        let filled = Aabb::of(positions.iter().copied());
+        let cells = Cells::new(scene, &own, filled);
         Self {
-            has_floor: framing::has_floor(scene, &own, Aabb::of(positions(scene, &own))),
+            has_floor: framing::has_floor(scene, &own, filled),
+            positions: positions.len(),
+            main_part: cells.as_ref().and_then(|cells| cells.main_part(&positions)),
+            inside: cells.and_then(|cells| cells.inside()),
             ground: Ground::below(bounds).map(|ground| ground.moved(origin)),
             pose,
             bounds: Aabb {
@@ -211,8 +230,9 @@ impl FirstMoment {
     }
 
     /// The first view: from `look` if that says anything, else from the camera that `settings` name, else of
-    /// all `points`, which are counted from [`FirstMoment::origin`]. The built-in scene is made to be seen through its camera. `aspect` is the picture's
-    /// width over its height.
+    /// `points`, which are counted from [`FirstMoment::origin`], without small parts far from the rest. The built-in scene
+    /// is made to be seen through its camera; rooms that are closed to the outside are seen through their first one, or
+    /// else from a place inside. `aspect` is the picture's width over its height.
     ///
     /// # Errors
     ///
@@ -226,7 +246,8 @@ impl FirstMoment {
         aspect: f32,
     ) -> Result<FirstView> {
         let mut settings = settings.clone();
-        if self.is_builtin && settings.name.is_empty() && !scene.cameras.is_empty() {
+        let has_own_view = self.is_builtin || self.inside.is_some();
+        if has_own_view && settings.name.is_empty() && !scene.cameras.is_empty() {
             settings.name = "0".into();
         }
         let origin = self.origin;
@@ -236,7 +257,23 @@ impl FirstMoment {
             target: look.target.map(|target| target - origin),
             view: look.view.map(|view| view.counted_from(origin)),
         };
-        let own = Viewpoint::first(scene, &pose, points, &look, &settings, aspect)?;
+        let own = match self.inside {
+            Some(inside) if look == Look::default() && settings.name.is_empty() => {
+                let projection = Projection::Perspective {
+                    fov_y: settings.fov.to_radians(),
+                };
+                Viewpoint::looking(inside.eye, inside.direction, Vec3::Y, projection)
+            }
+            _ => {
+                let first =
+                    |points| Viewpoint::first(scene, &pose, points, &look, &settings, aspect);
+                let whole = first(points)?;
+                match self.held(points) {
+                    Some(held) => first(&held)?.or_if_not_closer(whole, &held),
+                    None => whole,
+                }
+            }
+        };
         let is_seen_through =
             |camera: &usize| Viewpoint::of_camera(scene, &pose, *camera) == Some(own);
         let named = scene.camera(&settings.name).ok().flatten();
@@ -247,6 +284,19 @@ impl FirstMoment {
             camera: named.filter(is_seen_through),
             origin,
         })
+    }
+
+    /// Those of `points`, the scene's positions at one time after another, that are no small parts far from the rest; `None`
+    /// where all are.
+    fn held(&self, points: &[Vec3]) -> Option<Vec<Vec3>> {
+        let ranges = self.main_part.as_ref()?;
+        let times = points.chunks_exact(self.positions);
+        let at_one_time = |points: &'_ [Vec3]| -> Vec<Vec3> {
+            let held = ranges.iter().map(|range| &points[range.clone()]);
+            held.flatten().copied().collect()
+        };
+        let is_whole = times.remainder().is_empty();
+        is_whole.then(|| times.flat_map(at_one_time).collect())
     }
 
     /// The ground at the scene's foot, where `mode` asks for one. It lies at the lowest point that the first
@@ -318,7 +368,10 @@ pub fn clip_points(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Camera, Clip, Node, Projection, Transform};
+    use crate::{
+        config::Switch,
+        scene::{Camera, Clip, Node, Transform},
+    };
 
     /// A camera that stands at x = 3, and a clip.
     fn scene() -> Scene {
@@ -386,11 +439,11 @@ mod tests {
             ..Clip::default()
         };
         let mut config = Config::default();
-        for play in [true, false] {
+        for play in [Switch::On, Switch::Off] {
             config.animation.play = play;
             let opened = OpenedScene::new(scene.clone(), &config, Span::Clip);
             let bounds = opened.first.bounds;
-            assert_eq!((bounds.min.x, bounds.max.x), (0.0, 10.0), "{play}");
+            assert_eq!((bounds.min.x, bounds.max.x), (0.0, 10.0), "{play:?}");
         }
         let moment = OpenedScene::new(scene, &config, Span::MOMENT);
         assert_eq!(moment.first.bounds.max.x, 0.0);

@@ -31,10 +31,10 @@ fn world_from_file(axis: UpAxis) -> Mat4 {
 
 impl Scene {
     /// The axis of the files that points up if the settings say `wanted`. [`UpAxis::Auto`] is what the files
-    /// state, or +Y.
+    /// state, or what a scan stands on, or +Y.
     pub fn up_axis(&self, wanted: UpAxis) -> UpAxis {
         match (wanted, self.up) {
-            (UpAxis::Auto, UpHint::Stated(axis)) => axis,
+            (UpAxis::Auto, UpHint::Stated(axis) | UpHint::Stands(axis)) => axis,
             (UpAxis::Auto, _) => UpAxis::Y,
             (axis, _) => axis,
         }
@@ -98,39 +98,75 @@ fn axis(word: &str) -> Option<UpAxis> {
     })
 }
 
-/// Whether the shape lies on its back: it has a flat base at z = 0 that faces −Z, and neither a base towards
-/// −Y nor its lowest y at 0. Both have to be plain, because an answer is offered to the person.
-pub(super) fn lies_down(scene: &Scene) -> bool {
+/// Share of a side of the scene's box that a base fills at least.
+const LEAST_BASE: f32 = 0.15;
+
+/// Share of the largest base that any other one fills at most.
+const MOST_OTHER: f32 = 0.25;
+
+/// Height of a scan over the longer side of its base. A relief or a clock is flat, and hangs on what looks like a base.
+const LEAST_HEIGHT: f32 = 0.8;
+
+/// What the shape stands on, if that is not what it would stand on with +Y up: the one side of its box that a flat base
+/// fills. A scan, which is tall, of one piece and without materials, is turned; the rest is offered to the person.
+pub(super) fn stands(scene: &Scene) -> UpHint {
     let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let bounds = Aabb::of(primitives().flat_map(|p| p.positions.iter().copied()));
     let size = bounds.max - bounds.min;
     let extent = size.max_element();
     if bounds.is_empty() || !extent.is_finite() || size.min_element() <= 0.02 * extent {
-        return false;
+        return UpHint::None;
     }
-    let stands_on_z = bounds.min.z.abs() <= 1e-3 * extent;
-    let stands_on_y = bounds.min.y > -0.1 * size.y;
-    if !stands_on_z || stands_on_y {
-        return false;
-    }
-    // Areas of the base along Y and Z.
-    let mut areas = [0.0_f32; 2];
+    // Shares of the sides towards −X, −Y, −Z, +X, +Y and +Z.
+    let mut bases = [0.0_f32; 6];
     for primitive in primitives() {
         for triangle in &primitive.indices {
-            let [a, b, c] = triangle.map(|vertex| primitive.positions[vertex as usize]);
+            let corners = triangle.map(|vertex| primitive.positions[vertex as usize]);
+            let [a, b, c] = corners;
             let doubled = (b - a).cross(c - a);
-            for (area, axis) in areas.iter_mut().zip([1, 2]) {
-                let lowest = bounds.min[axis] + 5e-3 * size[axis];
-                let is_low = [a, b, c].iter().all(|corner| corner[axis] <= lowest);
-                if is_low && -doubled[axis] > 0.99 * doubled.length() {
-                    *area -= 0.5 * doubled[axis];
+            for (side, base) in bases.iter_mut().enumerate() {
+                let (axis, outward) = (side % 3, if side < 3 { -1.0 } else { 1.0 });
+                let face = if side < 3 { bounds.min } else { bounds.max }[axis];
+                let is_near = |corner: &Vec3| (corner[axis] - face).abs() <= 0.02 * size[axis];
+                if outward * doubled[axis] > 0.97 * doubled.length() && corners.iter().all(is_near)
+                {
+                    let across = size[(axis + 1) % 3] * size[(axis + 2) % 3];
+                    *base += 0.5 * doubled[axis].abs() / across;
                 }
             }
         }
     }
-    // As shares of the box's sides.
-    let [along_y, along_z] = [areas[0] / (size.x * size.z), areas[1] / (size.x * size.y)];
-    along_z > 0.15 && along_y < 0.25 * along_z
+    let (side, base) =
+        (0..6).zip(bases).fold(
+            (1, 0.0),
+            |best, found| {
+                if found.1 > best.1 { found } else { best }
+            },
+        );
+    let others = (0..6).filter(|other| *other != side);
+    let is_alone = others
+        .into_iter()
+        .all(|other| bases[other] <= MOST_OTHER * base);
+    let up = match side {
+        0 => UpAxis::X,
+        2 => UpAxis::Z,
+        3 => UpAxis::NegativeX,
+        4 => UpAxis::NegativeY,
+        5 => UpAxis::NegativeZ,
+        _ => return UpHint::None,
+    };
+    if base < LEAST_BASE || !is_alone {
+        return UpHint::None;
+    }
+    let axis = side % 3;
+    let across = size[(axis + 1) % 3].max(size[(axis + 2) % 3]);
+    let is_scan = primitives().count() == 1
+        && scene.materials.iter().all(|material| material.stand_in)
+        && size[axis] >= LEAST_HEIGHT * across;
+    match is_scan {
+        true => UpHint::Stands(up),
+        false => UpHint::Likely(up),
+    }
 }
 
 #[cfg(test)]
@@ -227,33 +263,62 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_stands_on_z_is_offered_and_what_stands_on_y_is_not() {
-        let table = |up: usize| {
-            let along = |across: f32, along: f32, height: f32| {
-                let mut at = [across, along, along];
-                (at[3 - up], at[up]) = (along, height);
-                at
-            };
-            let mut text = String::new();
-            cuboid(along(-1.0, -0.6, 0.0), along(1.0, 0.6, 0.1), &mut text);
-            cuboid(along(-0.3, -0.3, 0.1), along(0.3, 0.3, 1.5), &mut text);
-            load(&text)
+    /// A slab and a pillar on it, whose height is along the axis `up`.
+    fn table(up: usize, sign: f32, height: f32) -> String {
+        let at = |across: f32, along: f32, height: f32| {
+            let mut at = [across; 3];
+            (at[(up + 1) % 3], at[up]) = (along, sign * height);
+            at
         };
-        assert!(lies_down(&table(2)));
-        assert_eq!(table(2).up, UpHint::Likely(UpAxis::Z));
-        assert!(!lies_down(&table(1)));
-        let mut ball = String::new();
-        cuboid([-1.0; 3], [1.0; 3], &mut ball);
-        assert!(!lies_down(&load(&ball)), "it stands on nothing");
-        let mut tower = String::new();
-        cuboid([-1.0, -1.0, 0.0], [1.0, 1.0, 5.0], &mut tower);
-        assert!(!lies_down(&load(&tower)), "its sides are bases as well");
-        let mut corner = String::new();
-        cuboid([0.0; 3], [1.0; 3], &mut corner);
-        assert!(!lies_down(&load(&corner)), "it stands on both");
-        assert!(!lies_down(&load("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")));
-        assert!(!lies_down(&Scene::default()));
+        let mut text = String::new();
+        let mut add = |a: [f32; 3], b: [f32; 3]| {
+            let [min, max] = [0, 1].map(|end| {
+                std::array::from_fn(|i| {
+                    if end == 0 {
+                        a[i].min(b[i])
+                    } else {
+                        a[i].max(b[i])
+                    }
+                })
+            });
+            cuboid(min, max, &mut text);
+        };
+        add(at(-1.0, -0.6, 0.0), at(1.0, 0.6, 0.1));
+        add(at(-0.3, -0.3, 0.1), at(0.3, 0.3, height));
+        text
+    }
+
+    #[test]
+    fn what_stands_on_another_base_is_turned_or_offered() {
+        for (up, sign, axis) in [
+            (2, 1.0, UpAxis::Z),
+            (2, -1.0, UpAxis::NegativeZ),
+            (0, 1.0, UpAxis::X),
+            (0, -1.0, UpAxis::NegativeX),
+            (1, -1.0, UpAxis::NegativeY),
+        ] {
+            let flat = load(&table(up, sign, 1.5)).up;
+            assert_eq!(flat, UpHint::Likely(axis), "it is flat");
+            let tall = load(&table(up, sign, 1.9));
+            assert_eq!(tall.up, UpHint::Stands(axis));
+            assert_eq!(tall.up_axis(UpAxis::Auto), axis);
+            let mut colored = tall;
+            colored.materials[0].stand_in = false;
+            assert_eq!(stands(&colored), UpHint::Likely(axis), "it is no scan");
+        }
+        assert_eq!(load(&table(1, 1.0, 1.9)).up, UpHint::None);
+        let of = |min, max| {
+            let mut text = String::new();
+            cuboid(min, max, &mut text);
+            stands(&load(&text))
+        };
+        let ball = of([-1.0; 3], [1.0; 3]);
+        assert_eq!(ball, UpHint::None, "it has six");
+        let tower = of([-1.0, -1.0, 0.0], [1.0, 1.0, 5.0]);
+        assert_eq!(tower, UpHint::None, "its sides are bases as well");
+        let sheet = load("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+        assert_eq!(stands(&sheet), UpHint::None);
+        assert_eq!(stands(&Scene::default()), UpHint::None);
     }
 
     #[test]

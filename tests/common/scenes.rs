@@ -285,20 +285,6 @@ impl<'a> Stage<'a> {
         self.gpu.read_texture(&target.texture).unwrap()
     }
 
-    /// Draws as many frames of one picture that shows how far it is; the pictures after each.
-    pub(crate) fn progressive(&mut self, pose: &Pose, view: View, count: u32) -> Vec<Vec<u8>> {
-        let target = picture(self.gpu, self.size);
-        let frame = |index| {
-            let sample = FrameSample {
-                is_progressive: true,
-                ..FrameSample::of(index, count)
-            };
-            self.record(pose, view, sample, &target);
-            self.gpu.read_texture(&target.texture).unwrap()
-        };
-        (0..count).map(frame).collect()
-    }
-
     /// Draws a frame of a picture and waits for it.
     fn record(&mut self, pose: &Pose, view: View, sample: FrameSample, target: &GpuImage) {
         let mut encoder = self.gpu.encoder("test");

@@ -135,8 +135,9 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     sliding_square().write(display.folder.path(), "scene.glb");
     let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
     let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
-    let layout = format!("{{\"width\": 300, \"open\": {{\"Animation\": true, {folded}}}}}");
-    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    let layout = format!(
+        "{{\"welcomed\": true, \"width\": 300, \"open\": {{\"Animation\": true, {folded}}}}}"
+    );
     std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
     let line = "scene.glb --size 780x590 --eye 0,0,8 --target 0,0,0 --background 101010 --shadows off --ground off \
                 --set animation.play=false --set animation.frame_rate=2 --set window.render_scale=1 \
@@ -195,7 +196,14 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     let tall = display.settled("a taller square", |shot| square(shot).1 > 2 * height);
     assert!(at(240.0)(&tall));
     assert!(display.xdotool(&["key", "alt+p"]));
+    // The card is open, and nothing is written before its button is pressed.
     assert!(display.xdotool(&["key", "alt+e"]));
+    display.settled("the card", |shot| *shot != tall);
+    let is_picture =
+        |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "png");
+    let files = std::fs::read_dir(display.folder.path()).unwrap();
+    assert!(!files.flatten().any(is_picture), "the export has begun");
+    assert!(display.xdotool(&["key", "Return"]));
     let start = Instant::now();
     let exported = || -> Vec<PathBuf> {
         let files = std::fs::read_dir(display.folder.path()).unwrap();

@@ -86,7 +86,7 @@ fn told_differences(display: &Display) -> Vec<[f64; 2]> {
 fn both_sides_of_a_comparison_move_together() {
     let display = Display::start();
     let log = [("RUST_LOG", "canopy=debug")];
-    let line = "--size 320x240 --set window.panel=false --set window.still_samples=1 --shadows map --occlusion off \
+    let line = "--size 320x240 --set animation.play=on --set window.panel=false --set window.still_samples=1 --shadows map --occlusion off \
                 --set reflections.mode=off --compare-with load.obj_texture=true";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy_with(&arguments, &log);

@@ -133,6 +133,13 @@ impl Display {
         let mut number = String::new();
         let stdout = server.stdout.take().unwrap();
         BufReader::new(stdout).read_line(&mut number).unwrap();
+        // The card for the first time lies over the picture.
+        std::fs::create_dir(folder.path().join("canopy")).unwrap();
+        std::fs::write(
+            folder.path().join("canopy/panel.json"),
+            r#"{"welcomed": true}"#,
+        )
+        .unwrap();
         Self {
             _server: Guarded(server),
             name: format!(":{}", number.trim()),
@@ -156,12 +163,20 @@ impl Display {
         self.status.replace(StatusReader::start(listener));
         let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
         isolate(&mut command, self.folder.path());
+        // The studio's soft key light would take dozens of frames to converge.
+        if !arguments
+            .iter()
+            .any(|word| word.contains("environment.source"))
+        {
+            command
+                .args(arguments)
+                .args(["--set", "environment.source=sky"]);
+        } else {
+            command.args(arguments);
+        }
         let child = command
-            .args(arguments)
             // Pictures are compared, and none of them is to tell what was pressed.
             .args(["--set", "window.notice_secs=0"])
-            // The studio's soft key light would take dozens of frames to converge.
-            .args(["--set", "environment.source=sky"])
             .env("CANOPY_STATUS", address.to_string())
             .env("DISPLAY", &self.name)
             .env("XDG_CONFIG_HOME", self.folder.path())

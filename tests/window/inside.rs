@@ -164,6 +164,7 @@ fn a_scene_is_looked_into_and_edited() {
     display.press("F12");
     let shown = saved(".png");
     display.press("alt+e");
+    display.press("Return");
     let exported = saved("0000.png");
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
     drop(canopy);
@@ -199,8 +200,9 @@ fn what_passes_through_is_shown_counted_and_selected() {
     // All sections but this one are folded.
     let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
     let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
-    let layout = format!("{{\"width\": 300, \"open\": {{\"Intersections\": true, {folded}}}}}");
-    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    let layout = format!(
+        "{{\"welcomed\": true, \"width\": 300, \"open\": {{\"Intersections\": true, {folded}}}}}"
+    );
     std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
                 --set window.still_samples=1 --shadows off";
@@ -342,8 +344,8 @@ fn trees_are_looked_at() {
     // All sections but this one are folded.
     let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
     let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
-    let layout = format!("{{\"width\": 300, \"open\": {{\"Trees\": true, {folded}}}}}");
-    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    let layout =
+        format!("{{\"welcomed\": true, \"width\": 300, \"open\": {{\"Trees\": true, {folded}}}}}");
     std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
                 --set window.still_samples=1 --shadows off --leaf-cutoff 1";
@@ -464,6 +466,9 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     display.press("ctrl+q");
     let status = canopy.0.wait().unwrap();
     assert!(status.success());
+    let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
+    let last = stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with("wrote all.json ("), "{stderr}");
     let trace = std::fs::read(display.path("all.json")).unwrap();
     let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();

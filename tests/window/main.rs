@@ -146,7 +146,8 @@ fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
     );
 }
 
-/// A click on a section's title folds it for the next run too. A run that counts frames keeps nothing.
+/// A click on a section's title folds it for the next run too, and Escape dismisses the card for the first one. A run
+/// that counts frames keeps nothing.
 #[test]
 fn the_panel_keeps_its_foldings_between_runs() {
     let display = Display::start();
@@ -170,7 +171,13 @@ fn the_panel_keeps_its_foldings_between_runs() {
     };
     let (open, canopy) = run("{");
     display.xdotool(&["mousemove", "340", "132", "click", "1"]);
-    display.settled("a folded section", |now| *now != open);
+    let welcoming = display.settled("a folded section", |now| *now != open);
+    // The card with the first keys goes, and does not come back. Before that, Escape leaves the title that was clicked.
+    display.press("Escape");
+    display.press("Escape");
+    let welcomed = display.settled("no card", |now| *now != welcoming);
+    let foot = |picture: &Screenshot| picture.pixels[400 * 800..][..300].to_vec();
+    assert!(foot(&welcomed) != foot(&welcoming), "no card was there");
     drop(canopy);
     let text = std::fs::read_to_string(&kept).unwrap();
     assert!(text.contains("\"Shadows\": false"), "{text}");
@@ -178,6 +185,7 @@ fn the_panel_keeps_its_foldings_between_runs() {
     let (folded, _canopy) = run(&text);
     let row = |picture: &Screenshot| picture.pixels[150 * 800 + 320..][..310].to_vec();
     assert!(row(&folded) != row(&open), "the section is open again");
+    assert!(foot(&folded) == foot(&welcomed), "the card is back");
 }
 
 #[test]
@@ -416,6 +424,90 @@ fn files_are_found_without_a_file_dialog() {
         assert!(start.elapsed() < PATIENCE, "recent files are not listed");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// What the window shows at rest is what it saves, what `canopy render` draws, and what that makes of the saved picture: in
+/// the studio, whose shadows take many samples, with as many as its noise asks for.
+#[test]
+fn the_window_at_rest_and_render_show_the_same_picture() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --set environment.source=auto --size 320x200";
+    let settings = " --set window.panel=false --set window.axes=false";
+    let words: Vec<_> = line.split(' ').chain(settings.split_whitespace()).collect();
+    let canopy = display.canopy(&words);
+    display.focus("scene.obj");
+    let shown = display.settled("the scene", Screenshot::is_drawn);
+    display.press("F12");
+    let pictures = || {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names
+            .filter(|name| name.ends_with(".png"))
+            .collect::<Vec<_>>()
+    };
+    let start = Instant::now();
+    while pictures().is_empty() {
+        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(canopy);
+    let saved = pictures().remove(0);
+    let run = |arguments: &str| {
+        let words: Vec<_> = arguments.split(' ').collect();
+        let words: Vec<_> = words
+            .iter()
+            .map(|word| word.replace("SAVED", &saved))
+            .collect();
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        assert!(
+            display.canopy(&words).0.wait().unwrap().success(),
+            "{arguments}"
+        );
+    };
+    run(&format!("render {line} -o render.png --stats s.json"));
+    run("render --from SAVED -o from.png --set environment.source=auto");
+    let pixels = |name: &str| image::open(display.path(name)).unwrap().to_rgb8();
+    let of_window = pixels(&saved);
+    assert_eq!(of_window.dimensions(), (320, 200));
+    let most = |other: &image::RgbImage| {
+        let pairs = of_window.as_raw().iter().zip(other.as_raw());
+        pairs.map(|(a, b)| a.abs_diff(*b)).max().unwrap()
+    };
+    let of_screen = image::RgbImage::from_fn(320, 200, |x, y| {
+        image::Rgb(shown.pixels[y as usize * shown.width + x as usize])
+    });
+    assert!(most(&of_screen) <= 1, "the screen: {}", most(&of_screen));
+    for name in ["render.png", "from.png"] {
+        let other = most(&pixels(name));
+        assert!(other <= 1, "{name}: {other}");
+    }
+    let stats = std::fs::read(display.path("s.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
+    let samples = stats["samples"].as_u64().unwrap();
+    assert!((12..=64).contains(&samples), "{samples}");
+}
+
+/// Keys that come faster than frames go to what has the keyboard once those before them have taken effect: Escape closes the
+/// palette, F2 opens it again, and what is typed then is no key of the scene.
+#[test]
+fn keys_keep_their_order_on_slow_frames() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 640x480 --set window.panel=false --set window.still_samples=1 --sun -0.4,-1,-0.3 \
+                --set sun.angle=0";
+    let _canopy = display.canopy(&line.split_whitespace().collect::<Vec<_>>());
+    let first = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    display.press("F2");
+    let open = display.settled("the palette", |now| *now != first);
+    // Without a pause: all of them come before the next frame.
+    let keys = ["key", "--delay", "0", "Escape", "F2", "1", "1", "1"];
+    assert!(display.xdotool(&keys));
+    let typed = display.settled("an entry", |now| *now != open && *now != first);
+    display.press("Escape");
+    let closed = display.settled("the scene alone", |now| *now != typed);
+    assert!(closed == first, "what was typed has changed the scene");
 }
 
 /// A setting is typed in the palette and taken back; a picture is opened again as it was made; the picture

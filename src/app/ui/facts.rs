@@ -27,6 +27,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) fast_rays: bool,
     /// Rendered size of the last frame over the window's.
     pub(in crate::app) render_scale: f32,
+    /// What moving costs, where the picture is coarser than at rest.
+    pub(in crate::app) moving: Option<Moving>,
     /// Pixels that are traced and shaded.
     pub(in crate::app) size: [u32; 2],
     /// Samples that the still picture has, and is to have.
@@ -39,6 +41,15 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) pose: Option<&'a Pose>,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,
+}
+
+/// What a picture pays for moving.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) struct Moving {
+    /// Rendered size over that at rest.
+    pub(in crate::app) scale: f32,
+    /// Whether its frames take longer than they should all the same.
+    pub(in crate::app) is_late: bool,
 }
 
 /// How far a load has come.

@@ -5,6 +5,7 @@ mod browser;
 #[cfg(test)]
 mod checker;
 mod compare;
+mod export;
 mod facts;
 mod floating;
 mod fold;
@@ -35,9 +36,10 @@ mod textures;
 mod timeline;
 mod tree_card;
 mod values;
+mod welcome;
 
 pub(super) use browser::{Answer, show as show_browser};
-pub(super) use facts::{Facts, LoadProgress};
+pub(super) use facts::{Facts, LoadProgress, Moving};
 pub(super) use style::set_style;
 
 use super::state::State;
@@ -70,6 +72,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     axes::show(ui.ctx(), room, state);
     textures::show(ui.ctx(), room, state);
     offers::show(ui.ctx(), room, state);
+    welcome::show(ui.ctx(), room, state);
+    export::show(ui.ctx(), room, state, facts);
     tree_card::show(ui.ctx(), room, state, facts);
     overlay::show(ui.ctx(), room, state, facts);
     palette::show(ui.ctx(), state);

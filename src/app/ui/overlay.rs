@@ -1,14 +1,14 @@
 //! What floats over the scene: progress, messages, and a hint while no scene is shown.
 
 use super::{
-    facts::{Facts, LoadProgress},
+    facts::{Facts, LoadProgress, Moving},
     floating::{MARGINS, floating, wide},
     help,
     legend::{histogram, legend},
     style::{card, digits},
 };
 use crate::{
-    app::{keys::Action, state::State},
+    app::{channels, keys::Action, state::State},
     output::numbers::{percent, significant},
     render::Channel,
 };
@@ -47,13 +47,13 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
             &format!("Drop a glTF or OBJ file here{or_press}"),
         );
     }
-    if facts.rendering {
+    if let Some(text) = header(state, facts) {
         // The corners have the names of the sides of a comparison.
         let place = match state.compare.told.is_shown {
             true => (room.center_top(), Align2::CENTER_TOP),
             false => (room.left_top(), Align2::LEFT_TOP),
         };
-        corner(ctx, "rendering", place, "rendering…");
+        corner(ctx, "header", place, &text);
     }
     let stage = state.stage.as_ref();
     let ground = stage.and_then(|stage| stage.ground(state.config.scene.ground));
@@ -74,6 +74,41 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         deviation(ctx, room, range, state);
     }
     notice(ctx, room, state);
+}
+
+/// One line on what the picture is.
+fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
+    let channel = (state.channel != Channel::Lit).then(|| channels::title(state.channel));
+    let told = channel.into_iter().chain(doing(state, facts));
+    let told: Vec<_> = told.collect();
+    (!told.is_empty()).then(|| told.join(" · "))
+}
+
+/// One line on what the window does.
+fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
+    if let Some(Moving { scale, is_late }) = facts.moving {
+        let share = match scale == 0.5 {
+            true => "1/2".into(),
+            false => format!("{:.0} %", 100.0 * scale),
+        };
+        let late = if is_late {
+            ", slower than window.frame_ms"
+        } else {
+            ""
+        };
+        return Some(format!("moving: {share} resolution{late}"));
+    }
+    if facts.rendering {
+        return Some("rendering…".into());
+    }
+    if let Some(text) = state.export.told() {
+        return Some(text);
+    }
+    let keys = state.keymap.keys_of(Action::Play);
+    (state.is_paused_still && !state.playing).then(|| match keys.is_empty() {
+        true => "paused, because there is no GPU".into(),
+        false => format!("paused, because there is no GPU: {keys} plays"),
+    })
 }
 
 /// What the colours of a deviation mean, in metres, and the figures of all that is shown.

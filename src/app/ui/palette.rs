@@ -44,16 +44,18 @@ pub(super) fn show(ctx: &Context, state: &mut State) {
             ui.set_max_height(size.y - 24.0);
             chosen = contents(ui, palette);
         });
-    if let Some(row) = chosen {
-        // What is done finds the keyboard free, as that of the panel does.
+    let closes = chosen.is_some() || shown.should_close();
+    if closes {
+        state.palette = None;
+        // What comes next finds the keyboard free.
         ctx.memory_mut(|memory| {
             if let Some(field) = memory.focused() {
                 memory.surrender_focus(field);
             }
         });
+    }
+    if let Some(row) = chosen {
         state.run_command(row);
-    } else if shown.should_close() {
-        state.palette = None;
     }
 }
 

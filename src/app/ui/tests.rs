@@ -230,6 +230,7 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
         }),
         fast_rays: false,
         render_scale: 0.5,
+        moving: None,
         size: [1280, 720],
     }
 }

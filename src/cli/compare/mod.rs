@@ -33,7 +33,7 @@ pub struct CompareArgs {
     #[arg(value_name = "A")]
     pub a: Option<PathBuf>,
     /// What it is compared with; without, the scene A with the settings of --with
-    #[arg(value_name = "B", required_unless_present_any = ["with", "reference"])]
+    #[arg(value_name = "B")]
     pub b: Option<PathBuf>,
     /// B is the scene A by paths of light, with the exposure of A
     #[arg(long, conflicts_with = "b", help_heading = "Reference")]
@@ -148,6 +148,13 @@ fn pixels_per_degree(text: &str) -> Result<f32, String> {
 pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     if args.look.deviation.is_some() {
         return usage("--deviation: there is no channel in a comparison".into());
+    }
+    if args.b.is_none() && args.with.is_empty() && !args.reference {
+        let a = args.a.as_ref();
+        let a = a.map_or("the built-in scene".into(), |a| a.display().to_string());
+        return usage(format!(
+            "nothing to compare {a} with: name B, or add --with KEY=VALUE or --reference"
+        ));
     }
     args.look.apply(&mut config, "output.size")?;
     args.time.apply(&mut config)?;

@@ -157,9 +157,8 @@ pub(super) fn sides(
     for set in with {
         other.set_text("--with", set)?;
     }
-    let side = |file: Option<&Path>, with: &[String], picture, mut config| {
-        every_adapter::choose(&mut config);
-        let scene = || Source::Scene(Box::new(config));
+    let side = |file: Option<&Path>, with: &[String], picture, config: Config| {
+        let scene = || Source::Scene(Box::new(config.settled()));
         Side {
             name: Name {
                 file: file.map(Path::to_owned),

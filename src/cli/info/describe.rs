@@ -88,6 +88,7 @@ pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
 fn up(scene: &Scene, wanted: UpAxis) -> Value {
     let (from, why) = match (wanted, scene.up) {
         (UpAxis::Auto, UpHint::Stated(_)) => ("file", ", stated by the file".to_owned()),
+        (UpAxis::Auto, UpHint::Stands(_)) => ("base", ", on which it stands".to_owned()),
         (UpAxis::Auto, UpHint::Likely(axis)) => {
             let hint = format!(
                 "; the shape stands on its base with scene.up={}",

@@ -86,7 +86,7 @@ pub struct RenderArgs {
     /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
-    /// Mean of N draws, jittered within the pixels [default: 1]
+    /// Mean of N draws; without, until it is clean, or of 8 in a sequence
     #[arg(
         long,
         value_name = "N",
@@ -275,6 +275,9 @@ impl RenderArgs {
         self.time.apply(config)?;
         if let Some(fps) = self.fps {
             config.set("--fps", "output.fps", fps)?;
+        }
+        if let Some(samples) = self.samples {
+            config.set("--samples", "output.samples", i64::from(samples))?;
         }
         if let Some(paths) = self.paths {
             config.set("--paths", "image.mode", "path")?;

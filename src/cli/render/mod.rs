@@ -4,6 +4,7 @@ mod args;
 mod checkpoint;
 mod outputs;
 mod part;
+mod samples;
 mod stats;
 mod video;
 
@@ -37,6 +38,7 @@ use crate::{
 };
 use checkpoint::Checkpoint;
 use outputs::{Output, Written, check_lights, outputs};
+use samples::Samples;
 use stats::Times;
 use std::{
     collections::BTreeSet,
@@ -83,7 +85,8 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         video.is_some(),
     )?;
     check_shares(args, &config, video.is_some())?;
-    let mut samples = 0..config.paths.samples;
+    let mut paths = 0..config.paths.samples;
+    let samples = Samples::new(&config, video.is_some() || framed != Some(1));
     let is_one = frames.as_ref().is_some_and(|frames| frames.len() == 1);
     let writes_part = args.part.is_some() && is_one;
     if writes_part && config.image.mode != ImageMode::Path {
@@ -93,7 +96,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     }
     match (args.part, &mut frames) {
         (Some(part), Some(frames)) if frames.len() > 1 => *frames = part.share(frames, "frames")?,
-        (Some(part), _) => samples = part.share(&samples, "samples")?,
+        (Some(part), _) => paths = part.share(&paths, "samples")?,
         (None, _) => {}
     }
     if args.skip_existing
@@ -106,7 +109,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     if let Some(path) = &args.profile {
         profile::check(path)?;
     }
-    every_adapter::choose(&mut config);
+    config = config.settled();
     let report = Report::new(quiet);
     let gpu = every_adapter::open(&report, &config)?;
     // A sequence is framed once, for all of its pictures.
@@ -148,8 +151,8 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         frames: frames.unwrap_or_else(|| 0..frames_of_clip(&offscreen)),
         skips: args.skip_existing,
         route: route(&mut offscreen, args, path),
-        samples: args.samples.unwrap_or(1),
-        paths: samples,
+        samples,
+        paths,
         part: args.part.filter(|_| writes_part).unwrap_or(Part::WHOLE),
         writes_part,
         contents,
@@ -164,7 +167,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     let mut video = video
         .map(|file| file.start(size, offscreen.config.output.fps))
         .transpose()?;
-    let (stats, mut written) = draw(
+    let (samples, stats, mut written) = draw(
         &mut offscreen,
         &sequence,
         &outputs,
@@ -174,7 +177,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     )?;
     if let Some(video) = video {
         report.line.stage("encoding the video");
-        let draws = sequence.frames.len() as u64 * u64::from(sequence.samples);
+        let draws = sequence.frames.len() as u64 * u64::from(sequence.samples.most);
         // A reader that has gone away has cancelled it.
         let goes_on = || match args.progress {
             true => tell(draws, draws),
@@ -185,7 +188,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     }
     offscreen.gpu.save_pipelines();
     if let Some(path) = &args.stats {
-        stats::write(path, &offscreen, &stats, &times, args.samples.unwrap_or(1))?;
+        stats::write(path, &offscreen, &stats, &times, samples)?;
     }
     if let (Some(path), Some(history)) = (&args.profile, &offscreen.profile) {
         profile::write(path, history.frames(), &offscreen.gpu.info.name)?;
@@ -200,7 +203,7 @@ struct Sequence {
     /// Whether pictures that are there are left as they are.
     skips: bool,
     route: Route,
-    samples: u32,
+    samples: Samples,
     /// Which samples of paths are traced.
     paths: Range<u32>,
     /// Which part of the whole they are.
@@ -319,7 +322,7 @@ fn route(offscreen: &mut Offscreen, args: &RenderArgs, path: Option<CameraPath>)
     }
 }
 
-/// Draws the sequence and writes its pictures. Returns the figures of its last frame.
+/// Draws the sequence and writes its pictures. Returns the samples of its last picture and the figures of its last frame.
 fn draw(
     offscreen: &mut Offscreen,
     sequence: &Sequence,
@@ -327,15 +330,15 @@ fn draw(
     mut video: Option<&mut Video>,
     times: &mut Times,
     report: &Report,
-) -> Result<(FrameStats, Written)> {
+) -> Result<(u32, FrameStats, Written)> {
     let animation = &offscreen.config.animation;
     let (start, step) = (
         animation.time,
         animation.speed / offscreen.config.output.fps,
     );
     let mut written = Written::default();
-    let mut stats = FrameStats::default();
-    let (frames, count) = (sequence.frames.len() as u32, sequence.samples);
+    let (mut samples, mut stats) = (1, FrameStats::default());
+    let frames = sequence.frames.len() as u32;
     let mut checkpoint = sequence.checkpoint();
     let mut stages = Stages::default();
     report.line.stage("compiling shaders");
@@ -376,37 +379,15 @@ fn draw(
                 checkpoint.remove()?;
             }
             stages.write_ms += writing.ms();
-        }
-        let draws = if offscreen.traces_paths() { 0 } else { count };
-        for index in 0..draws {
-            let sample = FrameSample::of(index, count);
-            stages.compile_ms += offscreen.compile(&moment, sample)?;
-            let done = u64::from(number) * u64::from(count) + u64::from(index);
-            let total = u64::from(frames) * u64::from(count);
-            report
-                .line
-                .step(done, total, step_text([number, frames], [index, count]));
-            let drawing = Stopwatch::new();
-            let drawn = offscreen.draw(&moment, sample)?;
-            // The time that reading channels back takes is not the frame's.
-            stats = offscreen.stats().clone();
-            if sequence.tells {
-                tell(done + 1, total)?;
-            }
-            times.add(&drawn, &stats.passes);
-            stages.draw_ms += drawing.ms();
-            if (frame, index) == (0, 0) {
-                check_lights(outputs, stats.lights)?;
-            }
-            let writing = Stopwatch::new();
-            for output in outputs
-                .iter()
-                .filter(|output| output.is_ready(index, count))
-            {
-                let shown = sequence.made_of.shown(offscreen, &moment, count);
-                output.write(offscreen, frame, shown, None, &mut written)?;
-            }
-            stages.write_ms += writing.ms();
+        } else {
+            (samples, stats) = draw_samples(
+                offscreen,
+                sequence,
+                (&moment, [number, frames]),
+                (frame, outputs, &mut written),
+                (times, &mut stages),
+                report,
+            )?;
         }
         if let Some(video) = &mut video {
             let writing = Stopwatch::new();
@@ -414,8 +395,63 @@ fn draw(
             stages.write_ms += writing.ms();
         }
     }
-    stages.log(frames, count);
-    Ok((stats, written))
+    stages.log(frames, samples);
+    Ok((samples, stats, written))
+}
+
+/// Draws the samples of a picture, and writes `outputs` as its number `frame`. Returns how many there are, and the
+/// figures of the last one.
+fn draw_samples(
+    offscreen: &mut Offscreen,
+    sequence: &Sequence,
+    (moment, [number, frames]): (&Moment, [u32; 2]),
+    (frame, outputs, written): (u32, &[Output], &mut Written),
+    (times, stages): (&mut Times, &mut Stages),
+    report: &Report,
+) -> Result<(u32, FrameStats)> {
+    let samples = sequence.samples;
+    let mut write = |offscreen: &mut Offscreen, drawn, is_last, stages: &mut Stages| {
+        let writing = Stopwatch::new();
+        for output in outputs.iter().filter(|o| o.is_of_last_sample() == is_last) {
+            let shown = sequence.made_of.shown(offscreen, moment, drawn);
+            output.write(offscreen, frame, shown, None, written)?;
+        }
+        stages.write_ms += writing.ms();
+        Result::Ok(())
+    };
+    let mut drawn = 0;
+    loop {
+        let sample = samples.at(drawn);
+        stages.compile_ms += offscreen.compile(moment, sample)?;
+        let before = u64::from(number) * u64::from(samples.most) + u64::from(drawn);
+        let total = u64::from(frames) * u64::from(samples.most);
+        let text = (samples.most > 1).then(|| samples.text(drawn));
+        report
+            .line
+            .step(before, total, step_text([number, frames], text));
+        let drawing = Stopwatch::new();
+        let took = offscreen.draw(moment, sample)?;
+        drawn += 1;
+        let is_done = samples.are_enough(offscreen, drawn)?;
+        // The time that reading channels back takes is not the frame's.
+        let stats = offscreen.stats().clone();
+        if sequence.tells {
+            let is_early = is_done && drawn < samples.most;
+            tell(before + 1, if is_early { before + 1 } else { total })?;
+        }
+        times.add(&took, &stats.passes);
+        stages.draw_ms += drawing.ms();
+        if drawn == 1 {
+            if frame == 0 {
+                check_lights(outputs, stats.lights)?;
+            }
+            write(offscreen, drawn, false, stages)?;
+        }
+        if is_done {
+            write(offscreen, drawn, true, stages)?;
+            return Ok((drawn, stats));
+        }
+    }
 }
 
 /// Traces the paths of a picture. Returns the figures of its last draw.
@@ -441,7 +477,8 @@ fn draw_paths(
         let before = draws.done;
         let of_all = |done| u64::from(frame) * u64::from(wanted) + u64::from(done);
         let total = u64::from(frames) * u64::from(wanted);
-        let text = step_text([frame, frames], [before, wanted]);
+        let text = (wanted > 1).then(|| format!("sample {} of {wanted}", before + 1));
+        let text = step_text([frame, frames], text);
         report.line.step(of_all(before), total, text);
         let drawing = Stopwatch::new();
         let drawn = draws.draw(offscreen, moment)?;
@@ -523,17 +560,13 @@ impl Stages {
 }
 
 /// "frame 3 of 60, sample 2 of 16", without what there is one of.
-fn step_text([frame, frames]: [u32; 2], [sample, samples]: [u32; 2]) -> String {
-    let of = |what: &str, index: u32, count: u32| format!("{what} {} of {count}", index + 1);
-    match (frames, samples) {
-        (1, 1) => "drawing".into(),
-        (1, _) => of("sample", sample, samples),
-        (_, 1) => of("frame", frame, frames),
-        _ => format!(
-            "{}, {}",
-            of("frame", frame, frames),
-            of("sample", sample, samples)
-        ),
+fn step_text([frame, frames]: [u32; 2], sample: Option<String>) -> String {
+    let of_frames = format!("frame {} of {frames}", frame + 1);
+    match (frames, sample) {
+        (1, None) => "drawing".into(),
+        (1, Some(sample)) => sample,
+        (_, None) => of_frames,
+        (_, Some(sample)) => format!("{of_frames}, {sample}"),
     }
 }
 
@@ -557,10 +590,19 @@ mod tests {
 
     #[test]
     fn steps_name_what_there_are_several_of() {
-        assert_eq!(step_text([0, 1], [0, 1]), "drawing");
-        assert_eq!(step_text([0, 1], [1, 16]), "sample 2 of 16");
-        assert_eq!(step_text([2, 60], [0, 1]), "frame 3 of 60");
-        let both = step_text([2, 60], [1, 16]);
+        let sample = |until_clean| {
+            Some(
+                Samples {
+                    most: 16,
+                    until_clean,
+                }
+                .text(1),
+            )
+        };
+        assert_eq!(step_text([0, 1], None), "drawing");
+        assert_eq!(step_text([0, 1], sample(true)), "sample 2 of at most 16");
+        assert_eq!(step_text([2, 60], None), "frame 3 of 60");
+        let both = step_text([2, 60], sample(false));
         assert_eq!(both, "frame 3 of 60, sample 2 of 16");
     }
 }

@@ -375,13 +375,10 @@ impl Output {
         }
     }
 
-    /// Whether it is written after this sample of `count`. The mean of two mesh numbers is a third mesh's, so
-    /// channels are those of the first sample.
-    pub(super) fn is_ready(&self, index: u32, count: u32) -> bool {
-        match self.channel {
-            Channel::Lit | Channel::Ambient => index + 1 == count,
-            _ => index == 0,
-        }
+    /// Whether it is written after the last sample. The mean of two mesh numbers is a third mesh's, so channels are
+    /// those of the first sample.
+    pub(super) fn is_of_last_sample(&self) -> bool {
+        matches!(self.channel, Channel::Lit | Channel::Ambient)
     }
 }
 

@@ -137,6 +137,7 @@ pub(super) fn write(
         "adapter": adapter_json(&offscreen.gpu.info),
         "size": offscreen.config.output.size,
         "samples": samples,
+        "noise": stats.noise.filter(|noise| noise.frames == samples).map(|noise| noise.levels),
         "scene": info::counts(&offscreen.scene),
         "pictures": times.pictures_json(),
         "frames": times.frames_json(),

@@ -22,11 +22,12 @@ const BRADFORD: DMat3 = DMat3::from_cols(
 );
 
 /// The matrix from linear colours with these primaries to linear Rec. 709, adapted to its white; `None` where
-/// they are the same.
+/// they are the same. All zeros, which Photoshop writes, tell nothing.
 pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
     let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < TOLERANCE;
     let pairs = from.as_flattened().iter().zip(REC_709.as_flattened());
-    if pairs.into_iter().all(is_near) {
+    let is_untold = from.as_flattened().iter().all(|number| *number == 0.0);
+    if is_untold || pairs.into_iter().all(is_near) {
         return Ok(None);
     }
     let fault = || {
@@ -141,6 +142,7 @@ mod tests {
             REC_709,
             REC_709.map(|xy| xy.map(|c| f64::from(c as f32))),
             rounded,
+            [[0.0; 2]; 4],
         ] {
             assert_eq!(to_rec709(&from).unwrap(), None);
         }
@@ -149,7 +151,6 @@ mod tests {
     #[test]
     fn primaries_that_span_no_colors_are_refused() {
         let mut broken = vec![
-            [[0.0; 2]; 4],
             [[0.3; 2]; 4],
             [[0.1, 0.1], [0.2, 0.2], [0.3, 0.3], [0.2, 0.2]],
             // White outside.

@@ -202,6 +202,25 @@ impl Viewpoint {
         -self.world_from_view.z_axis.truncate()
     }
 
+    /// This view, which holds `points`, unless it is hardly closer to them than `other`.
+    pub(in crate::scene) fn or_if_not_closer(self, other: Self, points: &[Vec3]) -> Self {
+        /// Share of the distance that it has to be closer than.
+        const CLOSER: f32 = 0.92;
+        let middle = Aabb::of(points.iter().copied()).center();
+        let [own, others] = [self, other].map(|view| view.eye().distance(middle));
+        if own < CLOSER * others { self } else { other }
+    }
+
+    /// Whether `point` lies in a picture of this `aspect`, if nothing hides it.
+    pub fn sees(&self, point: Vec3, aspect: f32) -> bool {
+        let seen = self.world_from_view.inverse().transform_point3(point);
+        let half_height = match self.projection {
+            Projection::Perspective { fov_y } => -seen.z * (fov_y * 0.5).tan(),
+            Projection::Orthographic { half_height } => half_height,
+        };
+        seen.z < 0.0 && seen.y.abs() < half_height && seen.x.abs() < aspect * half_height
+    }
+
     /// Near and far planes in metres that enclose `bounds`, with room for what moves a little out of them.
     ///
     /// `focus` is the distance in metres to the point that is looked at, which is never clipped. Nor is

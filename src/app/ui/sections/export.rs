@@ -15,7 +15,7 @@ use crate::{
 };
 use egui::{DragValue, RichText, Ui};
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app::ui) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.export.progress.is_some();
     settings(ui, state, edits);
     let frames = state.exported_frames();
@@ -28,16 +28,18 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         let button = ui.add_enabled(is_running || why.is_none(), button);
         let tip = "Starts, or ends after the picture that is being drawn";
         let button = button.on_hover_text(tip);
+        if std::mem::take(&mut state.export.takes_keyboard) {
+            button.request_focus();
+        }
         if button
             .on_disabled_hover_text(why.unwrap_or_default())
             .clicked()
         {
-            state.actions.push(Action::Export);
+            state.actions.push(Action::StartExport);
         }
         match state.export.progress {
-            Some([done, total, frames]) => {
-                let frame = (done * frames / total + 1).min(frames);
-                let text = format!("frame {frame} of {frames}");
+            Some([done, total, _]) => {
+                let text = state.export.told().unwrap_or_default();
                 ui.add(egui::ProgressBar::new(done as f32 / total as f32).text(text));
             }
             None => {

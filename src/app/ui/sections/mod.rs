@@ -30,6 +30,7 @@ mod trees;
 mod view;
 mod volumes;
 
+pub(super) use export::show as export;
 pub(super) use lab::heat_words;
 pub(super) use trees::{cost_ends, depth_ends};
 

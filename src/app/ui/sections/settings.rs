@@ -4,6 +4,7 @@ use crate::{
     app::{
         command_line::command_line,
         keys::Action,
+        pictures::told,
         state::{State, counted},
         ui::{
             facts::Facts,
@@ -89,7 +90,7 @@ fn save(state: &mut State) {
         Ok((_, 0)) => state.notify("your config.toml has these values already"),
         Ok((path, count)) => {
             let count = counted(count as u64, "setting");
-            state.notify(format!("{count} saved in {}", path.display()));
+            state.notify(format!("{count} saved in {}", told(&path)));
         }
         Err(error) => state.fail("The settings could not be saved", error.to_string()),
     }

@@ -3,6 +3,7 @@
 use super::bookmarks;
 use crate::{
     app::{
+        channels::{meaning, title},
         keys::Action,
         state::{State, counted},
         ui::{
@@ -216,53 +217,4 @@ fn render_scale(ui: &mut Ui, window: &mut Window, facts: &Facts<'_>, edits: &mut
         let [width, height] = facts.size;
         ui.weak(format!("{width}×{height}"));
     });
-}
-
-/// A channel's name in the list.
-fn title(channel: Channel) -> String {
-    match channel {
-        Channel::Lit => "lit picture".into(),
-        Channel::Cost => "cost of rays".into(),
-        Channel::Ambient => "ambient visibility".into(),
-        Channel::Bounced => "bounced light".into(),
-        Channel::Reflection => "reflected radiance".into(),
-        Channel::ReflectionDistance => "reflection distance".into(),
-        Channel::ReflectionTiles => "reflection tiles".into(),
-        Channel::Lab => "laboratory".into(),
-        Channel::Scattered => "scattered light".into(),
-        other => other.name().into(),
-    }
-}
-
-fn meaning(channel: Channel) -> &'static str {
-    match channel {
-        Channel::Lit => "The finished picture",
-        Channel::Position => "World position in metres",
-        Channel::Normal => "World normal, as shaded",
-        Channel::Albedo => "Base colour",
-        Channel::Roughness => "Perceptual roughness",
-        Channel::Metallic => "Metalness",
-        Channel::Occlusion => "Ambient occlusion of the material",
-        Channel::Emissive => "Emitted radiance",
-        Channel::Depth => "Distance along the view axis",
-        Channel::Mesh => "A colour for each mesh",
-        Channel::Material => "A colour for each material",
-        Channel::Shadow => "Where the first light is visible",
-        Channel::Cost => "Nodes and triangles that the rays of a pixel visit, as a heat map",
-        Channel::Ambient => "How much of the environment a point sees",
-        Channel::Bounced => "Radiance of lights that surfaces around a point send on to it",
-        Channel::Motion => {
-            "How far a point has moved in the picture since the last frame, 32 pixels at most"
-        }
-        Channel::Reflection => "Radiance that rays have found for glossy surfaces",
-        Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
-        Channel::Deviation => "Signed distance from the file of the section Deviation",
-        Channel::Intersections => {
-            "Orange where a triangle passes through one of another mesh. Shift+I"
-        }
-        Channel::Lab => "Rays through a structure of the section Laboratory",
-        Channel::Transmittance => "What fog and volumes let through of what is seen",
-        Channel::Scattered => "Radiance that fog and volumes add to what is seen",
-        Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
-    }
 }

@@ -1,0 +1,51 @@
+//! The card that exports pictures or a video.
+
+use super::{
+    facts::Facts,
+    floating::{MARGINS, wide},
+    rows::Edits,
+    sections,
+    style::card,
+};
+use crate::app::state::State;
+use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
+
+/// Width of the card in points.
+const WIDTH: f32 = 300.0;
+
+/// Shows the card where it is open.
+pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
+    if !state.export.is_open {
+        return;
+    }
+    let mut edits = Edits {
+        changes: state.changes.between(&state.initial, &state.config),
+        reset: Vec::new(),
+        sought: None,
+        found: None,
+    };
+    let room = wide(ctx, room, WIDTH + MARGINS);
+    let mut is_closed = false;
+    Area::new(Id::unique("export"))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(room.center_top() + Vec2::new(0.0, 8.0))
+        .constrain_to(room)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            card(ui.visuals()).show(ui, |ui| {
+                ui.set_width(WIDTH.min(room.width() - MARGINS));
+                ui.horizontal(|ui| {
+                    ui.label(RichText::new("Export").strong());
+                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                        is_closed = ui.button("Close").on_hover_text("Esc").clicked();
+                    });
+                });
+                sections::export(ui, state, facts, &mut edits);
+            });
+        });
+    for key in edits.reset {
+        state.reset(key);
+    }
+    state.export.is_open &= !is_closed;
+}

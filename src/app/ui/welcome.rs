@@ -1,0 +1,50 @@
+//! A card for people who open the window for the first time: five things, and then it never comes back.
+
+use super::style::card;
+use crate::{
+    app::{keys::Action, state::State},
+    config::ShadowMode,
+};
+use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
+
+/// Shows the card at the foot of the scene's part of the window, unless it was dismissed once.
+pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
+    if !state.welcomes() {
+        return;
+    }
+    let keys = |action: Action| state.keymap.keys_of(action);
+    let shadows = [ShadowMode::Off, ShadowMode::Map, ShadowMode::Rays];
+    let shadows = shadows.map(|mode| keys(Action::Shadows(mode))).join(" ");
+    let lines = [
+        ("drag, wheel".to_owned(), "orbit, zoom"),
+        (keys(Action::Play), "play or pause the clip"),
+        (shadows, "shadows off, by maps, by rays"),
+        (keys(Action::Compare), "compare two settings"),
+        (keys(Action::Help), "all keys"),
+    ];
+    let mut is_read = false;
+    Area::new(Id::unique("welcome"))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_BOTTOM)
+        .fixed_pos(room.center_bottom() - Vec2::new(0.0, 10.0))
+        .constrain_to(room)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            card(ui.visuals()).show(ui, |ui| {
+                egui::Grid::new("welcome")
+                    .spacing([14.0, 4.0])
+                    .show(ui, |ui| {
+                        for (keys, what) in &lines {
+                            ui.label(RichText::new(keys).strong());
+                            ui.label(*what);
+                            ui.end_row();
+                        }
+                    });
+                ui.vertical_centered(|ui| {
+                    let tip = "This card does not come back (Esc)";
+                    is_read = ui.button("Got it").on_hover_text(tip).clicked();
+                });
+            });
+        });
+    state.layout.welcomed |= is_read;
+}

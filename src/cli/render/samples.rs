@@ -1,0 +1,74 @@
+//! How many samples the pictures have.
+
+use crate::{
+    Result,
+    cli::offscreen::Offscreen,
+    config::{Antialias, Config},
+    render::{FrameSample, Noise, frame_sample::is_estimated_after, noise},
+};
+
+/// Samples of each picture of a sequence: as many for all, or their noise would differ.
+const OF_SEQUENCE: u32 = 8;
+
+/// How many samples a picture has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Samples {
+    /// At most.
+    pub(super) most: u32,
+    /// Whether it is done as soon as it is clean.
+    pub(super) until_clean: bool,
+}
+
+impl Samples {
+    /// Those of the settings. Without anti-aliasing a pixel shows the point in its middle, as in the window.
+    pub(super) fn new(config: &Config, is_sequence: bool) -> Self {
+        let (most, until_clean) = match config.output.samples {
+            0 if config.image.antialias == Antialias::Off => (1, false),
+            0 if is_sequence => (OF_SEQUENCE, false),
+            0 => (noise::MOST_SAMPLES, true),
+            samples => (samples, false),
+        };
+        Self { most, until_clean }
+    }
+
+    /// Sample `index` of the picture.
+    pub(super) fn at(self, index: u32) -> FrameSample {
+        match self.until_clean {
+            true => FrameSample::until_clean(index, self.most),
+            false => FrameSample::of(index, self.most),
+        }
+    }
+
+    /// Whether the first `drawn` samples are enough; they were drawn last.
+    pub(super) fn are_enough(self, offscreen: &mut Offscreen, drawn: u32) -> Result<bool> {
+        let is_clean = is_estimated_after(drawn) && offscreen.noise()?.is_some_and(Noise::is_clean);
+        Ok(drawn >= self.most || self.until_clean && is_clean)
+    }
+
+    /// "sample 2 of 16".
+    pub(super) fn text(self, index: u32) -> String {
+        let of = if self.until_clean { "of at most" } else { "of" };
+        format!("sample {} {of} {}", index + 1, self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_picture_is_drawn_until_it_is_clean_and_a_sequence_has_a_fixed_count() {
+        let mut config = Config::default();
+        let of = |config: &Config, is_sequence| {
+            let samples = Samples::new(config, is_sequence);
+            (samples.most, samples.until_clean)
+        };
+        assert_eq!(of(&config, false), (64, true));
+        assert_eq!(of(&config, true), (8, false));
+        config.output.samples = 3;
+        assert_eq!(of(&config, false), (3, false));
+        assert_eq!(of(&config, true), (3, false));
+        (config.output.samples, config.image.antialias) = (0, Antialias::Off);
+        assert_eq!(of(&config, false), (1, false));
+    }
+}

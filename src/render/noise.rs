@@ -1,0 +1,206 @@
+//! `noise`: how far the mean of a supersampled picture may still be from where it leads, from how it changed since it
+//! had fewer frames.
+
+use super::{
+    frame_sample::{FrameSample, is_looked_at},
+    recording::Recording,
+};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Uniform, Workgroups,
+        layout::NoiseParams,
+        library::wgsl_constants,
+        pass::Binding::{self, Read, Write},
+        profiler::Scope,
+        readback::Counters,
+    },
+};
+use wgpu::BufferUsages as Usage;
+
+wgsl_constants! {
+    /// Bins of the histogram, one for each thread of a workgroup.
+    pub const NOISE_BINS: u32 = 64;
+    /// Bins for each of the 255 levels of a display.
+    pub const NOISE_BINS_PER_LEVEL: u32 = 16;
+}
+
+/// Levels of 255 below which nobody sees noise.
+pub const CLEAN_LEVELS: f32 = 0.5;
+
+/// Most frames of a picture that is drawn until it is clean, unless a setting says otherwise.
+pub const MOST_SAMPLES: u32 = 64;
+
+/// Noise of a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noise {
+    /// Frames that the picture is the mean of.
+    pub frames: u32,
+    /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
+    /// where it is largest. It is rounded up to a bin of the histogram; infinite where the last bin is reached.
+    pub levels: f32,
+}
+
+impl Noise {
+    /// Of a picture of so many frames with this histogram.
+    pub fn of(frames: u32, bins: &[u32; NOISE_BINS as usize]) -> Self {
+        let pixels: u64 = bins.iter().copied().map(u64::from).sum();
+        let mut above = pixels;
+        let bin = bins.iter().position(|count| {
+            above -= u64::from(*count);
+            above * 20 <= pixels
+        });
+        let is_last = |bin: usize| bin + 1 == bins.len();
+        let levels = match bin {
+            Some(bin) if !is_last(bin) => (bin + 1) as f32 / NOISE_BINS_PER_LEVEL as f32,
+            _ => f32::INFINITY,
+        };
+        Self { frames, levels }
+    }
+
+    /// Whether nobody sees it.
+    pub fn is_clean(self) -> bool {
+        self.levels <= CLEAN_LEVELS
+    }
+}
+
+/// The pass.
+#[derive(Debug)]
+pub struct NoisePass {
+    kernel: Kernel,
+    params: Uniform<NoiseParams>,
+    bins: wgpu::Buffer,
+    before: wgpu::Buffer,
+    frames_before: u32,
+    counters: Counters<{ NOISE_BINS as usize }>,
+    /// Number of the estimate that is under way, and the frames of its picture.
+    awaited: Option<(u64, u32)>,
+    found: Option<Noise>,
+}
+
+impl NoisePass {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let bindings = [Binding::Uniform, Read, Write, Write];
+        let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        Ok(Self {
+            kernel: Kernel::new(gpu, "render/noise.wgsl", "noise", &[], &bindings),
+            params: Uniform::new(gpu, "noise.params"),
+            bins: gpu.buffer("noise.bins", 4 * u64::from(NOISE_BINS), usage),
+            before: before(gpu, 16)?,
+            frames_before: 0,
+            counters: Counters::new(gpu, "noise.counters"),
+            awaited: None,
+            found: None,
+        })
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Looks at the picture whose frames up to `sample` add up to `shown`, where that is due.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        shown: &wgpu::Buffer,
+        sample: FrameSample,
+        size: [u32; 2],
+    ) -> Result<()> {
+        if sample.index == 0 {
+            (self.frames_before, self.awaited, self.found) = (0, None, None);
+        }
+        let frames = sample.index + 1;
+        match is_looked_at(frames) {
+            true => self.estimate(recording.gpu, &mut recording.scope, shown, frames, size),
+            false => Ok(()),
+        }
+    }
+
+    /// Estimates the noise of a picture of `size` whose `frames` frames add up to `shown`, four floats a pixel, if the
+    /// pass has seen it with fewer.
+    pub fn estimate(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        shown: &wgpu::Buffer,
+        frames: u32,
+        [width, height]: [u32; 2],
+    ) -> Result<()> {
+        if self.before.size() != shown.size() {
+            self.before = before(gpu, shown.size())?;
+            self.frames_before = 0;
+        }
+        let params = NoiseParams {
+            width,
+            height,
+            frames,
+            frames_before: self.frames_before,
+        };
+        self.params.write(gpu, &params);
+        scope.clear_buffer(&self.bins, 0, None);
+        let own: &[&dyn Bind] = &[&self.params, shown, &self.before, &self.bins];
+        let mut pass = scope.scoped_compute_pass("noise");
+        let pixels = Workgroups::Pixels([width, height]);
+        self.kernel.dispatch(gpu, &mut pass, &[], own, pixels)?;
+        drop(pass);
+        if self.frames_before > 0 {
+            let number = self.counters.next();
+            let is_copied = self.counters.record(scope, &self.bins);
+            self.awaited = is_copied.then_some((number, frames));
+        }
+        self.frames_before = frames;
+        Ok(())
+    }
+
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        self.counters.withdraw();
+        (self.frames_before, self.awaited) = (0, None);
+    }
+
+    /// The last estimate, once it has come back.
+    pub fn collect(&mut self) -> Option<Noise> {
+        let Self { awaited, found, .. } = self;
+        self.counters.collect_each(|number, bins| {
+            if let Some((_, frames)) = awaited.filter(|(awaited, _)| *awaited == number) {
+                *found = Some(Noise::of(frames, &bins));
+            }
+        });
+        self.found()
+    }
+
+    /// The last estimate that has come back.
+    pub fn found(&self) -> Option<Noise> {
+        self.found
+    }
+}
+
+fn before(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
+    gpu.catch(|| gpu.buffer("noise.before", bytes, Usage::STORAGE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_pixels_of_twenty_are_below_the_noise() {
+        let mut bins = [0; 64];
+        (bins[0], bins[7], bins[8]) = (90, 5, 5);
+        let noise = Noise::of(16, &bins);
+        assert_eq!(noise.levels, 0.5);
+        assert!(noise.is_clean());
+        (bins[7], bins[8]) = (4, 6);
+        let noise = Noise::of(16, &bins);
+        assert_eq!(noise.levels, 9.0 / 16.0);
+        assert!(!noise.is_clean());
+        bins[63] = 100;
+        assert_eq!(Noise::of(16, &bins).levels, f32::INFINITY);
+    }
+}
