@@ -3461,7 +3461,7 @@ fn obj_numbers_and_names_of_other_countries() {
     let colors: Vec<Vec4> = scene.materials.iter().map(|m| m.base_color).collect();
     assert_eq!(
         colors,
-        [Vec4::new(0., 1., 0., 1.), Vec4::new(0.8, 0.8, 0.8, 1.)]
+        [Vec4::new(0., 1., 0., 1.), Vec4::new(0.6, 0.6, 0.6, 1.)]
     );
 }
 

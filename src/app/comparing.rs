@@ -282,6 +282,7 @@ impl Viewer {
         let schedule = Schedule::new(self.options.exit_after, Instant::now());
         let side = Side::new(source, renderer, (stage, uploaded), schedule, number);
         self.comparing.side = Some(Box::new(side));
+        self.graphics.renderer.begin_anew();
         self.draw_within(Duration::ZERO);
         Ok(())
     }
@@ -369,6 +370,8 @@ impl Viewer {
         let Some(side) = &mut self.comparing.side else {
             return Ok(());
         };
+        // Both sides have the same noise.
+        side.renderer.sampled_as = Some(self.graphics.renderer.sampled());
         let mut encoder = gpu.encoder("side B");
         if let Err(error) = side.record(&gpu, &mut encoder, plan, now) {
             side.renderer.withdraw();

@@ -323,13 +323,14 @@ impl Viewer {
                 return Ok(None);
             }
         }
+        let recorded = match plan {
+            Some(plan) => self.record_plan(encoder, plan, now)?,
+            None => None,
+        };
         if let Some(plan) = &side_plan {
             self.record_side(plan, now)?;
         }
-        match plan {
-            Some(plan) => self.record_plan(encoder, plan, now),
-            None => Ok(None),
-        }
+        Ok(recorded)
     }
 
     /// What has to be compiled before the frame of `plan` is recorded.

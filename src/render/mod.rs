@@ -267,6 +267,10 @@ pub struct Renderer {
     /// Frames that have been recorded of the same scene with the same settings, and these.
     frames: u32,
     frames_are_of: Option<(u64, [u32; 2], Config)>,
+    /// Number of the last frame, by which its random numbers are chosen.
+    sampled: u32,
+    /// That number for the next frames, in place of their own: with it they have the noise of another renderer's frame.
+    pub sampled_as: Option<u32>,
 }
 
 /// What is kept of a frame.
@@ -337,6 +341,8 @@ impl Renderer {
             last: None,
             frames: 0,
             frames_are_of: None,
+            sampled: 0,
+            sampled_as: None,
             uploader,
         })
     }
@@ -544,6 +550,7 @@ impl Renderer {
             let of = (buffers.version, input.size, input.config.clone());
             (self.frames, self.frames_are_of) = (0, Some(of));
         }
+        self.sampled = self.sampled_as.unwrap_or(self.frames);
         let (profiler, first_rows) = (&self.profiler, &self.first_rows);
         let mut recording =
             Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);
@@ -556,7 +563,7 @@ impl Renderer {
             input,
             buffers,
             sample,
-            (self.frames, shape.1),
+            (self.sampled, shape.1),
             &self.environment,
         )?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
@@ -788,10 +795,7 @@ impl Renderer {
         self.paths.abandon();
         scene.state.policy.abandon(self.stats.tree_work);
         scene.state.last_positions.abandon();
-        self.motion.begin();
-        self.history.begin();
-        self.fog.begin();
-        self.present.temporal.begin();
+        self.begin_anew();
         self.withdraw();
         self.profiler.abandon(gpu)
     }
@@ -806,6 +810,20 @@ impl Renderer {
         self.present.cost_range.abandon();
         self.present.exposure.abandon();
         self.present.noise.abandon();
+    }
+
+    /// The next frame has no history, as the first one of another renderer.
+    pub fn begin_anew(&mut self) {
+        self.motion.begin();
+        self.history.begin();
+        self.fog.begin();
+        self.present.temporal.begin();
+        self.frames_are_of = None;
+    }
+
+    /// See [`Renderer::sampled_as`].
+    pub fn sampled(&self) -> u32 {
+        self.sampled
     }
 
     /// Number of the last frame that was submitted whole.

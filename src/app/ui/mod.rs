@@ -75,6 +75,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     welcome::show(ui.ctx(), room, state);
     export::show(ui.ctx(), room, state, facts);
     tree_card::show(ui.ctx(), room, state, facts);
+    ray_path::over(ui.ctx(), room, state);
     overlay::show(ui.ctx(), room, state, facts);
     palette::show(ui.ctx(), state);
     room

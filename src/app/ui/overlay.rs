@@ -5,11 +5,11 @@ use super::{
     floating::{MARGINS, floating, wide},
     help,
     legend::{histogram, legend},
-    style::{card, digits},
+    style::{card, digits, grouped},
 };
 use crate::{
     app::{channels, keys::Action, state::State},
-    output::numbers::{percent, significant},
+    output::numbers::{duration_left, percent, significant},
     render::Channel,
 };
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
@@ -48,9 +48,9 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         );
     }
     if let Some(text) = header(state, facts) {
-        // The corners have the names of the sides of a comparison.
+        // The names of the sides of a comparison lie along the top.
         let place = match state.compare.told.is_shown {
-            true => (room.center_top(), Align2::CENTER_TOP),
+            true => (room.center_top() + Vec2::new(0.0, 44.0), Align2::CENTER_TOP),
             false => (room.left_top(), Align2::LEFT_TOP),
         };
         corner(ctx, "header", place, &text);
@@ -92,11 +92,23 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
             false => format!("{:.0} %", 100.0 * scale),
         };
         let late = if is_late {
-            ", slower than window.frame_ms"
+            ", over window.frame_ms"
         } else {
             ""
         };
         return Some(format!("moving: {share} resolution{late}"));
+    }
+    if let Some(done) = facts.stats.path_samples {
+        let wanted = state.config.paths.samples;
+        let [told, all] = [done, wanted].map(|count| grouped(count.into()));
+        return Some(match facts.path_secs_left {
+            _ if done >= wanted => format!("paths: done, {told} samples"),
+            Some(secs) => format!(
+                "paths: {told} of {all} samples, {} left",
+                duration_left(secs)
+            ),
+            None => format!("paths: {told} of {all} samples"),
+        });
     }
     if facts.rendering {
         return Some("rendering…".into());
@@ -184,7 +196,11 @@ fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), text: &str) {
         .show(ctx, |ui| {
             card(ui.visuals())
                 .inner_margin(egui::Margin::symmetric(10, 4))
-                .show(ui, |ui| ui.label(RichText::new(text).weak()));
+                .show(ui, |ui| {
+                    // An area begins narrow, and would break the line.
+                    ui.set_max_width(WIDEST);
+                    ui.add(egui::Label::new(RichText::new(text).weak()).extend());
+                });
         });
 }
 

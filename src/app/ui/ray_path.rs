@@ -2,17 +2,20 @@
 
 use super::{
     rows::{Edits, Row, choose},
-    style::{digits, grouped, line},
+    style::{card, digits, grouped, line},
 };
 use crate::{
     app::{keys::Action, selected::mesh_name, state::State},
     output::numbers::significant,
     render::{PathOf, PathStep, RayPath},
 };
-use egui::{Button, RichText, Slider, Ui};
+use egui::{Align2, Area, Button, Context, Id, Order, Rect, RichText, Slider, Ui, Vec2};
 
 /// Steps that are listed on either side of the current one.
 const AROUND: usize = 4;
+
+/// Width of what is told of a step over the picture, in points.
+const STEP_WIDTH: f32 = 440.0;
 
 /// Traces a ray, and goes through its steps.
 pub(super) fn show(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
@@ -79,14 +82,7 @@ fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
         .saturating_sub(AROUND)
         .min(kept.saturating_sub(2 * AROUND + 1));
     let last = (first + 2 * AROUND + 1).min(kept);
-    let nodes: Vec<_> = match &state.stage {
-        Some(stage) => stage.scene.instances().map(|(node, _)| node).collect(),
-        None => Vec::new(),
-    };
-    let name = |mesh: u32| match (&state.stage, nodes.get(mesh as usize)) {
-        (Some(stage), Some(node)) => mesh_name(&stage.scene, *node),
-        _ => format!("mesh {mesh}"),
-    };
+    let name = |mesh| name_of(state, mesh);
     let mut chosen = None;
     for (number, step) in path.steps[first..last].iter().enumerate() {
         let (number, [text, tip]) = (first + number, words(step, &name));
@@ -97,6 +93,42 @@ fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
         }
     }
     state.tree_view.step = chosen.unwrap_or(state.tree_view.step);
+}
+
+/// The name of a mesh of the tree.
+fn name_of(state: &State, mesh: u32) -> String {
+    let stage = state.stage.as_ref();
+    let named = stage.and_then(|stage| {
+        let (node, _) = stage.scene.instances().nth(mesh as usize)?;
+        Some(mesh_name(&stage.scene, node))
+    });
+    named.unwrap_or_else(|| format!("mesh {mesh}"))
+}
+
+/// The step that is shown, in words, at the head of the picture.
+pub(super) fn over(ctx: &Context, room: Rect, state: &State) {
+    let path = state.tree_view.path.as_ref();
+    let Some(path) = path.filter(|path| state.tree_view.traces && !path.steps.is_empty()) else {
+        return;
+    };
+    let kept = path.steps.len();
+    let now = state.tree_view.step.min(kept - 1);
+    let [text, more] = words(&path.steps[now], &|mesh| name_of(state, mesh));
+    Area::new(Id::unique("ray step"))
+        .order(Order::Middle)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(room.center_top() + Vec2::new(0.0, 10.0))
+        .constrain_to(room)
+        .interactable(false)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            card(ui.visuals()).show(ui, |ui| {
+                ui.set_width(STEP_WIDTH.min(room.width() - 48.0).max(120.0));
+                let title = format!("step {} of {kept}: {text}", now + 1);
+                ui.label(RichText::new(title).strong());
+                ui.label(RichText::new(more).weak());
+            });
+        });
 }
 
 /// A step in a line, and in more words.

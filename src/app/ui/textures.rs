@@ -91,13 +91,34 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
         .show_rows(ui, row, found.len(), |ui, rows| {
             for (index, listed) in &found[rows] {
                 let is_chosen = textures.chosen == *index;
-                let button = Button::selectable(is_chosen, short(&listed.name, shared)).truncate();
+                let width = ui.available_width() - 2.0 * ui.spacing().button_padding.x;
+                let name = end_that_fits(ui, &short(&listed.name, shared), width);
+                let button = Button::selectable(is_chosen, name).truncate();
                 let tip = format!("{}\n{}", listed.name, told(listed));
                 if ui.add(button).on_hover_text(tip).clicked() {
                     textures.choose(*index);
                 }
             }
         });
+}
+
+/// The end of `text` that is at most so wide, in points: names of textures differ there.
+fn end_that_fits(ui: &Ui, text: &str, width: f32) -> String {
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let fits = |text: &str| {
+        let color = ui.visuals().text_color();
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text.to_owned(), font.clone(), color);
+        galley.size().x <= width
+    };
+    if fits(text) {
+        return text.to_owned();
+    }
+    let starts = text.char_indices().map(|(at, _)| at).skip(1);
+    let ends = starts.map(|at| format!("…{}", &text[at..]));
+    let mut ends = ends.skip_while(|end| !fits(end));
+    ends.next().unwrap_or_default()
 }
 
 /// Bytes that all names begin with, up to the end of a word.

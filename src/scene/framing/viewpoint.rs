@@ -205,7 +205,7 @@ impl Viewpoint {
     /// This view, which holds `points`, unless it is hardly closer to them than `other`.
     pub(in crate::scene) fn or_if_not_closer(self, other: Self, points: &[Vec3]) -> Self {
         /// Share of the distance that it has to be closer than.
-        const CLOSER: f32 = 0.92;
+        const CLOSER: f32 = 0.97;
         let middle = Aabb::of(points.iter().copied()).center();
         let [own, others] = [self, other].map(|view| view.eye().distance(middle));
         if own < CLOSER * others { self } else { other }
