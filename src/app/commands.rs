@@ -144,7 +144,6 @@ mod tests {
         for (typed, channel) in [
             ("heat", Channel::Cost),
             ("normal", Channel::Normal),
-            ("normals", Channel::Normal),
             ("ao", Channel::Ambient),
             ("depth", Channel::Depth),
             ("velocity", Channel::Motion),
