@@ -154,12 +154,13 @@ impl Material {
         base.into_iter().chain(layers).flatten()
     }
 
-    /// The material of primitives that name none: a grey dielectric of medium roughness.
+    /// The material of primitives that name none: a grey dielectric, just too rough to send reflection rays by default,
+    /// which a scan has no use for.
     pub fn stand_in() -> Self {
         Self {
             base_color: Vec3::splat(0.6).extend(1.0),
             metallic: 0.0,
-            roughness: 0.6,
+            roughness: 0.65,
             stand_in: true,
             ..Self::default()
         }
