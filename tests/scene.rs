@@ -3124,7 +3124,7 @@ fn obj_reads_faces_of_every_form() {
     );
     assert_eq!(
         (scene.materials[0].roughness, scene.materials[0].metallic),
-        (0.6, 0.)
+        (0.65, 0.)
     );
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
 }
@@ -3418,7 +3418,7 @@ fn obj_reads_materials() {
     warned(&scene, "height map");
     warned(&scene, "none.mtl");
     warned(&scene, "unknown");
-    assert_eq!(unknown.roughness, 0.6);
+    assert_eq!(unknown.roughness, 0.65);
 }
 
 #[test]
