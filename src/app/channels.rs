@@ -65,6 +65,6 @@ pub(super) fn synonyms(channel: Channel) -> &'static str {
         Channel::Mesh | Channel::Material => "id ids object",
         Channel::Motion => "velocity vectors",
         Channel::Lit => "final beauty",
-        _ => "aov",
+        _ => "",
     }
 }
