@@ -364,14 +364,14 @@ impl Viewer {
         })
     }
 
-    /// Records the frame of B.
-    pub(super) fn record_side(&mut self, plan: &Plan, now: Instant) -> Result<()> {
+    /// Records the frame of B, `beside` one of A that has just been recorded.
+    pub(super) fn record_side(&mut self, plan: &Plan, beside: bool, now: Instant) -> Result<()> {
         let gpu = self.graphics.gpu.clone();
         let Some(side) = &mut self.comparing.side else {
             return Ok(());
         };
-        // Both sides have the same noise.
-        side.renderer.sampled_as = Some(self.graphics.renderer.sampled());
+        // Both have the same noise. Alone, B needs noise of its own in every frame, or its history would not converge.
+        side.renderer.sampled_as = beside.then(|| self.graphics.renderer.sampled());
         let mut encoder = gpu.encoder("side B");
         if let Err(error) = side.record(&gpu, &mut encoder, plan, now) {
             side.renderer.withdraw();

@@ -328,7 +328,7 @@ impl Viewer {
             None => None,
         };
         if let Some(plan) = &side_plan {
-            self.record_side(plan, now)?;
+            self.record_side(plan, recorded.is_some(), now)?;
         }
         Ok(recorded)
     }
