@@ -354,6 +354,8 @@ impl Viewer {
         let (picture, pose, config) = self.side_picture(a)?;
         let side = self.comparing.side.as_mut()?;
         let gpu = &self.graphics.gpu;
+        // Its noise may come back after its frame is done, and no other frame follows before.
+        side.renderer.collect(gpu);
         let state = renderer_state(gpu, &side.renderer, &side.stage, &pose, &picture.config);
         let frame = side.schedule.choose(&picture, state, scales, now)?;
         Some(Plan {

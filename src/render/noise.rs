@@ -37,7 +37,7 @@ pub struct Noise {
     /// Frames that the picture is the mean of.
     pub frames: u32,
     /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
-    /// where it is largest. It is rounded up to a bin of the histogram; infinite where the last bin is reached.
+    /// where it is largest. It is rounded up to a bin of the histogram; infinite where the last bin is reached, and where it could not be read back.
     pub levels: f32,
 }
 
@@ -153,6 +153,11 @@ impl NoisePass {
             let number = self.counters.next();
             let is_copied = self.counters.record(scope, &self.bins);
             self.awaited = is_copied.then_some((number, frames));
+            if !is_copied {
+                // Nobody waits for what never comes: it counts as noisy.
+                let levels = f32::INFINITY;
+                self.found = Some(Noise { frames, levels });
+            }
         }
         self.frames_before = frames;
         Ok(())
