@@ -37,6 +37,11 @@ impl FrameSample {
         }
     }
 
+    /// Whether the picture has frames enough for its noise to be estimated.
+    pub fn is_estimated(self) -> bool {
+        self.count > FIRST
+    }
+
     /// How many frames a filter within this one counts on. Later ones are filtered less, so that the mean of many
     /// converges to the unfiltered picture; it is the same function of the index whenever the picture is done.
     pub fn filtered_for(self) -> u32 {

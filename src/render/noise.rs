@@ -116,7 +116,7 @@ impl NoisePass {
             (self.frames_before, self.awaited, self.found) = (0, None, None);
         }
         let frames = sample.index + 1;
-        match is_looked_at(frames) {
+        match sample.is_estimated() && is_looked_at(frames) {
             true => self.estimate(recording.gpu, &mut recording.scope, shown, frames, size),
             false => Ok(()),
         }

@@ -81,7 +81,9 @@ impl Present {
         if is_lit && sample.count > 1 {
             let mean = if stretched { PICTURE_FORMAT } else { format };
             self.accumulate.needs(mean, needs);
-            self.noise.needs(needs);
+            if sample.is_estimated() {
+                self.noise.needs(needs);
+            }
             if stretched {
                 self.antialias.needs_stretch(format, needs);
             }
