@@ -164,12 +164,13 @@ pub(super) struct Viewer {
     pub(super) done: bool,
 }
 
-/// Whether `event` comes from the keyboard or the pointer.
+/// Whether `event` comes from the keyboard or the pointer, or ends what they hold.
 fn is_input(event: &WindowEvent) -> bool {
     matches!(
         event,
         WindowEvent::KeyboardInput { .. }
             | WindowEvent::Ime(_)
+            | WindowEvent::Focused(_)
             | WindowEvent::ModifiersChanged(_)
             | WindowEvent::CursorMoved { .. }
             | WindowEvent::CursorLeft { .. }
