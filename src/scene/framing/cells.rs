@@ -20,6 +20,15 @@ const INWARD_SHARE: f32 = 0.85;
 /// Share of the scene's box that the inside of a room fills.
 const ROOM_SHARE: f32 = 0.05;
 
+/// Diagonals of rooms and buildings in metres.
+const ROOM_DIAGONALS: Range<f32> = 4.0..1e4;
+
+/// Height of a room over its longer side.
+const MOST_ROOM_HEIGHT: f32 = 0.75;
+
+/// Metres from a floor to the eyes of a person.
+const EYE_HEIGHT: f32 = 1.6;
+
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
@@ -95,6 +104,11 @@ impl Cells {
                 self.cells[at].normal += share;
             }
         }
+    }
+
+    /// Metres along the sides of all cells but the border, up to a cell longer than those of the scene.
+    fn extent(&self) -> Vec3 {
+        self.side * (self.size - 2).as_vec3()
     }
 
     fn cell_of(&self, point: Vec3) -> IVec3 {
@@ -193,9 +207,16 @@ impl Cells {
         Some(ranges)
     }
 
-    /// A view of the inside, where the scene is a room: nothing from outside reaches it, and it has hardly a surface that
-    /// faces the outside.
+    /// A view of the inside, where the scene is a room: of the size and the shape of one, nothing from outside reaches it,
+    /// and it has hardly a surface that faces the outside. An object whose triangles are wound the wrong way faces its
+    /// inside too, and is to be seen from outside.
     pub(in crate::scene) fn inside(&self) -> Option<Inside> {
+        let extent = self.extent();
+        let is_like_a_room = ROOM_DIAGONALS.contains(&extent.length())
+            && extent.y < MOST_ROOM_HEIGHT * extent.x.max(extent.z);
+        if !is_like_a_room {
+            return None;
+        }
         let [mut inward, mut outward] = [0.0; 2];
         for (at, cell) in self.cells.iter().enumerate() {
             let Some(normal) = cell.normal.try_normalize() else {
@@ -236,7 +257,7 @@ impl Cells {
             let mut cells = steps.map(|step| cell + step);
             cells.all(|c| self.holds(c) && self.cells[self.index(c)].area == 0.0)
         };
-        let eye_height = self.eye_height();
+        let eye_height = EYE_HEIGHT.min(0.5 * self.extent().y);
         let candidates = |clearance: i32| -> Vec<IVec3> {
             let cells = room.iter().map(|at| self.cell_at(*at));
             cells.filter(|cell| is_free(*cell, clearance)).collect()
@@ -265,16 +286,6 @@ impl Cells {
             }
         }
         best.map(|(_, inside)| inside)
-    }
-
-    /// Metres from a floor to the eyes of a person, in scenes whose size is that of rooms and buildings; else a share of
-    /// the scene's height.
-    fn eye_height(&self) -> f32 {
-        let size = self.side * (self.size - 2).as_vec3();
-        match (4.0..1e4).contains(&size.length()) {
-            true => 1.6_f32.min(0.5 * size.y),
-            false => 0.4 * size.y,
-        }
     }
 
     /// Metres from the middle of `cell` along `direction` to the next surface, or out of the grid.
@@ -401,6 +412,11 @@ mod tests {
         assert!(ahead > 2.0, "{inside:?}");
 
         assert_eq!(cells(&scene(&[walls(1.0)])).0.inside(), None, "a block");
+        let wound_wrongly = (Vec3::ZERO, -0.05 * half);
+        let small = cells(&scene(&[wound_wrongly])).0.inside();
+        assert_eq!(small, None, "it is an object");
+        let tower = (Vec3::ZERO, Vec3::new(-2.0, -9.0, -2.0));
+        assert_eq!(cells(&scene(&[tower])).0.inside(), None, "it is tall");
         let house = [(Vec3::ZERO, half * 1.1), walls(-1.0), table];
         assert_eq!(cells(&scene(&house)).0.inside(), None, "it has an outside");
         let mut open = scene(&[walls(-1.0), table]);
