@@ -24,12 +24,12 @@ impl Viewer {
         if !self.state.config.output.metadata {
             return None;
         }
-        let samples = self.schedule.samples();
+        let samples = self.schedule.shown_samples();
         let fast_rays = self.graphics.gpu.capabilities.fast_rays;
         // What `canopy render` chooses is what samples are drawn with.
-        let config = match samples {
-            Some(_) => self.state.config.clone(),
-            None => in_force(&self.state.config, fast_rays),
+        let config = match samples > 1 {
+            true => self.state.config.clone(),
+            false => in_force(&self.state.config, fast_rays),
         };
         let shown = Shown {
             files: &stage.files,
@@ -43,7 +43,7 @@ impl Viewer {
             },
             distance: self.state.camera.distance(),
             size: picture.area.size,
-            samples: samples.map_or(1, |[done, _]| done.max(1)),
+            samples,
             edits: SavedEdits::new(&stage.scene, &stage.applied, &BTreeSet::new()),
             hidden: picture.hidden.iter().copied().collect(),
         };

@@ -230,6 +230,8 @@ pub(super) struct Schedule {
     full_frames_left: u32,
     /// Samples of the still picture: those that there are, and those that are due after the frames, at most.
     samples: [u32; 2],
+    /// Samples of the picture that the window shows, once the last frame is done.
+    shown_samples: u32,
     /// Whether the metered exposure of the last picture still changed.
     adapts: bool,
     /// Whether time passes from frame to frame.
@@ -265,6 +267,7 @@ impl Schedule {
             frames_left: 0,
             full_frames_left: 0,
             samples: [0; 2],
+            shown_samples: 1,
             adapts: false,
             is_continuous: false,
             last_redraw: now,
@@ -314,6 +317,11 @@ impl Schedule {
     pub(super) fn samples(&self) -> Option<[u32; 2]> {
         let (_, frame) = self.last.as_ref()?;
         frame.is_sample().then_some(self.samples)
+    }
+
+    /// Samples of the picture that is shown; 1 for a single frame.
+    pub(super) fn shown_samples(&self) -> u32 {
+        self.shown_samples
     }
 
     /// Whether samples of the still picture are due.
@@ -479,6 +487,9 @@ impl Schedule {
             self.samples[0] += 1;
         } else if frame.is_full {
             self.full_frames_left = self.full_frames_left.saturating_sub(1);
+        }
+        if frame.is_shown {
+            self.shown_samples = frame.sample.index + 1;
         }
         self.is_abandoned = false;
         self.last_frame = Some(now);
@@ -647,10 +658,13 @@ mod tests {
             }
             panic!("there is no end");
         };
+        assert_eq!(clock.schedule.shown_samples(), 1);
         assert_eq!(draw_on(&mut clock, 0.6), Some([24, 64]), "it is not known");
+        assert_eq!(clock.schedule.shown_samples(), 24);
         let noise = |levels| Some(Noise { frames: 24, levels });
         clock.renderer.noise = noise(0.6);
-        assert!(clock.choose(&picture, clock.renderer).is_some());
+        let next = clock.choose(&picture, clock.renderer).unwrap();
+        assert!(!next.is_shown, "the mean of 25 is not");
         clock.renderer.noise = noise(0.5);
         assert_eq!(clock.choose(&picture, clock.renderer), None);
         assert_eq!(clock.schedule.samples(), Some([24, 24]));
