@@ -32,6 +32,8 @@ const EYE_HEIGHT: f32 = 1.6;
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
+    /// Whether a triangle passes through it, or has a corner there.
+    is_filled: bool,
     /// Area of the surfaces in it, in square metres.
     area: f32,
     /// Sum of their normals, weighted by area.
@@ -95,11 +97,17 @@ impl Cells {
         let count = steps * (steps + 1) / 2;
         *samples += count;
         let share = 0.5 * doubled / count as f32;
+        // No sample may come as near to the corners as to be in their cells.
+        for corner in [a, b, c] {
+            let at = self.index(self.cell_of(corner));
+            self.cells[at].is_filled = true;
+        }
         for i in 0..steps {
             for j in 0..steps - i {
                 let [u, v] = [i, j].map(|k| (k as f32 + 1.0 / 3.0) / steps as f32);
                 let cell = self.cell_of(a + (b - a) * u + (c - a) * v);
                 let at = self.index(cell);
+                self.cells[at].is_filled = true;
                 self.cells[at].area += share.length();
                 self.cells[at].normal += share;
             }
@@ -165,7 +173,7 @@ impl Cells {
     /// Marks what the border reaches through empty cells.
     fn reach_outside(&mut self) {
         let mut seen = vec![false; self.cells.len()];
-        for at in self.connected(0, &sides(), &mut seen, |cell| cell.area == 0.0) {
+        for at in self.connected(0, &sides(), &mut seen, |cell| !cell.is_filled) {
             self.cells[at].is_outside = true;
         }
     }
@@ -176,8 +184,8 @@ impl Cells {
         let mut seen = vec![false; self.cells.len()];
         let mut parts = Vec::new();
         for start in 0..self.cells.len() {
-            if self.cells[start].area > 0.0 && !seen[start] {
-                let part = self.connected(start, &neighbours(), &mut seen, |cell| cell.area > 0.0);
+            if self.cells[start].is_filled && !seen[start] {
+                let part = self.connected(start, &neighbours(), &mut seen, |cell| cell.is_filled);
                 let area: f32 = part.iter().map(|at| self.cells[*at].area).sum();
                 parts.push((area, part));
             }
@@ -224,7 +232,7 @@ impl Cells {
             };
             let faced = self.center(self.cell_at(at)) + 1.8 * self.side * normal;
             let faced = self.cells[self.index(self.cell_of(faced))];
-            if faced.area > 0.0 {
+            if faced.is_filled {
                 continue;
             }
             match faced.is_outside {
@@ -232,7 +240,7 @@ impl Cells {
                 false => inward += cell.normal.length(),
             }
         }
-        let is_empty = |cell: &Cell| cell.area == 0.0 && !cell.is_outside;
+        let is_empty = |cell: &Cell| !cell.is_filled && !cell.is_outside;
         let mut seen = vec![false; self.cells.len()];
         let mut room = Vec::new();
         for start in 0..self.cells.len() {
@@ -255,7 +263,7 @@ impl Cells {
         let is_free = |cell: IVec3, clearance: i32| {
             let steps = neighbours().into_iter().map(|step| step * clearance);
             let mut cells = steps.map(|step| cell + step);
-            cells.all(|c| self.holds(c) && self.cells[self.index(c)].area == 0.0)
+            cells.all(|c| self.holds(c) && !self.cells[self.index(c)].is_filled)
         };
         let eye_height = EYE_HEIGHT.min(0.5 * self.extent().y);
         let candidates = |clearance: i32| -> Vec<IVec3> {
@@ -297,7 +305,7 @@ impl Cells {
             at += step;
             let point = (from + at * direction - self.min) / self.side;
             let cell = point.floor().as_ivec3();
-            if !self.holds(cell) || self.cells[self.index(cell)].area > 0.0 {
+            if !self.holds(cell) || self.cells[self.index(cell)].is_filled {
                 return at;
             }
         }
@@ -392,6 +400,12 @@ mod tests {
         assert_eq!(main_part(&[board, piece(3.0, 0.5)]), None, "large");
         assert_eq!(main_part(&[board, piece(1.02, 0.05)]), None, "near");
         assert_eq!(main_part(&[board]), None);
+        // Wherever it lies in its cells, none of its corners is left behind.
+        for step in 0..40 {
+            let x = 3.0 + 0.0037 * step as f32;
+            let corners = main_part(&[board, piece(x, 0.02 + 0.0011 * step as f32)]);
+            assert_eq!(corners, Some(vec![[0, 8]]), "{step}");
+        }
         // Many small parts are what there is.
         let houses: Vec<_> = (0..60).map(|i| piece(i as f32, 0.1)).collect();
         assert_eq!(main_part(&houses), None);
