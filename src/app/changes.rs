@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use std::{collections::BTreeMap, rc::Rc};
+use toml::Value;
 
 /// Every key that has changed, with its value at the start in TOML.
 pub(super) type StartValues = BTreeMap<String, String>;
@@ -11,6 +12,7 @@ pub(super) type StartValues = BTreeMap<String, String>;
 pub(super) struct Changes {
     compared: Option<(Config, Config)>,
     values: Rc<StartValues>,
+    now: Option<(Config, Rc<BTreeMap<String, Value>>)>,
 }
 
 impl Changes {
@@ -22,6 +24,18 @@ impl Changes {
             self.compared = Some((start.clone(), now.clone()));
         }
         self.values.clone()
+    }
+
+    /// Every key of `now` with its value.
+    pub(super) fn values(&mut self, now: &Config) -> Rc<BTreeMap<String, Value>> {
+        match &self.now {
+            Some((known, values)) if known == now => values.clone(),
+            _ => {
+                let values = Rc::new(now.values());
+                self.now = Some((now.clone(), values.clone()));
+                values
+            }
+        }
     }
 }
 

@@ -41,11 +41,11 @@ pub(super) fn meaning(channel: Channel) -> &'static str {
         }
         Channel::Reflection => "Radiance that rays have found for glossy surfaces",
         Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
-        Channel::Deviation => "Signed distance from the file of the section Deviation",
+        Channel::Deviation => "Signed distance from the file that the scene is compared with",
         Channel::Intersections => {
             "Orange where a triangle passes through one of another mesh. Shift+I"
         }
-        Channel::Lab => "Rays through a structure of the section Laboratory",
+        Channel::Lab => "Rays through a structure of the laboratory",
         Channel::Transmittance => "What fog and volumes let through of what is seen",
         Channel::Scattered => "Radiance that fog and volumes add to what is seen",
         Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",

@@ -3,6 +3,7 @@
 //! Side A is what the viewer shows anyway. Side B is the same with other settings, another scene, or a
 //! picture.
 
+use super::side_costs::Cost;
 use crate::{
     Error, Result,
     config::Config,
@@ -111,8 +112,8 @@ pub(super) struct SavedPicture {
 /// What the panel and the labels tell of both sides.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
-    /// Milliseconds of a frame of A and of B.
-    pub(super) ms: [Option<f64>; 2],
+    /// The costs of A and of B.
+    pub(super) costs: [Option<Cost>; 2],
     /// Whether the GPU has measured them, and not the clock.
     pub(super) is_gpu_time: bool,
     /// The errors of what is shown.

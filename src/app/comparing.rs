@@ -140,21 +140,17 @@ impl Viewer {
             return self.end_comparison(error);
         }
         let told = &mut self.state.compare.told;
-        let before = (told.is_shown, told.ms);
+        let before = (told.is_shown, told.costs);
         told.is_shown = self.comparing.shown().is_some();
-        let Graphics { gpu, renderer, .. } = &self.graphics;
+        let gpu = &self.graphics.gpu;
         told.is_gpu_time = gpu.capabilities.timestamps;
-        let ms = |renderer: &Renderer, wall_ms: Option<f32>| match gpu.capabilities.timestamps {
-            true => renderer.stats().frame_ms(),
-            false => wall_ms.map(f64::from),
-        };
         let side = self.comparing.side.as_ref();
-        told.ms = [
-            ms(renderer, self.comparing.wall_ms),
-            side.and_then(|side| ms(&side.renderer, side.wall_ms)),
+        told.costs = [
+            self.comparing.costs.cost(),
+            side.and_then(|side| side.costs.cost()),
         ];
         // The panel was laid out before.
-        let mut has_news = (told.is_shown, told.ms) != before;
+        let mut has_news = (told.is_shown, told.costs) != before;
         if let Some(errors) = self.comparing.collect(gpu) {
             log::debug!(
                 "the sides differ by {:.6} on average and by {:.6} at most, over {} pixels",
@@ -416,6 +412,7 @@ impl Viewer {
         let side = self.comparing.side.as_mut()?;
         let in_flight = side.in_flight.as_mut()?;
         in_flight.begin(Instant::now());
+        let timed_frames = side.renderer.stats().timed_frames;
         let Some(wall_ms) = in_flight.poll(gpu, &mut side.renderer, &mut side.part_times) else {
             if gpu.lost().is_some() {
                 self.draw_within(Duration::ZERO);
@@ -423,8 +420,17 @@ impl Viewer {
             }
             return Some(Instant::now() + GPU_POLL);
         };
-        if !gpu.capabilities.timestamps {
-            side.renderer.learn_wall_ms(wall_ms.into());
+        let stats = side.renderer.stats();
+        let frame_ms = match stats.frame_ms() {
+            Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms),
+            _ if gpu.capabilities.timestamps => None,
+            _ => {
+                side.renderer.learn_wall_ms(wall_ms.into());
+                Some(wall_ms.into())
+            }
+        };
+        if let Some(ms) = frame_ms {
+            side.costs.add(&in_flight.picture, ms);
         }
         side.wall_ms = Some(wall_ms);
         let (is_parted, is_shown) = (in_flight.is_parted, in_flight.frame.is_shown);

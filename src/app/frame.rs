@@ -125,7 +125,9 @@ impl Viewer {
             }
             self.profiling.drawn();
         }
-        self.comparing.wall_ms = Some(wall_ms);
+        if let Some(ms) = frame_ms {
+            self.comparing.costs.add(&in_flight.picture, ms.into());
+        }
         self.comparing.is_stale |= frame.is_shown;
         self.in_flight = None;
         // Where frames follow one another in time, the time between them is what was recorded.

@@ -1,4 +1,4 @@
-//! Going to a setting in the panel: its section opens, its row comes into sight, and its control gets the
+//! Finding a setting in the panel, and going to it: its tab and its group open, its row comes into sight, and its control gets the
 //! keyboard.
 
 /// A setting that the panel is to show.
@@ -6,9 +6,11 @@
 pub(super) struct Jump {
     /// Its key.
     pub(super) key: String,
-    /// Whether its section is known, and open.
+    /// Whether its tab is shown, and its group is open.
     pub(super) is_placed: bool,
-    /// Seconds of the panel's clock since when its row is there: sections open over some frames.
+    /// Whether its row was there.
+    pub(super) is_found: bool,
+    /// Seconds of the panel's clock since when its row is looked for: groups open over some frames.
     pub(super) since: Option<f64>,
 }
 
@@ -17,7 +19,17 @@ impl Jump {
         Self {
             key,
             is_placed: false,
+            is_found: false,
             since: None,
         }
     }
+}
+
+/// The field that finds settings.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    /// What was typed.
+    pub(super) text: String,
+    /// Whether the field is to have the keyboard.
+    pub(super) takes_keyboard: bool,
 }

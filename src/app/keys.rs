@@ -10,6 +10,8 @@ pub(super) enum Action {
     Help,
     /// Opens the command palette.
     Palette,
+    /// Goes to the field that finds settings in the panel.
+    Find,
     Panel,
     /// Opens or closes the scene tree.
     Outline,
@@ -171,6 +173,7 @@ const fn bind(
 pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
     bind("palette", &["Ctrl+Shift+P", "F2"], "every command and setting, by typing", Action::Palette),
+    bind("find", &["Ctrl+F", "/"], "find a setting in the panel", Action::Find),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
     bind("outline", &["Alt+O"], "scene tree", Action::Outline),
     bind("focus_panel", &["F6"], "keyboard to the panel, or back", Action::FocusPanel),

@@ -79,6 +79,7 @@ mod selecting;
 mod selection;
 mod showing_textures;
 mod side;
+mod side_costs;
 mod stage_edits;
 mod state;
 mod status;

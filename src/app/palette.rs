@@ -5,7 +5,7 @@ use super::{
     keys::{Action, BINDINGS},
     recent::{Opened, Recent},
 };
-use crate::config::{Config, Told};
+use crate::config::{Config, Told, declared::declared};
 use nucleo_matcher::{
     Config as MatcherConfig, Matcher, Utf32Str,
     pattern::{AtomKind, CaseMatching, Normalization, Pattern},
@@ -275,12 +275,14 @@ impl Palette {
 }
 
 /// Whether each word of `typed` is the beginning of a word of `text`.
-fn begins_words(typed: &str, text: &str) -> bool {
-    let text = text.to_lowercase();
-    let words = || text.split(|c: char| !c.is_alphanumeric());
-    let typed = typed.to_lowercase();
-    let mut typed = typed.split_whitespace();
-    typed.all(|typed| words().any(|word| word.starts_with(typed)))
+pub(super) fn begins_words(typed: &str, text: &str) -> bool {
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        words.filter(|word| !word.is_empty())
+    }
+    let (typed, text) = (typed.to_lowercase(), text.to_lowercase());
+    let mut typed = words(&typed);
+    typed.all(|typed| words(&text).any(|word| word.starts_with(typed)))
 }
 
 /// The message of an error of a setting that no file set.
@@ -369,7 +371,10 @@ pub(super) fn settings(config: &Config) -> Vec<Row> {
             note.unwrap_or_default(),
             Command::Setting(key),
         );
-        row.about = comment;
+        if let Some((group, setting)) = declared(&row.name) {
+            row.about = format!("{} {} {} ", setting.label, setting.words, group.title);
+        }
+        row.about += &comment;
         row
     };
     Config::told().into_iter().map(row).collect()

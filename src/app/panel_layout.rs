@@ -1,5 +1,6 @@
-//! The panel's width and foldings, which are kept between runs.
+//! The panel's width, its tab and its foldings, which are kept between runs.
 
+use crate::config::declared::Tab;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -7,18 +8,33 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The panel's width and foldings.
+/// The panel's width, its tab and its foldings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct PanelLayout {
     /// In points; `None` for the initial width.
     pub(super) width: Option<f32>,
-    /// Sections that the person has opened or folded.
+    /// Title of the tab that is shown; `None` for the first one.
+    pub(super) tab: Option<String>,
+    /// Groups that the person has opened or folded.
     pub(super) open: BTreeMap<String, bool>,
     /// Labels of the commands of the palette that were used last, the latest first.
     pub(super) recent_commands: Vec<String>,
     /// Whether the card for the first time was dismissed.
     pub(super) welcomed: bool,
+}
+
+impl PanelLayout {
+    /// The tab that is shown.
+    pub(super) fn tab(&self) -> Tab {
+        let known = Tab::ALL.into_iter();
+        let mut known = known.filter(|tab| self.tab.as_deref() == Some(tab.title()));
+        known.next().unwrap_or(Tab::Light)
+    }
+
+    pub(super) fn show_tab(&mut self, tab: Tab) {
+        self.tab = Some(tab.title().into());
+    }
 }
 
 /// The file that keeps a [`PanelLayout`].
@@ -104,6 +120,7 @@ mod tests {
         };
         layout.open.insert("Sun".into(), false);
         layout.welcomed = true;
+        layout.show_tab(Tab::Analyse);
         file.follow(&layout);
         assert_eq!(LayoutFile::at(path.clone()).read(), layout);
         // Nothing is written that is there already.

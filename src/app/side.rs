@@ -7,6 +7,7 @@ use super::{
     in_flight::{InFlight, PartTimes},
     loading::Loading,
     schedule::{NextFrame, PictureKey, RendererState, Schedule},
+    side_costs::SideCosts,
     state::Stage,
 };
 use crate::{
@@ -48,8 +49,8 @@ pub(super) struct Comparing {
     pub(super) recorded: Option<(InFlight, wgpu::CommandEncoder)>,
     /// Number of scenes that B has been.
     pub(super) scenes: u64,
-    /// Milliseconds of the last frame of A by the clock.
-    pub(super) wall_ms: Option<f32>,
+    /// The costs of A.
+    pub(super) costs: SideCosts,
     /// Whether either picture has changed since their error was measured.
     pub(super) is_stale: bool,
     /// Whether an error is measured whose answer has not come.
@@ -72,6 +73,7 @@ pub(super) struct Side {
     pub(super) part_times: PartTimes,
     /// Milliseconds of its last frame by the clock.
     pub(super) wall_ms: Option<f32>,
+    pub(super) costs: SideCosts,
     /// Its number among the scenes that B has been.
     pub(super) number: u64,
     picture: Option<GpuImage>,
@@ -125,7 +127,7 @@ impl Comparing {
     pub(super) fn drop_side(&mut self) {
         *self = Self {
             scenes: self.scenes,
-            wall_ms: self.wall_ms,
+            costs: std::mem::take(&mut self.costs),
             ..Self::default()
         };
     }
@@ -195,6 +197,7 @@ impl Side {
             in_flight: None,
             part_times: PartTimes::default(),
             wall_ms: None,
+            costs: SideCosts::default(),
             number,
             picture: None,
             next_picture: None,

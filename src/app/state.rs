@@ -10,7 +10,7 @@ use super::{
     compare::{Compare, Shown},
     deviation::ComparedWith,
     export::Export,
-    jump::Jump,
+    jump::{Finder, Jump},
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
     lab::LabView,
@@ -51,6 +51,7 @@ use crate::{
 use std::{
     collections::{BTreeSet, VecDeque},
     path::PathBuf,
+    rc::Rc,
     sync::Arc,
 };
 
@@ -68,7 +69,7 @@ pub(super) struct State {
     /// Settings at the start.
     pub(super) initial: Config,
     /// The keys in force.
-    pub(super) keymap: Keymap,
+    pub(super) keymap: Rc<Keymap>,
     /// The scene that is shown.
     pub(super) stage: Option<Stage>,
     /// The camera that the scene is seen from.
@@ -139,8 +140,8 @@ pub(super) struct State {
     pub(super) palette: Option<Palette>,
     /// The setting that the panel goes to.
     pub(super) jump: Option<Jump>,
-    /// Whether parts of the panel that fold are laid out open, to look for a setting.
-    pub(super) unfolds: bool,
+    /// The field that finds settings.
+    pub(super) finder: Finder,
     /// Views that the person has saved.
     pub(super) bookmarks: Bookmarks,
     /// Whether the picture is shown alone.
@@ -463,7 +464,7 @@ impl State {
             looks: Looks::default(),
             palette: None,
             jump: None,
-            unfolds: false,
+            finder: Finder::default(),
             opens: None,
             undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
@@ -477,7 +478,7 @@ impl State {
             copied: None,
             actions: Vec::new(),
             initial: config.clone(),
-            keymap: Keymap::default(),
+            keymap: Rc::default(),
             config,
         }
     }
@@ -951,6 +952,7 @@ impl State {
             | Action::ExportLook
             | Action::Palette
             | Action::FocusPanel
+            | Action::Find
             | Action::Present
             | Action::Browse
             | Action::NextFile

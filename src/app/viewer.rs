@@ -254,7 +254,7 @@ impl Viewer {
         // Frames that are counted are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
-        viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
+        viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?.into();
         if viewer.options.profile.is_some() {
             viewer.state.history = History::new(MOST_PROFILED);
         }
@@ -380,7 +380,7 @@ impl Viewer {
 
     /// Whether something is open that takes every key.
     fn has_text_field(&self) -> bool {
-        self.browser.is_some() || self.state.palette.is_some()
+        self.browser.is_some() || self.state.palette.is_some() || self.state.finder.takes_keyboard
     }
 
     /// Whether widgets may take the keyboard, or give it up, once they have seen `event`.
@@ -526,6 +526,10 @@ impl Viewer {
                 self.reload_scene();
             }
             Some(Action::FocusPanel) => self.focus_panel(),
+            Some(Action::Find) => {
+                self.state.panel = true;
+                self.state.finder.takes_keyboard = true;
+            }
             Some(Action::Present) => self.toggle_presentation(),
             Some(Action::Fullscreen) => {
                 window::toggle_fullscreen(&self.window);
@@ -594,6 +598,8 @@ impl Viewer {
             // Declined.
         } else if self.state.welcomes() {
             self.state.layout.welcomed = true;
+        } else if self.state.panel && !self.state.finder.text.is_empty() {
+            self.state.finder.text.clear();
         } else if !self.state.measure.points().is_empty() {
             self.state.measure.clear();
         } else if std::mem::take(&mut self.state.measure.is_on) {

@@ -1,8 +1,14 @@
 //! `canopy completions`: scripts that complete command lines.
 
 use super::console::print_bytes;
-use crate::Result;
-use clap::{Arg, Args, Command, ValueHint};
+use crate::{
+    Result,
+    config::declared::{Group, Setting, groups},
+};
+use clap::{
+    Arg, Args, Command, ValueHint,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use clap_complete::Shell;
 
 /// `canopy completions`.
@@ -25,7 +31,38 @@ pub fn run(args: &CompletionsArgs, command: Command) -> Result<()> {
         .num_args(0..)
         .value_hint(ValueHint::FilePath);
     let mut script = Vec::new();
-    let mut command = command.arg(files);
+    let mut command = with_settings(command.arg(files));
     clap_complete::generate(args.shell, &mut command, "canopy", &mut script);
     print_bytes(&script)
+}
+
+/// The command whose `--set` and `config` know every setting, for scripts alone: errors of unknown keys stay those of
+/// [`crate::config::Config::set`].
+fn with_settings(command: Command) -> Command {
+    let keys = |ending: &str| {
+        let settings = groups().flat_map(Group::all).filter(|setting| setting.is_key());
+        let value = |setting: &Setting| {
+            // Kept until the program ends, which is once the script is written.
+            let text: &'static str = format!("{}{ending}", setting.key).leak();
+            PossibleValue::new(text).help(setting.label)
+        };
+        PossibleValuesParser::new(settings.map(value).collect::<Vec<_>>())
+    };
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    let has = |command: &Command, id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(&name, |sub| {
+            let sub = match has(&sub, "set") {
+                true => sub.mut_arg("set", |arg| arg.value_parser(keys("="))),
+                false => sub,
+            };
+            match name.as_str() {
+                "config" => sub.mut_arg("key", |arg| arg.value_parser(keys(""))),
+                _ => sub,
+            }
+        })
+    })
 }

@@ -5,6 +5,7 @@ use crate::{
     Error, Result,
     config::{
         Config,
+        declared::{Group, Setting, declared, groups},
         layered::{Layered, SettingsFile},
     },
 };
@@ -21,6 +22,9 @@ pub struct ConfigArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print every setting in the order of the panel, as docs/settings.md
+    #[arg(long, conflicts_with_all = ["key", "json"])]
+    pub markdown: bool,
 }
 
 /// For `[keys]` without any.
@@ -35,6 +39,9 @@ const NO_KEYS: &str = "\
 ///
 /// [`Error::Usage`] for an unknown key; it names the closest one.
 pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
+    if args.markdown {
+        return print(&markdown());
+    }
     let keys = settings.config.set_keys();
     let of_section = |section: &str| -> Vec<String> {
         let is_in = |key: &&String| key.split('.').next() == Some(section);
@@ -138,7 +145,57 @@ fn explanation(settings: &Layered, key: &str) -> Result<String> {
     let default = default.unwrap_or_else(|| "the keys that the viewer gives the action".into());
     writeln!(text, "default  {default}").ok();
     writeln!(text, "from     {}", origin(settings, key)).ok();
+    if let Some((group, setting)) = declared(key) {
+        writeln!(text, "panel    {}, “{}”", place(group), setting.label).ok();
+        for idle in setting.idle {
+            writeln!(text, "         no effect while {}", idle.why).ok();
+        }
+    }
     Ok(text)
+}
+
+/// The place of a group in the panel.
+fn place(group: &Group) -> String {
+    match group.tab {
+        Some(tab) => format!("{}: {}", tab.title(), group.title),
+        None => "above the tabs".into(),
+    }
+}
+
+/// Every setting in the order of the panel.
+fn markdown() -> String {
+    let mut text = String::from(
+        "# Settings\n\n\
+        Every setting of canopy, in the order of the panel. `canopy config --markdown` prints this page. \
+        [config.toml](../config.toml) has the same settings by sections, and [usage.md](usage.md#settings) says \
+        where your own values go.\n",
+    );
+    for group in groups().filter(|group| group.all().any(Setting::is_key)) {
+        write!(text, "\n## {}\n\n{}.\n\n", place(group), group.help).ok();
+        text += "| in the panel | key | default | value | meaning |\n|---|---|---|---|---|\n";
+        for setting in group.all().filter(|setting| setting.is_key()) {
+            let Ok(explained) = Config::explain(setting.key) else {
+                continue;
+            };
+            let default = explained.default.map(|value| value.to_string());
+            let idle: String = setting
+                .idle
+                .iter()
+                .map(|idle| format!(". No effect while {}", idle.why))
+                .collect();
+            writeln!(
+                text,
+                "| {} | `{}` | `{}` | {} | {}{idle}. |",
+                setting.label,
+                setting.key,
+                default.unwrap_or_default(),
+                explained.expected,
+                setting.help().replace('|', "\\|").trim_end_matches('.'),
+            )
+            .ok();
+        }
+    }
+    text
 }
 
 /// Lines of at most `width` characters, broken between words.
@@ -181,12 +238,26 @@ mod tests {
             "value    none, reinhard, aces, neutral or agx",
             "default  \"neutral\"",
             "from     --set",
+            "panel    Picture: Exposure and colour, “tone map”",
         ] {
             assert!(text.contains(part), "{text}");
         }
         let json = setting_json(&settings, "sun.direction").unwrap();
         assert_eq!(json["value"][1], -1.0);
         assert_eq!(json["from"], "default");
+    }
+
+    /// docs/settings.md is what `canopy config --markdown` prints.
+    #[test]
+    fn the_page_of_settings_is_up_to_date() {
+        let page = include_str!("../../docs/settings.md");
+        assert!(page == markdown(), "run `canopy config --markdown > docs/settings.md`");
+    }
+
+    #[test]
+    fn what_has_no_effect_says_why() {
+        let text = explanation(&Layered::default(), "shadows.map_pcf_width").unwrap();
+        assert!(text.contains("no effect while shadows are not made by maps"), "{text}");
     }
 
     #[test]

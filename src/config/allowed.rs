@@ -11,13 +11,18 @@ pub(super) trait Allows<T> {
     /// The declaration in words, as `config.toml` documents it.
     fn text(&self) -> String;
 
+    /// The least and the greatest number, where there are ends.
+    fn ends(&self) -> Option<[f64; 2]> {
+        None
+    }
+
     /// What a value has to be; `what` is its type in words.
     fn expected(&self, what: &str) -> String {
         format!("{what} from {}", self.text())
     }
 }
 
-impl<N: PartialOrd + Display> Allows<N> for RangeInclusive<N> {
+impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<N> for RangeInclusive<N> {
     fn fault(&self, value: &N) -> Option<String> {
         // NaN is in no range.
         (!self.contains(value)).then(|| format!("{value} is outside {}", Allows::<N>::text(self)))
@@ -26,12 +31,20 @@ impl<N: PartialOrd + Display> Allows<N> for RangeInclusive<N> {
     fn text(&self) -> String {
         format!("{} to {}", self.start(), self.end())
     }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Some([(*self.start()).into(), (*self.end()).into()])
+    }
 }
 
 /// Every element has to be in the range.
-impl<N: PartialOrd + Display, const COUNT: usize> Allows<[N; COUNT]> for RangeInclusive<N> {
+impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; COUNT]> for RangeInclusive<N> {
     fn fault(&self, value: &[N; COUNT]) -> Option<String> {
         value.iter().find_map(|element| self.fault(element))
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Allows::<N>::ends(self)
     }
 
     fn text(&self) -> String {
@@ -40,7 +53,7 @@ impl<N: PartialOrd + Display, const COUNT: usize> Allows<[N; COUNT]> for RangeIn
 }
 
 /// Every element has to be in the range.
-impl<N: PartialOrd + Display> Allows<Vec<N>> for RangeInclusive<N> {
+impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<Vec<N>> for RangeInclusive<N> {
     fn fault(&self, value: &Vec<N>) -> Option<String> {
         value.iter().find_map(|element| self.fault(element))
     }
@@ -80,7 +93,7 @@ const AUTOMATIC: &str = "0 (automatic)";
 #[derive(Debug, Clone, PartialEq)]
 pub struct ZeroOr<N>(pub RangeInclusive<N>);
 
-impl<N: PartialOrd + Display + Default> Allows<N> for ZeroOr<N> {
+impl<N: PartialOrd + Display + Default + Copy + Into<f64>> Allows<N> for ZeroOr<N> {
     fn fault(&self, value: &N) -> Option<String> {
         let allowed = *value == N::default() || self.0.contains(value);
         (!allowed).then(|| format!("{value} is neither {AUTOMATIC} nor within {}", self.text()))
@@ -88,6 +101,10 @@ impl<N: PartialOrd + Display + Default> Allows<N> for ZeroOr<N> {
 
     fn text(&self) -> String {
         Allows::<N>::text(&self.0)
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Allows::<N>::ends(&self.0)
     }
 
     fn expected(&self, what: &str) -> String {
@@ -140,6 +157,10 @@ impl Allows<[f32; 2]> for Rising {
 
     fn text(&self) -> String {
         Allows::<f32>::text(&self.range)
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Allows::<f32>::ends(&self.range)
     }
 
     fn expected(&self, what: &str) -> String {

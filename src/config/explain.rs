@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn comments_of_several_lines_are_joined() {
-        assert_eq!(comment("window", "vsync"), "");
+        assert_eq!(comment("window", "no_such_key"), "");
         let rebuild = comment("tree", "rebuild");
         assert!(rebuild.starts_with("when trees are built:"), "{rebuild}");
         assert!(rebuild.ends_with("by refit_growth"), "{rebuild}");

@@ -206,7 +206,7 @@ pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
 /// What a look may set of `config`, as the text of its file.
 pub fn text(config: &Config) -> String {
     let mut text = String::from(
-        "# A look of canopy: `canopy view --look NAME`, or the section Looks of the panel.\n",
+        "# A look of canopy: `canopy view --look NAME`, or Picture: Looks in the panel.\n",
     );
     let table = config.table();
     for section in SECTIONS {

@@ -9,6 +9,7 @@ mod changes;
 mod choices;
 mod closest;
 mod cost_count;
+pub mod declared;
 mod describe;
 pub mod explain;
 mod keys;
@@ -41,6 +42,7 @@ pub use sections::{
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::{collections::HashMap, sync::LazyLock};
 use toml::{Table, Value};
 
 /// The defaults, with their documentation.
@@ -78,6 +80,17 @@ macro_rules! config {
                 $(
                     let section = $type::expectations().into_iter();
                     all.extend(section.map(|(key, text)| (stringify!($section), key, text)));
+                )*
+                all
+            }
+
+            /// The least and the greatest number that each key may be, where it is a number within ends.
+            fn all_ends() -> HashMap<String, [f64; 2]> {
+                let mut all = HashMap::new();
+                $(
+                    for (key, ends) in $type::ends() {
+                        all.insert(format!("{}.{key}", stringify!($section)), ends);
+                    }
                 )*
                 all
             }
@@ -227,6 +240,12 @@ impl Config {
         }
         *self = config;
         Ok(())
+    }
+
+    /// The least and the greatest number that `key` may be, 0 aside where that is automatic.
+    pub fn range(key: &str) -> Option<[f64; 2]> {
+        static ALL: LazyLock<HashMap<String, [f64; 2]>> = LazyLock::new(Config::all_ends);
+        ALL.get(key).copied()
     }
 
     /// Every key, `SECTION.KEY`, in the order of `config.toml`.

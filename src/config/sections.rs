@@ -60,6 +60,15 @@ macro_rules! section {
                 vec![$((stringify!($key), expected!($type $(, Self::$limit)?)),)*]
             }
 
+            /// The keys that are numbers within ends.
+            pub(super) fn ends() -> Vec<(&'static str, [f64; 2])> {
+                let all: Vec<(&'static str, Option<[f64; 2]>)> = vec![$($((
+                    stringify!($key),
+                    super::allowed::Allows::<$type>::ends(&Self::$limit),
+                ),)?)*];
+                all.into_iter().filter_map(|(key, ends)| Some((key, ends?))).collect()
+            }
+
             /// The keys that not every value is allowed for, and the declarations in words.
             #[cfg(test)]
             pub(super) fn limits() -> Vec<(&'static str, String)> {

@@ -106,6 +106,17 @@ impl Table {
         if all > 0.0 { row.sum() / all } else { 0.0 }
     }
 
+    /// Time of the pass `index` on the GPU that none of the passes in it took, in all frames; `None` where nothing is
+    /// nested in it.
+    pub fn between(&self, index: usize) -> Option<f64> {
+        let group = self.gpu.get(index)?;
+        let inside = self.gpu[index + 1..].iter();
+        let inside = inside.take_while(|row| row.depth > group.depth);
+        let nested = inside.filter(|row| row.depth == group.depth + 1);
+        let (count, sum) = nested.fold((0, 0.0), |(count, sum), row| (count + 1, sum + row.sum()));
+        (count > 0).then(|| (group.sum() - sum).max(0.0))
+    }
+
     /// Names of the passes with those of what they are nested in: `frame/lbvh/sort`.
     pub fn gpu_paths(&self) -> Vec<String> {
         let mut stack: Vec<&str> = Vec::new();
@@ -160,6 +171,17 @@ impl Row {
         self.ms.last().copied().flatten()
     }
 
+    /// Number of frames in which it was run.
+    pub fn runs(&self) -> usize {
+        self.ms.iter().flatten().count()
+    }
+
+    /// Its mean over all frames, those without it too: means of what is nested in a pass sum to no more than that of
+    /// the pass.
+    pub fn mean_ms(&self) -> f64 {
+        self.sum() / self.ms.len().max(1) as f64
+    }
+
     /// Its time in all frames.
     pub fn sum(&self) -> f64 {
         self.ms.iter().flatten().sum()
@@ -208,6 +230,21 @@ mod tests {
         assert_eq!(of, [1.0, 100.0, 190.0]);
         assert_eq!([summary.p99_ms, summary.max_ms], [198.0, 200.0]);
         assert_eq!(Summary::of([]), None);
+    }
+
+    /// Passes of a group and what is between them sum to the group.
+    #[test]
+    fn what_is_between_passes_is_told() {
+        let whole = pass("frame", 0, 0.0, 10.0);
+        let [fog, lbvh] = [("fog", 3.0), ("lbvh", 4.0)].map(|(name, ms)| pass(name, 1, 0.0, ms));
+        let sort = pass("sort", 2, 0.0, 4.0);
+        let history = history(&[&[whole.clone(), fog, lbvh, sort], &[whole]]);
+        let table = Table::of(history.frames());
+        let between: Vec<_> = (0..5).map(|index| table.between(index)).collect();
+        assert_eq!(between, [Some(13.0), None, Some(0.0), None, None]);
+        let means = ["frame", "fog", "lbvh"].map(|name| row(&table, name).mean_ms());
+        assert_eq!(means, [10.0, 1.5, 2.0]);
+        assert_eq!(row(&table, "fog").runs(), 1);
     }
 
     /// A pass that is not run keeps its row, and runs in a frame are one time.

@@ -172,6 +172,8 @@ pub struct SunInForce {
     pub direction: Vec3,
     /// Illuminance of a surface that faces it, in lux a channel.
     pub illuminance: Vec3,
+    /// Half its angular diameter in radians.
+    pub radius: f32,
 }
 
 /// The sun that shines on `scene` at `pose`, if one does. `of_file` is the sun of the environment's file, in
@@ -188,6 +190,7 @@ pub fn sun_in_force(
             source: SunSource::Settings,
             direction: -config.sun.to_sun(),
             illuminance: environment::sun_illuminance(config),
+            radius: (0.5 * config.sun.angle).to_radians(),
         });
     }
     if let Some(sun) = environment::placed_sun(of_file, config) {
@@ -195,6 +198,7 @@ pub fn sun_in_force(
             source: SunSource::Environment,
             direction: -sun.to_sun,
             illuminance: sun.illuminance * config.environment.intensity,
+            radius: sun.radius,
         });
     }
     let lights = of_scene(scene, pose, config, f32::INFINITY);
@@ -203,6 +207,7 @@ pub fn sun_in_force(
         source: SunSource::Scene,
         direction: sun.direction.into(),
         illuminance: sun.intensity.into(),
+        radius: sun.radius.asin(),
     })
 }
 

@@ -5,6 +5,7 @@ use super::style::{card, digits};
 use crate::{
     app::{
         compare::{Compare, LINE_REACH, Mode, Other},
+        side_costs::FRAMES,
         state::State,
     },
     output::{magma, numbers::significant},
@@ -153,10 +154,24 @@ pub(super) fn cost(compare: &Compare, side: usize) -> String {
         true => "GPU",
         false => "frame",
     };
-    match compare.told.ms[side] {
-        Some(ms) => format!("{} ms {what}", significant(ms)),
+    match compare.told.costs[side] {
+        Some(cost) => format!("{} ms {what}", significant(cost.median_ms)),
         None => "no cost".into(),
     }
+}
+
+/// The same with its spread, and its number of frames until there are as many as count.
+pub(super) fn cost_and_spread(compare: &Compare, side: usize) -> String {
+    let Some(cost) = compare.told.costs[side] else {
+        return "no cost".into();
+    };
+    let [median, least, most] = [cost.median_ms, cost.least_ms, cost.most_ms].map(significant);
+    let frames = match cost.frames {
+        FRAMES => String::new(),
+        1 => ", 1 frame".into(),
+        frames => format!(", {frames} frames"),
+    };
+    format!("{median} ms, {least} to {most}{frames}")
 }
 
 /// What the colours of errors mean, and how large they are.

@@ -3,8 +3,7 @@
 use super::{
     facts::Facts,
     floating::{MARGINS, wide},
-    rows::Edits,
-    sections,
+    panel, sections,
     style::card,
 };
 use crate::app::state::State;
@@ -18,12 +17,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     if !state.export.is_open {
         return;
     }
-    let mut edits = Edits {
-        changes: state.changes.between(&state.initial, &state.config),
-        reset: Vec::new(),
-        sought: None,
-        found: None,
-    };
+    let mut edits = panel::edits(state, facts);
     let room = wide(ctx, room, WIDTH + MARGINS);
     let mut is_closed = false;
     Area::new(Id::unique("export"))
@@ -44,8 +38,6 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
                 sections::export(ui, state, facts, &mut edits);
             });
         });
-    for key in edits.reset {
-        state.reset(key);
-    }
+    panel::apply(state, &edits);
     state.export.is_open &= !is_closed;
 }

@@ -30,10 +30,6 @@ pub(super) fn fold(
     open: bool,
     add: impl FnOnce(&mut Ui, &mut State),
 ) {
-    if state.unfolds {
-        ui.scope(|ui| add(ui, state));
-        return;
-    }
     let is_open = state.layout.open.get(name).copied().unwrap_or(open);
     let header = egui::CollapsingHeader::new(title)
         .id_salt(name)

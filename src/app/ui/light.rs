@@ -193,7 +193,7 @@ fn radius(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, is_set: bool)
     let is_edited = of_file.is_some_and(|file| file.radius != light.radius);
     let is_directional = light.kind == LightKind::Directional;
     let tip = match (is_set, is_directional) {
-        (true, _) => "Set in the section Lights of the settings panel, which goes first",
+        (true, _) => "Set in the panel's tab Light, which goes first",
         (false, true) => "Half the angle that it is seen under: the larger, the softer its shadows",
         (false, false) => "The larger, the softer its shadows",
     };

@@ -1,8 +1,9 @@
 //! The way of a ray through the trees, step by step.
 
 use super::{
+    facts::Facts,
     rows::{Edits, Row, choose},
-    style::{card, digits, grouped, line},
+    style::{card, compact, digits, grouped, line},
 };
 use crate::{
     app::{keys::Action, selected::mesh_name, state::State},
@@ -16,11 +17,13 @@ const AROUND: usize = 4;
 
 /// Width of what is told of a step over the picture, in points.
 const STEP_WIDTH: f32 = 440.0;
+/// Width of a picture that has room for it, in points.
+const LEAST_WIDTH: f32 = 200.0;
 
 /// Traces a ray, and goes through its steps.
-pub(super) fn show(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "The way of a pixel's rays through the trees. Key Shift+R";
-    Row::new("trace a ray", &[], tip).show(ui, edits, |ui| {
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let tip = "The way of a pixel's rays through the trees";
+    Row::new("trace a ray", &["ray path"], tip).show(ui, edits, |ui| {
         let mut traces = state.tree_view.traces;
         let tip = "A click traces the rays of its pixel, in place of selecting";
         if ui
@@ -50,11 +53,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         line(ui, RichText::new("click on the scene").weak());
         return;
     };
-    let tip = "Nodes that the rays have visited, and triangles that were tested";
-    Row::new("visited", &[], tip).show(ui, edits, |ui| {
-        let [nodes, triangles] = [path.nodes, path.triangles].map(|count| grouped(count.into()));
-        ui.label(digits(format!("{nodes} nodes, {triangles} triangles")));
-    });
+    for (name, what, count) in [
+        ("visited", "nodes", path.nodes),
+        ("tested", "triangles", path.triangles),
+    ] {
+        let tip = format!("The {what} on the way of the rays");
+        Row::new(name, &[], &tip).show(ui, edits, |ui| {
+            ui.label(digits(format!("{} {what}", compact(count.into()))));
+        });
+    }
     let kept = path.steps.len();
     if kept == 0 {
         line(ui, RichText::new("no ray was sent").weak());
@@ -111,6 +118,9 @@ pub(super) fn over(ctx: &Context, room: Rect, state: &State) {
     let Some(path) = path.filter(|path| state.tree_view.traces && !path.steps.is_empty()) else {
         return;
     };
+    if room.width() < LEAST_WIDTH {
+        return;
+    }
     let kept = path.steps.len();
     let now = state.tree_view.step.min(kept - 1);
     let [text, more] = words(&path.steps[now], &|mesh| name_of(state, mesh));

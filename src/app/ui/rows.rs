@@ -1,9 +1,16 @@
 //! A setting in the panel: a name, its widgets, and one tooltip for all of them.
 
 use super::style::accent;
-use crate::app::changes::StartValues;
-use egui::{Align, Layout, RichText, Sense, Ui};
-use std::{ops::RangeInclusive, rc::Rc};
+use crate::{
+    app::{changes::StartValues, keymap::Keymap, keys::BINDINGS},
+    config::declared::{Setting, declared},
+};
+use egui::{Align, Label, Layout, RichText, Sense, Ui};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::RangeInclusive,
+    rc::Rc,
+};
 
 /// Width of the names, in points, with the dot of what was changed.
 const NAME_WIDTH: f32 = 100.0;
@@ -16,6 +23,16 @@ const NUMBER_WIDTH: f32 = 74.0;
 pub(super) struct Edits {
     /// The keys that have changed since the start.
     pub(super) changes: Rc<StartValues>,
+    /// All settings.
+    pub(super) values: Rc<BTreeMap<String, toml::Value>>,
+    /// For the keys in tooltips.
+    pub(super) keymap: Rc<Keymap>,
+    /// Why settings have no effect.
+    pub(super) idle: HashMap<&'static str, &'static str>,
+    /// What is in force where a setting is automatic.
+    pub(super) in_force: HashMap<&'static str, String>,
+    /// Settings that the person has changed, as `KEY=VALUE`.
+    pub(super) sets: Vec<String>,
     /// Keys that the person sets back to their values at the start.
     pub(super) reset: Vec<&'static str>,
     /// The key whose row is looked for.
@@ -43,6 +60,30 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The row of a declared setting.
+    pub(super) fn of(setting: &'static Setting, edits: &Edits) -> Row<'static> {
+        Row {
+            name: setting.label,
+            tip: setting.help(),
+            keys: std::slice::from_ref(&setting.key),
+            idle: edits.idle.get(setting.key).map(|why| (*why).to_owned()),
+        }
+    }
+
+    /// The row of the setting `key`.
+    pub(super) fn key(key: &'static str, edits: &Edits) -> Row<'static> {
+        match declared(key) {
+            Some((_, setting)) => Row::of(setting, edits),
+            None => Row::new(key, &[], ""),
+        }
+    }
+
+    /// Gives the row another name than that of its setting.
+    pub(super) fn named(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self
+    }
+
     /// Disables the row while there is a reason why it has no effect.
     pub(super) fn idle(mut self, why: Option<impl Into<String>>) -> Self {
         self.idle = why.map(Into::into);
@@ -56,7 +97,6 @@ impl<'a> Row<'a> {
         edits: &mut Edits,
         add: impl FnOnce(&mut Ui) -> R,
     ) -> R {
-        let tip = self.tooltip(edits);
         let is_sought = edits.found.is_none()
             && edits
                 .sought
@@ -79,7 +119,11 @@ impl<'a> Row<'a> {
         if is_sought {
             edits.found = Some((row.response.rect, control));
         }
-        row.response.on_hover_text(tip);
+        row.response.on_hover_ui(|ui| {
+            // The width that tooltips of text alone have.
+            ui.set_max_width(ui.spacing().tooltip_width);
+            ui.add(Label::new(self.tooltip(edits)));
+        });
         row.inner
     }
 
@@ -96,7 +140,7 @@ impl<'a> Row<'a> {
             } else {
                 text
             };
-            let label = egui::Label::new(text)
+            let label = Label::new(text)
                 .truncate()
                 .show_tooltip_when_elided(false);
             ui.add(label);
@@ -111,7 +155,9 @@ impl<'a> Row<'a> {
             ui.painter().circle_filled(dot, 2.5, accent(ui.visuals()));
         }
         if name.double_clicked() {
-            edits.reset.extend(self.keys);
+            edits
+                .reset
+                .extend(self.keys.iter().filter(|key| key.contains('.')));
         }
     }
 
@@ -123,6 +169,21 @@ impl<'a> Row<'a> {
 
     fn tooltip(&self, edits: &Edits) -> String {
         let mut text = self.tip.to_owned();
+        for key in self.keys {
+            let actions = declared(key).map_or(&[][..], |(_, setting)| setting.actions);
+            if key.contains('.') {
+                text += &format!("\n\n{key}");
+            }
+            let bound = BINDINGS
+                .iter()
+                .filter(|binding| actions.contains(&binding.name));
+            for binding in bound {
+                let keys = edits.keymap.keys_of(binding.action);
+                if !keys.is_empty() {
+                    text += &format!("\n{keys}: {}", binding.what);
+                }
+            }
+        }
         if let Some(why) = &self.idle {
             text += &format!("\n\nNo effect now: {why}.");
         }

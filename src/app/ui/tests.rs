@@ -1,4 +1,4 @@
-use super::{checker::Run, *};
+use super::{checker::Run, panel::PANEL_WIDTH, *};
 use crate::{
     app::{
         changes::Changes,
@@ -6,9 +6,13 @@ use crate::{
         measure::{MeasuredPoint, Snap},
         recent::Recent,
         selected::{Gap, Selected},
+        side_costs::Cost,
         state::{Failure, Stage},
     },
-    config::{BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme},
+    config::{
+        BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme,
+        declared::{Tab, groups},
+    },
     gpu::profiler::{PassTiming, TimedFrame},
     profile::memory::Memory,
     render::{
@@ -144,8 +148,10 @@ fn state(show: Show, every_section: bool) -> State {
     state.history.remember_memory(Memory::default());
     state.profiler.is_open = show == Show::Profiler;
     if every_section {
-        for section in sections::names() {
-            state.layout.open.insert(section, true);
+        for group in groups() {
+            for name in [group.title.to_owned(), fold::more_of(group.title)] {
+                state.layout.open.insert(name, true);
+            }
         }
     }
     state
@@ -161,7 +167,15 @@ fn compare(state: &mut State) {
     compare.mode = crate::app::compare::Mode::Difference;
     compare.key = "shadows".into();
     compare.told.is_shown = true;
-    compare.told.ms = [Some(12_345.6), None];
+    compare.told.costs = [
+        Some(Cost {
+            median_ms: 12_345.6,
+            least_ms: 1234.5,
+            most_ms: 99_999.9,
+            frames: 3,
+        }),
+        None,
+    ];
 }
 
 /// Two meshes with long names, and three measured points.
@@ -342,13 +356,20 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
                 if !every_theme && (at + nth) % 2 != turn {
                     continue;
                 }
-                let mut state = state(shown, true);
-                state.config.window.theme = theme;
-                let found = with_run(&mut state, shown, window, |run| {
-                    run.faults(&[LONG, ADAPTER, "KHR_materials"])
-                });
-                let place = |fault| format!("{window:?} {shown:?} {theme:?}: {fault}");
-                faults.extend(found.into_iter().map(place));
+                let tabs = match shown {
+                    Show::Panel => &Tab::ALL[..],
+                    _ => &Tab::ALL[..1],
+                };
+                for tab in tabs {
+                    let mut state = state(shown, true);
+                    state.layout.show_tab(*tab);
+                    state.config.window.theme = theme;
+                    let found = with_run(&mut state, shown, window, |run| {
+                        run.faults(&[LONG, ADAPTER, "KHR_materials"])
+                    });
+                    let place = |fault| format!("{window:?} {shown:?} {tab:?} {theme:?}: {fault}");
+                    faults.extend(found.into_iter().map(place));
+                }
             }
         }
     }
@@ -378,9 +399,10 @@ fn every_section_is_whole() {
         .into_iter()
         .enumerate()
     {
-        for variation in 0..4 {
+        for (variation, tab) in variations() {
             let mut state = state(Show::Panel, true);
             vary(&mut state, variation);
+            state.layout.show_tab(tab);
             state.config.window.font_size = [13.0, 16.0][index];
             let found = with_run(&mut state, Show::Panel, window, |run| {
                 run.faults(&[LONG, ADAPTER, "KHR_materials"])
@@ -388,7 +410,7 @@ fn every_section_is_whole() {
             faults.extend(
                 found
                     .into_iter()
-                    .map(|f| format!("{window:?} {variation}: {f}")),
+                    .map(|f| format!("{window:?} {variation} {tab:?}: {f}")),
             );
         }
     }
@@ -542,12 +564,18 @@ fn trace(state: &mut State) {
     state.tree_view.step = 22;
 }
 
+/// Every tab, with settings of each variation.
+fn variations() -> impl Iterator<Item = (u32, Tab)> {
+    (0..4).flat_map(|variation| Tab::ALL.map(|tab| (variation, tab)))
+}
+
 /// Looking at the panel changes nothing, whatever digits the settings have.
 #[test]
 fn the_panel_changes_nothing_by_itself() {
-    for variation in 0..4 {
+    for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
+        state.layout.show_tab(tab);
         let odd = 0.123_456_79;
         let config = &mut state.config;
         config.sun.direction = [odd, -0.987_654_3, 0.333_333_34];
@@ -561,19 +589,24 @@ fn the_panel_changes_nothing_by_itself() {
         let window = ([1280.0, 3000.0], 1.0);
         with_run(&mut state, Show::Panel, window, |run| _ = run.faults(&[]));
         let changed = Changes::default().between(&before, &state.config);
-        assert!(changed.is_empty(), "{variation}: {changed:?}");
+        assert!(changed.is_empty(), "{variation} {tab:?}: {changed:?}");
     }
 }
 
 /// The pointer over any widget brings up a tooltip, whether the widget has an effect or not.
 #[test]
 fn every_control_has_a_tooltip() {
-    for variation in 0..4 {
+    for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
+        state.layout.show_tab(tab);
         let window = ([1280.0, 3000.0], 1.0);
         let without = with_run(&mut state, Show::Panel, window, |run| run.without_tooltip());
-        assert!(without.is_empty(), "{variation}: {}", without.join("\n"));
+        assert!(
+            without.is_empty(),
+            "{variation} {tab:?}: {}",
+            without.join("\n")
+        );
     }
     for shown in [Show::Help, Show::Error, Show::Selection, Show::Profiler] {
         let mut state = state(shown, false);
@@ -667,7 +700,7 @@ fn notices_are_wide() {
     }
 }
 
-/// What is used most needs no scrolling in a window of 1280 × 720.
+/// What is used most is always in sight, or needs no scrolling in a window of 1280 × 720.
 #[test]
 fn the_most_used_settings_are_above_the_fold() {
     let mut state = state(Show::Panel, false);
@@ -675,15 +708,15 @@ fn the_most_used_settings_are_above_the_fold() {
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
         for text in [
-            "Shadows",
+            "shadows",
             "leaf cutoff",
+            "Light",
+            "Output",
+            "Shadows",
             "Sun",
             "elevation",
             "Environment",
             "intensity",
-            "Image",
-            "exposure",
-            "tone map",
         ] {
             let rect = run
                 .find(text)
@@ -693,7 +726,7 @@ fn the_most_used_settings_are_above_the_fold() {
     });
 }
 
-/// Two clicks on a name set its value back; a click on a title folds the section.
+/// Two clicks on a name set its value back; a click on a title folds the group.
 #[test]
 fn names_reset_and_titles_fold() {
     let mut state = state(Show::Panel, false);
@@ -714,7 +747,7 @@ fn names_reset_and_titles_fold() {
         run.texts()
     });
     without.retain(|text| text == "azimuth");
-    assert!(without.is_empty(), "the section is still shown");
+    assert!(without.is_empty(), "the group is still shown");
     assert_eq!(state.actions, [Action::Help; 0]);
 }
 
@@ -745,6 +778,7 @@ fn trees_are_looked_at_by_clicks() {
     let mut state = state(Show::Panel, true);
     select(&mut state);
     state.selection.clear();
+    state.layout.show_tab(Tab::Analyse);
     config_trees(&mut state);
     state.config.tree_boxes.show = BoxDepths::Off;
     if let Some(stage) = &mut state.stage {
@@ -760,13 +794,13 @@ fn trees_are_looked_at_by_clicks() {
         run.faults(&[]);
         let row = run.find("12346  costly").expect("it is listed");
         run.click(row.center(), 1);
-        let leaves = run.find("leaves").expect("it is shown");
-        run.click(leaves.center(), 1);
+        let depth = run.find("depth").expect("it is shown");
+        run.click(depth.center(), 1);
         let selected = run.find("selected").expect("it is shown");
         run.click(selected.center(), 1);
     });
     assert_eq!(state.selection.instances(), [Some(0), None]);
-    assert_eq!(state.config.tree_boxes.show, BoxDepths::Leaves);
+    assert_eq!(state.config.tree_boxes.show, BoxDepths::Depths(0, 3));
     assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
 }
 
@@ -776,23 +810,24 @@ fn trees_are_looked_at_by_clicks() {
 fn parts_of_the_picture_are_switched_by_clicks() {
     let mut state = state(Show::Panel, true);
     let window = ([1280.0, 6000.0], 1.0);
-    with_run(&mut state, Show::Panel, window, |run| {
-        run.faults(&[]);
-        for text in [
-            "wireframe",
-            "tangents and bitangents",
-            "all surfaces",
-            "of the scene",
-            "by distance",
-            "in a corner",
-            "All",
-        ] {
+    for (tab, text) in [
+        (Tab::Analyse, "wireframe"),
+        (Tab::Analyse, "and bitangents"),
+        (Tab::Picture, "all surfaces"),
+        (Tab::Light, "of the scene"),
+        (Tab::Picture, "by distance"),
+        (Tab::Scene, "in a corner"),
+        (Tab::Picture, "All"),
+    ] {
+        state.layout.show_tab(tab);
+        with_run(&mut state, Show::Panel, window, |run| {
+            run.faults(&[]);
             let found = run
                 .find(text)
                 .unwrap_or_else(|| panic!("{text} is not shown"));
             run.click(found.center(), 1);
-        }
-    });
+        });
+    }
     let Config {
         overlay,
         materials,
@@ -831,6 +866,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
 #[test]
 fn steps_of_a_ray_are_gone_through() {
     let mut state = state(Show::Panel, true);
+    state.layout.show_tab(Tab::Analyse);
     trace(&mut state);
     let window = ([1280.0, 5000.0], 1.0);
     with_run(&mut state, Show::Panel, window, |run| {
@@ -979,9 +1015,9 @@ fn the_timeline_scrubs_and_its_handles_move_the_loop() {
 
 /// A click on the switch of a second clip blends both.
 #[test]
-fn the_section_animation_blends_and_morphs() {
-    let mut state = state(Show::Panel, false);
-    state.layout.open.insert("Animation".into(), true);
+fn the_group_animation_blends_and_morphs() {
+    let mut state = state(Show::Panel, true);
+    state.layout.show_tab(Tab::Scene);
     let window = ([1280.0, 3000.0], 1.0);
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[LONG]);
@@ -1066,14 +1102,13 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Freeze");
 }
 
-/// From the palette the panel goes to a setting: its section opens, its row is in sight, and a key changes
+/// From the palette the panel goes to a setting: its tab and its group open, its row is in sight, and a key changes
 /// it.
 #[test]
 fn the_panel_goes_to_a_setting() {
-    let (key, section) = ("occlusion.rays", "Ambient occlusion");
+    let (key, section) = ("shadows.edge_rays", "Shadows");
     let mut state = state(Show::Panel, false);
     state.panel = false;
-    state.config.occlusion.mode = crate::config::OcclusionMode::Rays;
     let before = state.config.value(key).unwrap();
     state.open_palette(&Recent::default());
     with_run(&mut state, Show::Panel, PANEL, |run| {
@@ -1101,7 +1136,7 @@ fn the_panel_goes_to_a_setting() {
     );
     let others = state.config.not_default();
     assert!(others.len() <= 2, "{others:?}");
-    // No other section was opened.
+    // No other group was opened.
     let open: Vec<_> = state
         .layout
         .open
@@ -1114,35 +1149,98 @@ fn the_panel_goes_to_a_setting() {
     );
 }
 
+/// The filter finds settings by name, key and synonym, and channels; a click changes what was found, and the tabs
+/// come back.
+#[test]
+fn the_filter_finds_settings() {
+    let mut state = state(Show::Panel, false);
+    let window = ([1280.0, 3000.0], 1.0);
+    for (typed, expected) in [
+        ("heat", &["cost of rays", "heat map", "counts"][..]),
+        ("normals", &["normal", "Analyse: Mesh lines", "Picture: Materials"]),
+        ("ao", &["ambient visibility", "Light: Ambient occlusion"]),
+        ("leaf", &["leaf cutoff", "Analyse: Laboratory"]),
+        ("tree.leaf_cutoff", &["Rays or maps"]),
+        ("vsync", &["wait for the display"]),
+        ("symbolic", &["Output: Limits of files"]),
+        ("torn", &["wait for the display"]),
+        ("xyzzy", &["no setting has these words"]),
+    ] {
+        state.finder.text = typed.into();
+        let texts = with_run(&mut state, Show::Panel, window, |run| {
+            run.faults(&[LONG]);
+            run.texts()
+        });
+        for text in expected {
+            let is_shown = texts.iter().any(|shown| shown == text);
+            assert!(is_shown, "{typed}: {text} is not among {texts:?}");
+        }
+    }
+    state.finder.text.clear();
+    state.finder.takes_keyboard = true;
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.hover(egui::pos2(10.0, 10.0));
+        run.write("reload");
+        let switch = run.find("reload on change").expect("it is found");
+        run.click(switch.center(), 1);
+        let tab = run.find("Analyse").expect("tabs are shown");
+        run.click(tab.center(), 1);
+        assert!(run.find("Timings").is_some());
+    });
+    assert!(state.config.window.watch && state.finder.text.is_empty());
+    assert_eq!(state.layout.tab(), Tab::Analyse);
+}
+
 /// What has no row in the panel is told.
 #[test]
 fn a_setting_that_the_panel_lacks_is_told() {
     let mut state = state(Show::Panel, false);
-    state.jump = Some(crate::app::jump::Jump::to("gpu.backend".into()));
-    with_run(&mut state, Show::Panel, PANEL, |run| run.texts());
-    let (notice, _) = state.notice.take().unwrap();
-    assert_eq!(notice, "gpu.backend has no control in the panel");
-    assert_eq!(state.jump, None);
+    for (key, told) in [
+        ("keys.frame", "keys.frame has no control in the panel"),
+        (
+            "volumes.points",
+            "volumes.points has no control in the panel now",
+        ),
+    ] {
+        state.jump = Some(crate::app::jump::Jump::to(key.into()));
+        with_run(&mut state, Show::Panel, PANEL, |run| {
+            for _ in 0..40 {
+                run.hover(egui::pos2(10.0, 10.0));
+            }
+        });
+        let (notice, _) = state.notice.take().unwrap();
+        assert_eq!(notice, told);
+        assert_eq!(state.jump, None);
+    }
 }
 
 /// Screen readers are told a name of every control, and what the picture shows.
 #[test]
 fn every_control_has_a_name() {
-    for variation in 0..4 {
+    for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
+        state.layout.show_tab(tab);
         let window = ([1280.0, 3000.0], 1.0);
         let (unnamed, names) = with_run(&mut state, Show::Panel, window, |run| {
             (run.unnamed(), run.names())
         });
-        assert!(unnamed.is_empty(), "{variation}: {}", unnamed.join("\n"));
-        for name in [
-            "leaf cutoff",
-            "build trees: changed",
-            "vsync: wait for the display",
+        assert!(
+            unnamed.is_empty(),
+            "{variation} {tab:?}: {}",
+            unnamed.join("\n")
+        );
+        for (name, of) in [
+            ("leaf cutoff", tab),
+            ("find a setting", tab),
+            ("build trees: changed", Tab::Analyse),
+            ("vsync: wait for the display", Tab::Picture),
         ] {
             let is_told = names.iter().any(|told| told == name);
-            assert!(is_told || variation > 0, "{name} is not told: {names:?}");
+            assert!(
+                is_told || variation > 0 || of != tab,
+                "{name} is not told: {names:?}"
+            );
         }
         let picture = format!("picture of {LONG} and 1 more");
         assert!(variation == 2 || names.contains(&picture), "{names:?}");

@@ -122,7 +122,7 @@ fn clips(ui: &mut Ui, state: &mut State) {
             }
         });
     list.response
-        .on_hover_text("What plays. The section Animation blends several clips");
+        .on_hover_text("What plays. Scene: Animation blends several clips");
     state.actions.extend(chosen.map(Action::Clip));
 }
 
@@ -191,7 +191,7 @@ fn track(ui: &mut Ui, state: &mut State) {
     }
     let tip = match duration > 0.0 {
         true => "Click or drag to another moment",
-        false => "No clip plays that has a length; the section Animation has morph weights",
+        false => "No clip plays that has a length; Scene: Animation has morph weights",
     };
     response.on_hover_text(tip);
     let visuals = ui.visuals().clone();

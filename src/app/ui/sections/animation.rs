@@ -1,16 +1,13 @@
-//! The section `Animation`: clips that are blended, and morph weights by hand.
+//! Clips that are blended, morph weights by hand, and the turntable.
 
-use crate::{
-    app::{
-        keys::Action,
-        state::State,
-        ui::{
-            facts::Facts,
-            rows::{DEGREES, Digits, Edits, Row, hundredths, number, slide},
-            style::line,
-        },
+use crate::app::{
+    keys::Action,
+    state::State,
+    ui::{
+        facts::Facts,
+        rows::{Edits, Row, hundredths, number, slide},
+        style::line,
     },
-    config::{Animation, Camera},
 };
 use egui::{RichText, Ui};
 use std::{ops::RangeInclusive, sync::Arc};
@@ -20,15 +17,8 @@ const LISTED: usize = 200;
 /// Weights that can be typed for a morph target.
 const MORPH: RangeInclusive<f32> = -10.0..=10.0;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    weights(ui, state, edits);
-    range(ui, state, edits);
-    morphs(ui, state, edits);
-    turntable(ui, state, edits);
-}
-
 /// A switch and a weight for every clip.
-fn weights(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(stage) = state
         .stage
         .as_mut()
@@ -68,47 +58,38 @@ fn weights(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
 }
 
-/// The part that repeats, and the rate of frames.
-fn range(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let duration = state.stage.as_ref().map_or(0.0, |stage| stage.duration());
-    let why = (duration == 0.0).then_some("no clip plays");
+/// The start of the part that repeats.
+pub(super) fn loop_from(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut range = state.loop_range();
-    let keys = ["animation.loop_from", "animation.loop_to"];
-    let tip = "The part of the clip that plays; the handles below the timeline move its ends";
-    let changed = Row::new("loop", &keys, tip)
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let whole = 0.0..=duration.max(1e-3);
-            let from = number(ui, &mut range.from, 0.01, whole.clone(), hundredths(" s"));
-            ui.label("to");
-            let to = number(ui, &mut range.to, 0.01, whole, hundredths(" s"));
-            from || to
-        });
-    if changed {
+    let whole = whole_clip(state);
+    let row = Row::key("animation.loop_from", edits);
+    if row.show(ui, edits, |ui| {
+        number(ui, &mut range.from, 0.01, whole, hundredths(" s"))
+    }) {
         state.set_loop_range(range);
     }
-    let tip = "Begins again at the end of that part; else it stops there";
-    Row::new("repeat", &["animation.repeat"], tip).show(ui, edits, |ui| {
-        ui.checkbox(&mut state.config.animation.repeat, "at the end")
-    });
-    let tip = "Frames per second of the timeline: its steps and its frame numbers";
-    Row::new("frame rate", &["animation.frame_rate"], tip).show(ui, edits, |ui| {
-        let digits = Digits {
-            decimals: 2,
-            suffix: " /s",
-        };
-        number(
-            ui,
-            &mut state.config.animation.frame_rate,
-            0.1,
-            Animation::FRAME_RATE,
-            digits,
-        )
-    });
+}
+
+/// Its end.
+pub(super) fn loop_to(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let mut range = state.loop_range();
+    let whole = whole_clip(state);
+    let row = Row::key("animation.loop_to", edits);
+    if row.show(ui, edits, |ui| {
+        number(ui, &mut range.to, 0.01, whole, hundredths(" s"))
+    }) {
+        state.set_loop_range(range);
+    }
+}
+
+/// The times of the clip, in seconds.
+fn whole_clip(state: &State) -> RangeInclusive<f32> {
+    let duration = state.stage.as_ref().map_or(0.0, |stage| stage.duration());
+    0.0..=duration.max(1e-3)
 }
 
 /// A switch and a weight for every morph target.
-fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(stage) = &mut state.stage else {
         return;
     };
@@ -170,12 +151,12 @@ fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         });
 }
 
-fn turntable(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+pub(super) fn turntable(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let why = state
         .walks()
         .then_some("the person who walks does not turn around the scene");
-    let tip = "Turns the camera around the scene; below 0 to the other side. A drag stops it";
-    let row = Row::new("turntable", &["camera.turntable"], tip).idle(why);
+    let tip = "Turns the camera around the scene. A drag stops it";
+    let row = Row::new("turntable", &["turntable"], tip).idle(why);
     row.show(ui, edits, |ui| {
         let text = if state.turntable { "Stop" } else { "Turn" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
@@ -186,16 +167,5 @@ fn turntable(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         {
             state.actions.push(Action::Turntable);
         }
-        let digits = Digits {
-            suffix: "°/s",
-            ..DEGREES
-        };
-        number(
-            ui,
-            &mut state.config.camera.turntable,
-            1.0,
-            Camera::TURNTABLE,
-            digits,
-        )
     });
 }

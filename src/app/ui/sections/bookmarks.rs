@@ -1,15 +1,18 @@
-//! Saved views, in the section `View`.
+//! Saved views.
 
 use crate::app::{
     keys::Action,
     state::State,
-    ui::rows::{Edits, Row},
+    ui::{
+        facts::Facts,
+        rows::{Edits, Row},
+    },
 };
 use egui::{TextEdit, Ui};
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Views of this scene that you have saved. Alt+1 to Alt+9 go to the first ones";
-    Row::new("saved views", &[], tip).show(ui, edits, |ui| {
+    Row::new("saved views", &["saved views"], tip).show(ui, edits, |ui| {
         let save = ui.button("Save this view").on_hover_text("Ctrl+B");
         if save.clicked() {
             state.actions.push(Action::Bookmark);

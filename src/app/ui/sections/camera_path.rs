@@ -1,4 +1,4 @@
-//! The section `Camera path`: keys that the camera moves along.
+//! Keys that the camera moves along.
 
 use crate::app::{
     keys::Action,

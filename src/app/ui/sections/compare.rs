@@ -1,12 +1,13 @@
-//! The section `Compare`.
+//! The sides of a comparison, and how they are shown.
 
 use crate::{
     app::{
         compare::{Compare, Mode, Other, VARIANT, found, is_own},
         keys::Action,
+        side_costs::FRAMES,
         state::State,
         ui::{
-            compare::{cost, figures},
+            compare::{cost_and_spread, figures},
             facts::Facts,
             rows::{Digits, Edits, Row, choose, list, number},
             style::{digits, line},
@@ -97,11 +98,13 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         });
     }
     if is_on {
-        let costs = [0, 1].map(|side| cost(&state.compare, side));
-        let tip = "Time of a frame of A and of B";
-        Row::new("cost", &[], tip).show(ui, edits, |ui| {
-            line(ui, digits(format!("{}, {}", costs[0], costs[1])));
-        });
+        let tip = format!(
+            "The median time of a frame, of the last {FRAMES} with these settings, with the fastest and the slowest of them"
+        );
+        for (side, name) in ["cost of A", "cost of B"].into_iter().enumerate() {
+            let text = cost_and_spread(&state.compare, side);
+            Row::new(name, &[], &tip).show(ui, edits, |ui| line(ui, digits(text)));
+        }
     }
 }
 

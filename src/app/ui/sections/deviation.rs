@@ -1,4 +1,4 @@
-//! The section `Deviation`.
+//! The distance of the scene from the surface of another file.
 
 use crate::{
     app::{
@@ -21,11 +21,8 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-const NO_FILE: &str = "no file is compared with";
-
-pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    file(ui, state, edits);
-    tolerance(ui, state, edits);
+/// What was measured.
+pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(compared) = &state.compared else {
         return;
     };
@@ -97,13 +94,12 @@ fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) 
     Row::new("histogram", &[], tip).show(ui, edits, |ui| histogram(ui, statistics, range));
 }
 
-fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let path = std::path::Path::new(&state.config.deviation.file);
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
-    let tip = "A scene file, at the time of the settings. What is shown gets the colours of its distance from it";
-    Row::new("file", &["deviation.file"], tip).show(ui, edits, |ui| {
+    Row::key("deviation.file", edits).show(ui, edits, |ui| {
         let open = ui
             .button("Open…")
             .on_hover_text("Opens a scene to compare with");
@@ -122,16 +118,13 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     });
 }
 
-fn tolerance(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let why = state.compared.is_none().then_some(NO_FILE);
+pub(super) fn tolerance(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let range = state
         .compared
         .as_ref()
         .map_or(0.0, |compared| compared.range(&state.config.deviation));
     let tolerance = &mut state.config.deviation.tolerance;
-    let tip =
-        "Distance, either way, at which the colours end; auto is a hundredth of the file's size";
-    let row = Row::new("tolerance", &["deviation.tolerance"], tip).idle(why);
+    let row = Row::key("deviation.tolerance", edits);
     row.show(ui, edits, |ui| {
         let mut auto = *tolerance == 0.0;
         if ui.checkbox(&mut auto, "auto").changed() {

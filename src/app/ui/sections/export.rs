@@ -1,4 +1,4 @@
-//! The section `Export`: pictures or a video of what moves.
+//! Pictures or a video of what moves.
 
 use crate::{
     app::{
@@ -15,7 +15,25 @@ use crate::{
 };
 use egui::{DragValue, RichText, Ui};
 
-pub(in crate::app::ui) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+/// Opens the card.
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let tip = "Pictures or a video of the clip, a turn or the camera path";
+    Row::new("export", &["export"], tip).show(ui, edits, |ui| {
+        let open = ui.button("Export…");
+        if open.on_hover_text("Asks for what, and how").clicked() {
+            state.export.is_open = true;
+        }
+        if state.export.progress.is_none() {
+            ui.weak(counted(u64::from(state.exported_frames()), "frame"));
+        }
+    });
+    if let Some(text) = state.export.told() {
+        line(ui, RichText::new(text).weak());
+    }
+}
+
+/// What the card of exports holds.
+pub(in crate::app::ui) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.export.progress.is_some();
     settings(ui, state, edits);
     let frames = state.exported_frames();
@@ -70,7 +88,7 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             (
                 Motion::Path,
                 "path",
-                "Along the keys of the section Camera path",
+                "Along the keys of the camera path",
             ),
         ];
         choose(ui, &mut export.motion, &choices);

@@ -1,25 +1,20 @@
-//! The section `Geometry and trees`.
+//! Counts of the scene, and what was done to its trees.
 
 use crate::{
     app::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose, hundredths, slide},
+            rows::Edits,
             style::{compact, digits, grouped},
         },
     },
-    config::{Rebuild, Tree, TreeQuality},
+    config::{Rebuild, Tree},
     render::TreeWork,
 };
 use egui::Ui;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    counts(ui, facts);
-    trees(ui, &mut state.config.tree, facts, edits);
-}
-
-fn counts(ui: &mut Ui, facts: &Facts<'_>) {
+pub(super) fn show(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, _: &mut Edits) {
     let stats = facts.stats;
     let pairs: [(&str, u64); 7] = [
         ("triangles", stats.triangles.into()),
@@ -45,54 +40,8 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
         });
 }
 
-/// The policy of rebuilding trees, and what was done to them in the last frame.
-fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Fast trees are cheap to build, and high ones cheap to trace";
-    Row::new("quality", &["tree.quality"], tip).show(ui, edits, |ui| {
-        let choices = [
-            (
-                TreeQuality::Auto,
-                "auto",
-                "High until something moves, then fast for what moves; in software fast",
-            ),
-            (TreeQuality::Fast, "fast", "Radix trees over Morton codes"),
-            (
-                TreeQuality::High,
-                "high",
-                "Neighbours in Morton order, joined where their box is smallest",
-            ),
-        ];
-        choose(ui, &mut tree.quality, &choices);
-    });
-    let tip = "When trees are built";
-    Row::new("build trees", &["tree.rebuild"], tip).show(ui, edits, |ui| {
-        let choices = [
-            (
-                Rebuild::Frame,
-                "all",
-                "All trees in every frame, for measuring",
-            ),
-            (
-                Rebuild::Changed,
-                "changed",
-                "Those of meshes whose vertices have changed",
-            ),
-            (
-                Rebuild::Refit,
-                "refit",
-                "Refits boxes, and builds a tree once it has become too costly",
-            ),
-        ];
-        choose(ui, &mut tree.rebuild, &choices);
-    });
-    let why = (tree.rebuild != Rebuild::Refit).then_some("trees are not refit");
-    let tip = "Builds a tree once its cost has grown by this factor";
-    let growth = &mut tree.refit_growth;
-    Row::new("growth", &["tree.refit_growth"], tip)
-        .idle(why)
-        .show(ui, edits, |ui| {
-            slide(ui, growth, 1.0..=4.0, Tree::REFIT_GROWTH, hundredths("×"))
-        });
+/// What was done to the trees in the last frame.
+pub(super) fn tree_work(ui: &mut Ui, tree: &Tree, facts: &Facts<'_>) {
     let stats = facts.stats;
     let work = match stats.tree_work {
         TreeWork::None => "trees kept".into(),

@@ -1,4 +1,4 @@
-//! The section `Intersections`.
+//! Intersections.
 
 use crate::{
     app::{

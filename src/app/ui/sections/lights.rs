@@ -1,11 +1,10 @@
-//! The section `Lights`: how large the lights of the scene are.
+//! How large the lights of the scene are.
 
 use crate::{
     app::{
         state::State,
         ui::{
             facts::Facts,
-            fold::more,
             rows::{Edits, Row, hundredths, number, slide},
             style::line,
         },
@@ -20,34 +19,28 @@ use std::ops::RangeInclusive;
 /// Most lights that are listed.
 const LISTED: usize = 32;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let lights = state.stage.as_ref().map(|stage| listed(&stage.scene));
-    let lights = lights.unwrap_or_default();
-    let why = lights
-        .is_empty()
-        .then_some("the scene has neither point nor spot lights");
-    let tip = "Radius of point and spot lights whose file states none: the larger, the softer their shadows; 0 for \
-               hard ones";
-    Row::new("radius", &["lights.radius"], tip)
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let general = &mut state.config.lights.radius;
-            let mut radius = shown(*general);
-            if slide(ui, &mut radius, 0.0..=1.0, METRES, hundredths(" m")) {
-                *general = radius;
-            }
-        });
-    if lights.is_empty() {
-        return;
-    }
-    more(ui, state, "Lights", |ui, state| {
-        for light in lights.iter().take(LISTED) {
-            one(ui, state, light, edits);
-        }
-        if let Some(more) = lights.len().checked_sub(LISTED).filter(|more| *more > 0) {
-            line(ui, RichText::new(format!("and {more} more")).weak());
+/// The radius of lights whose file states none.
+pub(super) fn radius(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let general = &mut state.config.lights.radius;
+    let row = Row::key("lights.radius", edits);
+    row.show(ui, edits, |ui| {
+        let mut radius = shown(*general);
+        if slide(ui, &mut radius, 0.0..=1.0, METRES, hundredths(" m")) {
+            *general = radius;
         }
     });
+}
+
+/// The radius of each light.
+pub(super) fn radii(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let lights = state.stage.as_ref().map(|stage| listed(&stage.scene));
+    let lights = lights.unwrap_or_default();
+    for light in lights.iter().take(LISTED) {
+        one(ui, state, light, edits);
+    }
+    if let Some(more) = lights.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        line(ui, RichText::new(format!("and {more} more")).weak());
+    }
 }
 
 /// Every radius that a person can choose.
@@ -85,8 +78,8 @@ fn one(ui: &mut Ui, state: &mut State, light: &Listed, edits: &mut Edits) {
     let own = settings.radii.get(light.index).copied();
     let own = own.filter(|radius| *radius >= 0.0);
     let mut radius = own.or(light.radius).unwrap_or(shown(settings.radius));
-    let tip = "Radius of this light, in place of the one of its file and the one above";
-    let is_set = Row::new(&light.name, &["lights.radii"], tip).show(ui, edits, |ui| {
+    let row = Row::key("lights.radii", edits).named(&light.name);
+    let is_set = row.show(ui, edits, |ui| {
         number(ui, &mut radius, 0.01, METRES, hundredths(" m"))
     });
     if is_set {

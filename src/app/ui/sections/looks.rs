@@ -1,4 +1,4 @@
-//! The section `Looks`.
+//! Looks.
 
 use crate::app::{
     keys::Action,

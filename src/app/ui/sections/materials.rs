@@ -1,4 +1,4 @@
-//! The section `Materials`: what of them is shown.
+//! The textures of the scene, and of the mesh that is selected.
 
 use crate::app::{
     keys::Action,
@@ -11,113 +11,12 @@ use crate::app::{
 };
 use egui::Ui;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let lights = &mut state.config.lights.enabled;
-    let settings = &mut state.config.materials;
-    for (name, key, shown, text, tip) in [
-        (
-            "base colour",
-            &["materials.base_color_texture"],
-            &mut settings.base_color_texture,
-            "texture",
-            "Without it, surfaces have the colour of the material and of the vertices; alpha stays that of the texture",
-        ),
-        (
-            "normals",
-            &["materials.normal_texture"],
-            &mut settings.normal_texture,
-            "texture",
-            "Without it, surfaces and coats have the normals of their vertices",
-        ),
-        (
-            "metal, rough",
-            &["materials.metallic_roughness_texture"],
-            &mut settings.metallic_roughness_texture,
-            "texture",
-            "Without it, surfaces have the metalness and the roughness of the material",
-        ),
-        (
-            "occlusion",
-            &["materials.occlusion_texture"],
-            &mut settings.occlusion_texture,
-            "texture",
-            "Hides the environment where ambient occlusion is not traced",
-        ),
-        (
-            "emission",
-            &["materials.emissive_texture"],
-            &mut settings.emissive_texture,
-            "texture",
-            "Without it, surfaces emit what the material says, everywhere",
-        ),
-        (
-            "vertices",
-            &["materials.vertex_colors"],
-            &mut settings.vertex_colors,
-            "colours",
-            "Without them, vertices are white; their alpha stays",
-        ),
-        (
-            "emitted",
-            &["materials.emission"],
-            &mut settings.emission,
-            "light",
-            "Without it, no surface emits light",
-        ),
-        (
-            "lights",
-            &["lights.enabled"],
-            lights,
-            "of the scene",
-            "Without them, only the sun of the section Sun and the environment shine",
-        ),
-        (
-            "clay",
-            &["materials.clay"],
-            &mut settings.clay,
-            "all surfaces",
-            "One matte clay, with the shape of the normals and with emission; alpha and shadows stay",
-        ),
-        (
-            "scattering",
-            &["materials.multiple_scattering"],
-            &mut settings.multiple_scattering,
-            "multiple",
-            "Returns the light that rough surfaces scatter more than once. Turn it off for glTF's BRDF, which loses it",
-        ),
-        (
-            "terminator",
-            &["materials.normal_terminator"],
-            &mut settings.normal_terminator,
-            "normal maps",
-            "Fades lights towards the horizon of normal textures. Turn it off for glTF's BRDF",
-        ),
-        (
-            "shadows",
-            &["materials.smooth_terminator"],
-            &mut settings.smooth_terminator,
-            "smooth terminator",
-            "Starts grazing shadow rays at the surface that the vertex normals describe, and takes its horizon. Turn it off for those of the triangles",
-        ),
-        (
-            "glints",
-            &["materials.glint_filter"],
-            &mut settings.glint_filter,
-            "filtered",
-            "Widens highlights where normals differ within a pixel. Turn it off for glTF's BRDF",
-        ),
-    ] {
-        Row::new(name, key, tip).show(ui, edits, |ui| ui.checkbox(shown, text));
-    }
-    textures(ui, state, edits);
-}
-
 /// Opens the texture viewer: with all, or with those of the mesh that is selected.
-fn textures(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut asked = None;
     Row::new(
         "textures",
-        &[],
+        &["textures"],
         "Looks at the textures of the scene (Alt+T)",
     )
     .show(ui, edits, |ui| {

@@ -1,4 +1,4 @@
-//! The section `Extensions and warnings`.
+//! Extensions and warnings.
 
 use crate::{
     app::{

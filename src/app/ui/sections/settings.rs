@@ -1,4 +1,4 @@
-//! The section `Settings`: the panel itself, and all settings together.
+//! All settings together.
 
 use crate::{
     app::{
@@ -8,46 +8,13 @@ use crate::{
         state::{State, counted},
         ui::{
             facts::Facts,
-            rows::{Digits, Edits, Row, choose, number},
+            rows::Edits,
         },
     },
-    config::{Theme, Window},
 };
 use egui::Ui;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let window = &mut state.config.window;
-    let tip = "Colours of the panel";
-    Row::new("theme", &["window.theme"], tip).show(ui, edits, |ui| {
-        let choices = [
-            (Theme::Dark, "dark", "Light text on dark"),
-            (Theme::Light, "light", "Dark text on light"),
-            (Theme::System, "system", "As the system is set"),
-        ];
-        choose(ui, &mut window.theme, &choices);
-    });
-    let tip = "Size of text in points; all of the panel grows with it";
-    Row::new("text size", &["window.font_size"], tip).show(ui, edits, |ui| {
-        let points = Digits {
-            decimals: 1,
-            suffix: " pt",
-        };
-        number(ui, &mut window.font_size, 0.05, Window::FONT_SIZE, points)
-    });
-    let tip = "How long the window tells what a key has done; 0 never tells";
-    Row::new("notices", &["window.notice_secs"], tip).show(ui, edits, |ui| {
-        let seconds = Digits {
-            decimals: 1,
-            suffix: " s",
-        };
-        number(
-            ui,
-            &mut window.notice_secs,
-            0.05,
-            Window::NOTICE_SECS,
-            seconds,
-        )
-    });
     let count = counted(edits.changes.len() as u64, "setting");
     ui.weak(format!("{count} changed since the start"));
     ui.horizontal_wrapped(|ui| buttons(ui, state, edits));

@@ -1,4 +1,4 @@
-//! The section `Timings`: the passes of the last frames, a row for each.
+//! The times of the last frames: a table of means, 95th percentiles and shares.
 
 use crate::{
     app::{
@@ -10,53 +10,63 @@ use crate::{
             style::{accent, significant},
         },
     },
-    profile::table::{Row, Summary, Table},
+    profile::{
+        history::Frame,
+        table::{Row, Summary, Table},
+    },
 };
-use egui::{Align2, FontId, Pos2, Rect, Sense, TextStyle, Ui, vec2};
+use egui::{Align2, Color32, FontId, Id, Pos2, Rect, RichText, Sense, TextStyle, Ui, vec2};
 
-/// Least and largest width of a column of numbers, in points.
-const COLUMN: [f32; 2] = [31.0, 38.0];
-/// Width that the longest name takes, in points.
-const NAME: f32 = 112.0;
-/// Height of a row, in points.
-const ROW: f32 = 17.0;
 /// Number of frames that the statistics cover.
 const FRAMES: usize = 120;
-/// The columns behind the name.
-const COLUMNS: [&str; 5] = ["min", "med", "p95", "max", "share"];
+/// The columns behind the name, with their widths in points.
+const COLUMNS: [(&str, f32); 3] = [("mean ms", 56.0), ("p95", 50.0), ("share", 40.0)];
+/// Height of a row in points.
+const ROW: f32 = 17.0;
+/// Share of a group's time from which the time between its passes is told.
+const LEAST_BETWEEN: f64 = 0.02;
+
+/// A row of the table.
+struct Line {
+    name: String,
+    depth: usize,
+    mean_ms: f64,
+    p95_ms: Option<f64>,
+    share: f64,
+    is_weak: bool,
+    tip: String,
+}
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
-    if !facts.has_gpu {
-        let text = "In software, passes overlap: the time of a single pass is not to be trusted.";
-        ui.small(text);
-    }
-    let frames = state.history.frames().iter().rev();
-    let timed = frames.filter(|frame| frame.gpu.is_some()).take(FRAMES);
-    let frames: Vec<_> = timed.collect();
-    let table = Table::of(frames.into_iter().rev());
-    if table.gpu.is_empty() {
-        ui.weak("No timings yet, or none on this adapter.");
+    let frames = state.history.frames().iter().rev().take(FRAMES);
+    let mut frames: Vec<&Frame> = frames.collect();
+    frames.reverse();
+    let table = Table::of(frames.iter().copied());
+    let by_cost = Id::unique("timings by cost");
+    let mut is_by_cost = ui.data(|data| data.get_temp(by_cost)).unwrap_or(false);
+    if table.frames == 0 {
+        ui.weak("No frames yet.");
     } else {
-        let tip = "Milliseconds on the GPU over the last 120 frames: least, median, 95th percentile, \
-                   most, share of the frame. Hover a row for more";
-        let weak = ui.visuals().weak_text_color();
-        table_row(
-            ui,
-            ("pass, ms", 0, weak),
-            &COLUMNS.map(str::to_owned),
-            None,
-            tip,
-        );
-        for row in &table.gpu {
-            pass(ui, &table, row);
+        if header(ui, is_by_cost) {
+            is_by_cost = !is_by_cost;
+            ui.data_mut(|data| data.insert_temp(by_cost, is_by_cost));
+        }
+        whole(ui, &frames);
+        let mut rare = Vec::new();
+        if facts.has_gpu {
+            let mut lines = on_gpu(&table, &mut rare);
+            sort(&mut lines, is_by_cost);
+            lines.iter().for_each(|line| show_line(ui, line));
+        }
+        let mut lines = on_cpu(&table, &mut rare);
+        sort(&mut lines, is_by_cost);
+        lines.iter().for_each(|line| show_line(ui, line));
+        once(ui, &rare);
+        if !facts.has_gpu {
+            let text = "In software, passes overlap, so that none has a time of its own.";
+            ui.label(RichText::new(text).small().weak());
         }
     }
-    let record = format!(
-        "CPU, recording: {} ms",
-        significant(facts.stats.cpu_record_ms)
-    );
-    ui.weak(record)
-        .on_hover_text("Time in which the CPU wrote the commands of the last frame");
     let keys = state.keymap.keys_of(Action::Profiler);
     let tip = format!("Every pass of the last frames over time, with memory and files ({keys})");
     if ui.button("Profiler").on_hover_text(tip).clicked() {
@@ -64,57 +74,196 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
     }
 }
 
-fn pass(ui: &mut Ui, table: &Table, row: &Row) {
-    let last = row.last_ms();
-    let Some(summary) = row.summary() else {
-        return;
+/// The names of the columns. Returns whether they were clicked.
+fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
+    let order = match is_by_cost {
+        true => "the costliest first",
+        false => "in the order of the frame",
     };
-    let Summary {
-        min_ms,
-        median_ms,
-        p95_ms,
-        max_ms,
-        ..
-    } = summary;
-    let share = table.share(row);
-    let [min, median, p95, max] = [min_ms, median_ms, p95_ms, max_ms].map(significant);
-    let last = last.map_or("not run".into(), |ms| format!("{} ms", significant(ms)));
     let tip = format!(
-        "{}\nlast frame: {last}\nmin {min} ms, median {median} ms, p95 {p95} ms, max {max} ms\n{:.1} % of the frames",
-        row.name,
-        100.0 * share,
+        "Over the last {FRAMES} frames: the mean, the 95th percentile of the frames that ran it, and the share of the \
+         frame. Rows are {order}; a click changes that",
     );
-    let cells = [min, median, p95, max, format!("{:.0} %", 100.0 * share)];
-    let color = match row.last_ms() {
-        Some(_) => ui.visuals().text_color(),
-        None => ui.visuals().weak_text_color(),
-    };
-    table_row(ui, (&row.name, row.depth, color), &cells, Some(share), &tip);
+    let weak = ui.visuals().weak_text_color();
+    let cells = COLUMNS.map(|(name, _)| name.to_owned());
+    let name = if is_by_cost { "pass, costliest first" } else { "pass" };
+    row(ui, (name, 0, weak), &cells, None, Sense::click(), &tip)
 }
 
-/// A name, a bar for its share, and numbers in columns that keep their places.
-fn table_row(
+/// The time of whole frames.
+fn whole(ui: &mut Ui, frames: &[&Frame]) {
+    let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
+    let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    let p95_ms = Summary::of(times).map(|summary| summary.p95_ms);
+    let tip = "From a picture to the next while they follow one another, else the longer of GPU and CPU";
+    show_line(
+        ui,
+        &Line {
+            name: "frame".into(),
+            depth: 0,
+            mean_ms,
+            p95_ms,
+            share: 1.0,
+            is_weak: false,
+            tip: tip.into(),
+        },
+    );
+}
+
+/// Passes on the GPU, with what is between those of a group. What ran once goes to `rare`.
+fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (index, pass) in table.gpu.iter().enumerate() {
+        let line = of_row(pass, table.share(pass), pass.depth);
+        let Some(mut line) = line else { continue };
+        if pass.runs() == 1 && table.frames > 2 {
+            rare.push(line);
+            continue;
+        }
+        if pass.depth == 0 {
+            line.name = "GPU".into();
+        }
+        let share = line.share;
+        lines.push(line);
+        let between = table.between(index).filter(|ms| *ms > LEAST_BETWEEN * pass.sum());
+        if let Some(ms) = between {
+            lines.push(Line {
+                name: "between passes".into(),
+                depth: pass.depth + 1,
+                mean_ms: ms / table.frames as f64,
+                p95_ms: None,
+                share: share * ms / pass.sum().max(1e-9),
+                is_weak: true,
+                tip: "Copies, barriers, and gaps in which the GPU waits".into(),
+            });
+        }
+    }
+    lines
+}
+
+/// Work on the CPU.
+fn on_cpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
+    let sum: f64 = table.cpu.iter().map(Row::sum).sum();
+    let mut lines = vec![Line {
+        name: "CPU".into(),
+        depth: 0,
+        mean_ms: sum / table.frames as f64,
+        p95_ms: None,
+        share: 1.0,
+        is_weak: false,
+        tip: "Work on the CPU of canopy's main thread. Shares are of its sum".into(),
+    }];
+    for work in &table.cpu {
+        let share = work.sum() / sum.max(1e-9);
+        let Some(line) = of_row(work, share, 1) else {
+            continue;
+        };
+        match work.runs() == 1 && table.frames > 2 {
+            true => rare.push(line),
+            false => lines.push(line),
+        }
+    }
+    lines
+}
+
+fn of_row(pass: &Row, share: f64, depth: usize) -> Option<Line> {
+    let summary = pass.summary()?;
+    let [min, median, _, _, max] = summary.all().map(significant);
+    let last = pass.last_ms();
+    let last = last.map_or("not run".into(), |ms| format!("{} ms", significant(ms)));
+    let tip = format!(
+        "{}\nlast frame: {last}\nmin {min} ms, median {median} ms, max {max} ms\nin {} of {} frames",
+        pass.name,
+        pass.runs(),
+        pass.ms.len(),
+    );
+    Some(Line {
+        name: pass.name.clone(),
+        depth,
+        mean_ms: pass.mean_ms(),
+        p95_ms: Some(summary.p95_ms),
+        share,
+        is_weak: pass.last_ms().is_none(),
+        tip,
+    })
+}
+
+/// The costliest first, each group with what is in it.
+fn sort(lines: &mut Vec<Line>, is_by_cost: bool) {
+    if is_by_cost && !lines.is_empty() {
+        *lines = sorted(std::mem::take(lines));
+    }
+}
+
+fn sorted(lines: Vec<Line>) -> Vec<Line> {
+    let depth = lines.iter().map(|line| line.depth).min().unwrap_or(0);
+    let mut groups: Vec<(Line, Vec<Line>)> = Vec::new();
+    for line in lines {
+        match groups.last_mut() {
+            Some((_, inside)) if line.depth > depth => inside.push(line),
+            _ => groups.push((line, Vec::new())),
+        }
+    }
+    groups.sort_by(|(a, _), (b, _)| b.mean_ms.total_cmp(&a.mean_ms));
+    let whole = |(line, inside): (Line, Vec<Line>)| {
+        let inside = match inside.is_empty() {
+            true => inside,
+            false => sorted(inside),
+        };
+        std::iter::once(line).chain(inside)
+    };
+    groups.into_iter().flat_map(whole).collect()
+}
+
+/// What ran in one frame alone, folded away.
+fn once(ui: &mut Ui, rare: &[Line]) {
+    if rare.is_empty() {
+        return;
+    }
+    egui::CollapsingHeader::new(RichText::new(format!("ran once: {}", rare.len())).weak())
+        .id_salt("ran once")
+        .show_unindented(ui, |ui| rare.iter().for_each(|line| show_line(ui, line)))
+        .header_response
+        .on_hover_text("Passes and work that only one of these frames had");
+}
+
+fn show_line(ui: &mut Ui, line: &Line) {
+    let color = match line.is_weak {
+        true => ui.visuals().weak_text_color(),
+        false => ui.visuals().text_color(),
+    };
+    let p95 = line.p95_ms.map_or(String::new(), significant);
+    let cells = [
+        significant(line.mean_ms),
+        p95,
+        format!("{:.0} %", 100.0 * line.share),
+    ];
+    let named = (line.name.as_str(), line.depth, color);
+    row(ui, named, &cells, Some(line.share), Sense::hover(), &line.tip);
+}
+
+/// A name, a bar for its share, and numbers in columns that keep their places. Returns whether it was clicked.
+fn row(
     ui: &mut Ui,
-    (name, depth, color): (&str, usize, egui::Color32),
+    (name, depth, color): (&str, usize, Color32),
     cells: &[String; COLUMNS.len()],
     share: Option<f64>,
+    sense: Sense,
     tip: &str,
-) {
+) -> bool {
     let size = vec2(ui.available_width(), ROW);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    response.on_hover_text(tip);
+    let (rect, response) = ui.allocate_exact_size(size, sense);
+    let response = response.on_hover_text(tip);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, name));
     let painter = ui.painter_at(rect);
     let visuals = ui.visuals();
-    let columns = cells.len() as f32;
-    let column_width = ((rect.width() - NAME) / columns).clamp(COLUMN[0], COLUMN[1]);
-    let names = rect.width() - column_width * columns;
+    let names = rect.width() - COLUMNS.iter().map(|(_, width)| width).sum::<f32>();
     if let Some(share) = share {
         let bar = vec2(names * share.clamp(0.0, 1.0) as f32, ROW - 4.0);
-        let color = accent(visuals).gamma_multiply(0.25);
         painter.rect_filled(
             Rect::from_min_size(rect.min + vec2(0.0, 2.0), bar),
             2.0,
-            color,
+            accent(visuals).gamma_multiply(0.25),
         );
     }
     let indent = 4.0 + 8.0 * depth as f32;
@@ -127,9 +276,40 @@ fn table_row(
     );
     painter.galley(at, galley, color);
     let font = FontId::monospace(9.5);
-    for (column, cell) in cells.iter().enumerate() {
-        let right = rect.left() + names + column_width * (column + 1) as f32;
+    let mut right = rect.left() + names;
+    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
+        right += width;
         let at = Pos2::new(right - 2.0, rect.center().y);
         painter.text(at, Align2::RIGHT_CENTER, cell, font.clone(), color);
+    }
+    response.clicked()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_sorted_with_what_is_in_them() {
+        let line = |name: &str, depth, mean_ms| Line {
+            name: name.into(),
+            depth,
+            mean_ms,
+            p95_ms: None,
+            share: 0.0,
+            is_weak: false,
+            tip: String::new(),
+        };
+        let mut lines = vec![
+            line("GPU", 0, 9.0),
+            line("fog", 1, 1.0),
+            line("lbvh", 1, 5.0),
+            line("morton", 2, 1.0),
+            line("sort", 2, 3.0),
+            line("shadows", 1, 2.0),
+        ];
+        sort(&mut lines, true);
+        let names: Vec<_> = lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["GPU", "lbvh", "sort", "morton", "shadows", "fog"]);
     }
 }

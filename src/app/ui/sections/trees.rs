@@ -1,5 +1,6 @@
-//! The section `Trees`: boxes over the picture, and what the trees are like.
+//! Boxes of the trees over the picture, what rays cost, and what the trees are like.
 
+use super::geometry::tree_work;
 use crate::{
     app::{
         selected::{Selected, mesh_name},
@@ -7,8 +8,7 @@ use crate::{
         ui::{
             facts::Facts,
             magnitudes::{histogram, legend},
-            ray_path,
-            rows::{Digits, Edits, Row, choose, hundredths, number, slide},
+            rows::{Edits, Row, choose},
             style::{compact, digits, grouped, line, significant},
         },
     },
@@ -19,15 +19,9 @@ use egui::{Button, DragValue, RichText, Ui};
 
 /// Meshes that are listed.
 const LISTED: usize = 20;
-const OFF: &str = "no boxes are shown";
-
-pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    boxes(ui, state, edits);
-    if let Some(counts) = facts.stats.tree_boxes {
-        drawn(ui, &state.config.tree_boxes, counts, edits);
-    }
-    cost(ui, state, facts, edits);
-    ray_path::show(ui, state, edits);
+/// What the last frame did to the trees, and what they are like.
+pub(super) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    tree_work(ui, &state.config.tree, facts);
     state.tree_view.tells_figures = true;
     match state.tree_view.figures.clone() {
         None => {
@@ -40,22 +34,20 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             if state.tree_view.figures_lag {
                 line(ui, RichText::new("of trees before; counting…").weak());
             }
-            self::figures(ui, &figures, edits);
+            of_all(ui, &figures, edits);
             list(ui, state, &figures);
         }
     }
 }
 
-/// Which boxes are drawn, and how.
-fn boxes(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let view = &mut state.tree_view;
+/// Which boxes are drawn.
+pub(super) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.tree_boxes;
     let depths = match settings.show {
         BoxDepths::Depths(first, last) => [first, last],
         _ => [0, 3],
     };
-    let tip = "Boxes of the trees' nodes, as lines over the picture. Key Y";
-    Row::new("boxes", &["tree_boxes.show"], tip).show(ui, edits, |ui| {
+    Row::key("tree_boxes.show", edits).show(ui, edits, |ui| {
         let [first, last] = depths;
         let choices = [
             (BoxDepths::Off, "off", "No boxes"),
@@ -72,7 +64,6 @@ fn boxes(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         ];
         choose(ui, &mut settings.show, &choices);
     });
-    let is_off = settings.show == BoxDepths::Off;
     let why = (!matches!(settings.show, BoxDepths::Depths(..))).then_some("no depths are shown");
     let tip = "The least and the greatest depth that is shown";
     Row::new("depths", &["tree_boxes.show"], tip)
@@ -90,10 +81,13 @@ fn boxes(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
                 settings.show = BoxDepths::Depths(first.min(last), last);
             }
         });
-    let why = is_off.then_some(OFF);
-    let tip = "Whose boxes are drawn";
-    Row::new("of", &["tree_boxes.of"], tip)
-        .idle(why)
+}
+
+/// Whose boxes are drawn.
+pub(super) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let view = &mut state.tree_view;
+    let settings = &mut state.config.tree_boxes;
+    Row::key("tree_boxes.of", edits)
         .show(ui, edits, |ui| {
             let mut all = !view.of_selection && settings.of == BoxTrees::Meshes;
             let mut top = !view.of_selection && settings.of == BoxTrees::Top;
@@ -118,24 +112,14 @@ fn boxes(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
                 view.of_selection = true;
             }
         });
-    let tip = "Opacity of lines behind surfaces: 0 hides them, 1 draws all on top";
-    Row::new("behind", &["tree_boxes.hidden"], tip)
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let hidden = &mut settings.hidden;
-            slide(ui, hidden, 0.0..=1.0, TreeBoxes::HIDDEN, hundredths(""))
-        });
-    let tip = "Width of the lines in pixels";
-    Row::new("width", &["tree_boxes.width"], tip)
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let width = &mut settings.width;
-            slide(ui, width, 0.5..=4.0, TreeBoxes::WIDTH, hundredths(" px"))
-        });
 }
 
 /// How many boxes are drawn, and what their colours mean.
-fn drawn(ui: &mut Ui, settings: &TreeBoxes, counts: TreeBoxCounts, edits: &mut Edits) {
+pub(super) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let Some(counts) = facts.stats.tree_boxes else {
+        return;
+    };
+    let settings = &state.config.tree_boxes;
     let [found, drawn] = [counts.found, counts.drawn].map(u64::from);
     let tip = "Boxes that are drawn. Where there are too many, each is left out or kept by chance, the same ones in \
                every frame";
@@ -166,10 +150,10 @@ pub(in crate::app::ui) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts
 }
 
 /// How the channel `cost` is shown.
-fn cost(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+pub(super) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.channel == Channel::Cost;
     let tip = "Nodes and triangles that the shadow rays of each pixel visit, as colours: the channel cost";
-    Row::new("heat map", &[], tip).show(ui, edits, |ui| {
+    Row::new("heat map", &["heat map"], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown.on_hover_text("Shows the channel cost").changed() {
             state.channel = match is_shown {
@@ -178,35 +162,7 @@ fn cost(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
             };
         }
     });
-    let settings = &mut state.config.cost;
-    let why = (!is_shown).then_some("the channel cost is not shown");
-    Row::new("counts", &["cost.count"], "What the colours stand for")
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let choices = CostCount::ALL.map(|count| (count, count.name(), cost_words(count)));
-            choose(ui, &mut settings.count, &choices);
-        });
     let found = facts.stats.cost_range;
-    let tip =
-        "How many the brightest colour stands for; auto is what 99 % of the pixels do not exceed";
-    Row::new("range", &["cost.range"], tip)
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let now = found.map_or(256.0, |found| found.range);
-            let mut auto = settings.range == 0.0;
-            if ui.checkbox(&mut auto, "auto").changed() {
-                settings.range = if auto { 0.0 } else { now };
-            }
-            let mut range = if auto { now } else { settings.range };
-            let whole = Digits {
-                decimals: 0,
-                suffix: "",
-            };
-            let drag = |ui: &mut Ui| number(ui, &mut range, 4.0, 1.0..=1e6, whole);
-            if ui.add_enabled_ui(!auto, drag).inner {
-                settings.range = range;
-            }
-        });
     if let Some(most) = found.filter(|_| is_shown).and_then(|found| found.most) {
         Row::new("most", &[], "The largest count of a pixel, up to 4,095").show(ui, edits, |ui| {
             ui.label(digits(grouped(most as u64)));
@@ -232,7 +188,7 @@ pub(in crate::app::ui) fn cost_ends(found: CostRange) -> [String; 2] {
 }
 
 /// What the trees are like.
-fn figures(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
+fn of_all(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };

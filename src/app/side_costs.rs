@@ -1,0 +1,86 @@
+//! The costs of the two sides of a comparison: medians of the same number of frames.
+
+use super::schedule::PictureKey;
+use crate::{config::Config, profile::table::percentile, render::Channel};
+use std::collections::VecDeque;
+
+/// Frames of a side that count: as many as any picture at rest has before its noise is looked at.
+pub(super) const FRAMES: usize = 12;
+
+/// The frames of a side since its settings have changed.
+#[derive(Debug, Default)]
+pub(super) struct SideCosts {
+    of: Option<(u64, Config, Channel)>,
+    times_ms: VecDeque<f64>,
+}
+
+/// The cost of a side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cost {
+    /// The median time of a frame.
+    pub(super) median_ms: f64,
+    /// The fastest frame.
+    pub(super) least_ms: f64,
+    /// The slowest frame.
+    pub(super) most_ms: f64,
+    /// Number of frames, [`FRAMES`] at most.
+    pub(super) frames: usize,
+}
+
+impl SideCosts {
+    /// A frame of `picture` took `ms`. Frames of other settings count no more.
+    pub(super) fn add(&mut self, picture: &PictureKey, ms: f64) {
+        let is_same = self.of.as_ref().is_some_and(|(scene, config, channel)| {
+            (*scene, config, *channel) == (picture.scene, &picture.config, picture.channel)
+        });
+        if !is_same {
+            self.times_ms.clear();
+            self.of = Some((picture.scene, picture.config.clone(), picture.channel));
+        }
+        self.push(ms);
+    }
+
+    fn push(&mut self, ms: f64) {
+        if self.times_ms.len() == FRAMES {
+            self.times_ms.pop_front();
+        }
+        self.times_ms.push_back(ms);
+    }
+
+    /// The cost of a frame; `None` before the first one.
+    pub(super) fn cost(&self) -> Option<Cost> {
+        let mut sorted: Vec<f64> = self.times_ms.iter().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        Some(Cost {
+            median_ms: percentile(&sorted, 0.5),
+            least_ms: *sorted.first()?,
+            most_ms: *sorted.last()?,
+            frames: sorted.len(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One slow frame, such as the first one, does not move the figure; old frames are forgotten.
+    #[test]
+    fn a_cost_is_the_median_of_the_last_frames() {
+        let mut costs = SideCosts::default();
+        assert_eq!(costs.cost(), None);
+        costs.push(12_252.0);
+        for ms in [10.0, 11.0, 9.0, 10.0] {
+            costs.push(ms);
+        }
+        let cost = costs.cost().unwrap();
+        assert_eq!((cost.median_ms, cost.frames), (10.0, 5));
+        assert_eq!([cost.least_ms, cost.most_ms], [9.0, 12_252.0]);
+        for _ in 0..FRAMES {
+            costs.push(7.0);
+        }
+        let cost = costs.cost().unwrap();
+        assert_eq!([cost.median_ms, cost.most_ms], [7.0, 7.0]);
+        assert_eq!(cost.frames, FRAMES);
+    }
+}

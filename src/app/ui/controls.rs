@@ -1,0 +1,255 @@
+//! The row of a declared setting, with the control that its declaration names.
+
+use super::rows::{Edits, Row};
+use crate::config::{
+    Config,
+    declared::{Choice, Control, Number, Setting},
+};
+use egui::{DragValue, Slider, Ui};
+use std::ops::RangeInclusive;
+use toml::Value;
+
+/// Shows the row of a setting. A change is one of [`Edits::sets`].
+pub(super) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut Edits) {
+    let Some(value) = edits.values.get(setting.key).cloned() else {
+        return;
+    };
+    let in_force = edits.in_force.get(setting.key).cloned();
+    let row = Row::of(setting, edits);
+    let set = row.show(ui, edits, |ui| control(ui, setting, &value, in_force));
+    if let Some(set) = set {
+        edits.sets.push(format!("{}={set}", setting.key));
+    }
+}
+
+/// The control. Returns the value that the person has given the setting, as it is typed.
+fn control(
+    ui: &mut Ui,
+    setting: &Setting,
+    value: &Value,
+    in_force: Option<String>,
+) -> Option<String> {
+    let range = Config::range(setting.key);
+    match setting.control {
+        Control::Switch(text) => {
+            let mut is_on = value.as_bool()?;
+            let is_changed = ui.checkbox(&mut is_on, text).changed();
+            is_changed.then(|| is_on.to_string())
+        }
+        Control::Number(number) => match number.from_auto {
+            Some(from_auto) => or_auto(ui, value, from_auto, in_force, |ui, value| {
+                drag(ui, value, number, range)
+            }),
+            None => drag(ui, value, number, range),
+        },
+        Control::Numbers(number, between) => numbers(ui, value, number, between, range),
+        Control::Slider(number, part) => match number.from_auto {
+            Some(from_auto) => or_auto(ui, value, from_auto, in_force, |ui, value| {
+                drag(ui, value, number, range)
+            }),
+            None => slide(ui, value, number, part, range),
+        },
+        Control::Choice(choices) => choose(ui, value, choices),
+        Control::List(choices) => list(ui, setting.key, value, choices, in_force),
+        Control::Color => color(ui, value),
+        Control::Text(hint) => {
+            let mut text = value.as_str()?.to_owned();
+            let field = egui::TextEdit::singleline(&mut text)
+                .hint_text(hint)
+                .desired_width(ui.available_width() - 8.0);
+            ui.add(field).changed().then_some(text)
+        }
+        Control::Own => None,
+    }
+}
+
+/// A number, whole or not.
+fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(whole) => Some(*whole as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A number as it is typed: whole ones without a point, others with the digits of `f32`.
+fn typed(like: &Value, number: f64) -> String {
+    match like {
+        Value::Integer(_) => (number.round() as i64).to_string(),
+        _ => (number as f32).to_string(),
+    }
+}
+
+/// `shown`, as it is typed, where it is another number than `value`. Widgets round what they show: that is no
+/// change.
+fn changed(
+    value: &Value,
+    shown: f64,
+    number: Number,
+    range: Option<[f64; 2]>,
+) -> Option<String> {
+    let now = float(value)?;
+    let step = 10_f64.powi(-(number.decimals as i32));
+    let [low, high] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+    ((shown - now).abs() > 0.501 * step).then(|| typed(value, shown.clamp(low, high)))
+}
+
+fn drag(
+    ui: &mut Ui,
+    value: &Value,
+    number: Number,
+    range: Option<[f64; 2]>,
+) -> Option<String> {
+    let mut shown = float(value)?;
+    let speed = match (number.speed, value) {
+        (0.0, Value::Integer(_)) => (0.005 * shown.abs()).max(0.1),
+        (0.0, _) => 0.01 * shown.abs().max(0.01),
+        (speed, _) => speed,
+    };
+    let [low, high] = range.unwrap_or([0.0, i64::MAX as f64]);
+    let drag = DragValue::new(&mut shown)
+        .speed(speed)
+        .range(low..=high)
+        .clamp_existing_to_range(false)
+        .suffix(number.unit)
+        .fixed_decimals(number.decimals)
+        .update_while_editing(false);
+    ui.add(drag);
+    changed(value, shown, number, Some([low, high]))
+}
+
+/// Shortens the slider where its number needs more room than most do.
+fn make_room(ui: &mut Ui, number: Number, largest: f64) {
+    let text = format!("{largest:.*}{}", number.decimals, number.unit);
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let color = egui::Color32::PLACEHOLDER;
+    let galley = ui.painter().layout_no_wrap(text, font, color);
+    let spacing = ui.spacing();
+    let width = galley.size().x + 2.0 * spacing.button_padding.x + 2.0 * spacing.item_spacing.x;
+    let room = (ui.available_width() - width).max(40.0);
+    let spacing = ui.spacing_mut();
+    spacing.slider_width = spacing.slider_width.min(room);
+}
+
+fn slide(
+    ui: &mut Ui,
+    value: &Value,
+    number: Number,
+    [low, high]: [f64; 2],
+    range: Option<[f64; 2]>,
+) -> Option<String> {
+    let mut shown = float(value)?;
+    let part: RangeInclusive<f64> = low..=high;
+    make_room(ui, number, shown.abs().max(high));
+    let slider = Slider::new(&mut shown, part)
+        .suffix(number.unit)
+        .fixed_decimals(number.decimals)
+        .logarithmic(number.is_logarithmic)
+        .clamping(egui::SliderClamping::Never);
+    ui.add(slider);
+    changed(value, shown, number, range)
+}
+
+/// A check box for 0, which is automatic, before the number.
+fn or_auto(
+    ui: &mut Ui,
+    value: &Value,
+    from_auto: f64,
+    in_force: Option<String>,
+    number: impl FnOnce(&mut Ui, &Value) -> Option<String>,
+) -> Option<String> {
+    let mut is_auto = float(value)? == 0.0;
+    let start = in_force.and_then(|text| text.parse().ok());
+    let start = start.unwrap_or(from_auto);
+    if ui.checkbox(&mut is_auto, "auto").changed() {
+        return Some(typed(value, if is_auto { 0.0 } else { start }));
+    }
+    let shown = match value {
+        Value::Integer(_) if is_auto => Value::Integer(start.round() as i64),
+        _ if is_auto => Value::Float(start),
+        value => value.clone(),
+    };
+    ui.add_enabled_ui(!is_auto, |ui| number(ui, &shown)).inner
+}
+
+fn numbers(
+    ui: &mut Ui,
+    value: &Value,
+    number: Number,
+    between: &str,
+    range: Option<[f64; 2]>,
+) -> Option<String> {
+    let values = value.as_array()?;
+    let mut set = None;
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            ui.label(between);
+        }
+        if let Some(text) = drag(ui, value, number, range) {
+            let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
+            texts[index] = text;
+            set = Some(format!("[{}]", texts.join(", ")));
+        }
+    }
+    set
+}
+
+/// True where a choice is the value.
+fn is_now(value: &Value, choice: &Choice) -> bool {
+    match value {
+        Value::String(text) => text == choice.value,
+        other => other.to_string() == choice.value,
+    }
+}
+
+fn choose(ui: &mut Ui, value: &Value, choices: &[Choice]) -> Option<String> {
+    let mut set = None;
+    for choice in choices {
+        let button = ui.selectable_label(is_now(value, choice), choice.label);
+        if button.clicked() {
+            set = Some(choice.value.to_owned());
+        }
+    }
+    set
+}
+
+fn list(
+    ui: &mut Ui,
+    key: &str,
+    value: &Value,
+    choices: &[Choice],
+    in_force: Option<String>,
+) -> Option<String> {
+    let label = |choice: &Choice| match &in_force {
+        Some(now) if choice.value == "auto" => format!("auto ({now})"),
+        _ => choice.label.to_owned(),
+    };
+    let now = choices.iter().find(|choice| is_now(value, choice));
+    let now = now.map_or_else(|| value.to_string(), label);
+    let mut set = None;
+    egui::ComboBox::from_id_salt(key)
+        .width(ui.available_width().clamp(60.0, 220.0))
+        .height(320.0)
+        .selected_text(now)
+        .truncate()
+        .show_ui(ui, |ui| {
+            for choice in choices {
+                let entry = ui.selectable_label(is_now(value, choice), label(choice));
+                if entry.clicked() {
+                    set = Some(choice.value.to_owned());
+                }
+            }
+        });
+    set
+}
+
+/// A linear colour, which is written only when the person changes it: the picker rounds.
+fn color(ui: &mut Ui, value: &Value) -> Option<String> {
+    let parts = value.as_array()?;
+    let mut picked = [0.0; 3];
+    for (picked, part) in picked.iter_mut().zip(parts) {
+        *picked = float(part)? as f32;
+    }
+    let is_changed = ui.color_edit_button_rgb(&mut picked).changed();
+    is_changed.then(|| format!("{picked:?}"))
+}

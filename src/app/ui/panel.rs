@@ -1,0 +1,315 @@
+//! The panel: what is always in sight, the filter, and the tabs.
+
+use super::{
+    facts::Facts,
+    fold::more_of,
+    header,
+    rows::Edits,
+    sections,
+    style::line,
+};
+use crate::{
+    app::{
+        channels::{meaning, synonyms, title},
+        keys::Action,
+        palette::begins_words,
+        state::State,
+    },
+    config::{
+        GroundMode, UpAxis,
+        declared::{Group, Setting, Situation, Tab, declared, groups},
+    },
+    render::Channel,
+    scene::{LightKind, Projection},
+};
+use egui::{Align, Layout, RichText, TextEdit, Ui, vec2};
+use std::collections::HashMap;
+
+/// Initial width of the panel in points.
+pub(super) const PANEL_WIDTH: f32 = 330.0;
+/// Least width of the panel in points.
+const LEAST_WIDTH: f32 = 280.0;
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
+    let wanted = state.layout.width.unwrap_or(PANEL_WIDTH);
+    place(state);
+    let mut edits = edits(state, facts);
+    let shown = egui::Panel::right("settings")
+        .default_size(wanted.clamp(LEAST_WIDTH, most))
+        .size_range(LEAST_WIDTH..=most)
+        .show(ui, |ui| {
+            header::show(ui, state, facts);
+            sections::pinned(ui, state, facts, &mut edits);
+            ui.add_space(4.0);
+            filter(ui, state);
+            tabs(ui, state);
+            ui.separator();
+            egui::ScrollArea::vertical()
+                .id_salt(state.layout.tab().title())
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    match state.finder.text.trim() {
+                        "" => sections::tab(ui, state.layout.tab(), state, facts, &mut edits),
+                        _ => found(ui, state, facts, &mut edits),
+                    }
+                    jump(ui, state, &edits);
+                    follow_focus(ui);
+                });
+        });
+    apply(state, &edits);
+    // Not while the person drags: every step would be kept. Not in a window that is too narrow.
+    let is_dragged = ui.input(|input| input.pointer.any_down());
+    let width = shown.response.rect.width();
+    if !is_dragged && wanted <= most && (width - wanted).abs() > 0.5 {
+        state.layout.width = Some(width);
+    }
+}
+
+/// What the rows of this frame know.
+pub(super) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
+    Edits {
+        changes: state.changes.between(&state.initial, &state.config),
+        values: state.changes.values(&state.config),
+        keymap: state.keymap.clone(),
+        idle: idle(state, facts),
+        in_force: in_force(state, facts),
+        sets: Vec::new(),
+        reset: Vec::new(),
+        sought: state.jump.as_ref().map(|jump| jump.key.clone()),
+        found: None,
+    }
+}
+
+/// Why settings have no effect.
+fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
+    let config = &state.config;
+    let stage = state.stage.as_ref();
+    let lit = stage.map(|stage| stage.scene.lit_by(config));
+    let lamps = stage.is_some_and(|stage| {
+        let mut lights = stage.scene.lights.iter();
+        lights.any(|light| light.kind != LightKind::Directional)
+    });
+    let situation = Situation {
+        config,
+        lit: lit.as_ref().map_or(&config.environment, |lit| &lit.environment),
+        fast_rays: facts.fast_rays,
+        shows_cost: state.channel == Channel::Cost,
+        shows_lab: state.channel == Channel::Lab,
+        walks: state.walks(),
+        is_orthographic: matches!(state.camera.projection, Projection::Orthographic { .. }),
+        has_scene: stage.is_some(),
+        has_clip: stage.is_some_and(|stage| stage.duration() > 0.0),
+        has_lamps: lamps,
+        has_compared: state.compared.is_some(),
+    };
+    let settings = groups().flat_map(Group::all);
+    settings
+        .filter_map(|setting| Some((setting.key, setting.why_idle(&situation)?)))
+        .collect()
+}
+
+/// What is in force where a setting is automatic.
+fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
+    let mut all = HashMap::new();
+    if let Some(stage) = &state.stage {
+        let up = stage.up_axis(UpAxis::Auto);
+        all.insert("scene.up", up.name().to_uppercase());
+        let ground = match stage.ground(GroundMode::Auto) {
+            Some(_) => "shadow",
+            None => "off",
+        };
+        all.insert("scene.ground", ground.to_owned());
+    }
+    if let Some(found) = facts.stats.cost_range {
+        for key in ["cost.range", "lab.range"] {
+            all.insert(key, found.range.to_string());
+        }
+    }
+    all
+}
+
+/// Does what the rows were used for.
+pub(super) fn apply(state: &mut State, edits: &Edits) {
+    for key in &edits.reset {
+        state.reset(key);
+    }
+    if edits.sets.is_empty() {
+        return;
+    }
+    let before = state.config.clone();
+    for set in &edits.sets {
+        if let Err(error) = state.config.set_text("panel", set) {
+            state.fail("The setting stays as it is", error.to_string());
+        }
+    }
+    state.follow_settings(&before);
+}
+
+const TIP: &str = "Finds settings by their names, their keys in config.toml, or other words for them";
+
+/// A field that finds settings.
+fn filter(ui: &mut Ui, state: &mut State) {
+    let is_empty = state.finder.text.is_empty();
+    let keys = state.keymap.keys_of(Action::Find);
+    let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    // What is on the right has its place before the field takes the rest.
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(size, layout, |ui| {
+        let tip = "Shows the tabs again (Esc)";
+        if !is_empty && ui.button("×").on_hover_text(tip).clicked() {
+            state.finder.text.clear();
+        }
+        let field = TextEdit::singleline(&mut state.finder.text)
+            .hint_text(format!("find a setting ({keys})"))
+            // The field adds its margins.
+            .desired_width(ui.available_width() - 10.0);
+        let field = ui.add(field).on_hover_text(TIP);
+        let field = field.accessible_name("find a setting");
+        if std::mem::take(&mut state.finder.takes_keyboard) {
+            field.request_focus();
+        }
+    });
+}
+
+/// The titles of the tabs.
+fn tabs(ui: &mut Ui, state: &mut State) {
+    ui.horizontal_wrapped(|ui| {
+        // All titles fit into one line of a panel as wide as at first.
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding.x = 4.0;
+        for tab in Tab::ALL {
+            let is_shown = state.finder.text.is_empty() && state.layout.tab() == tab;
+            let title = ui.selectable_label(is_shown, tab.title());
+            let response = title.on_hover_text(tab.help());
+            ui.ctx().accesskit_node_builder(response.id, |node| {
+                node.set_role(egui::accesskit::Role::Tab);
+            });
+            if response.clicked() {
+                state.layout.show_tab(tab);
+                state.finder.text.clear();
+            }
+        }
+    });
+}
+
+/// The channels and settings that the filter finds.
+fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let text = state.finder.text.trim().to_owned();
+    let channels = Channel::ALL.into_iter().filter(|channel| {
+        begins_words(&text, &format!("{} {}", title(*channel), synonyms(*channel)))
+    });
+    let channels: Vec<_> = channels.collect();
+    if !channels.is_empty() {
+        line(ui, RichText::new("Channels").strong());
+        ui.horizontal_wrapped(|ui| {
+            for channel in channels {
+                let entry = ui.selectable_label(state.channel == channel, title(channel));
+                if entry.on_hover_text(meaning(channel)).clicked() {
+                    state.channel = channel;
+                }
+            }
+        });
+        ui.separator();
+    }
+    let by_name = |group: &Group, setting: &Setting| {
+        let words = format!(
+            "{} {} {} {}",
+            setting.key, setting.label, setting.words, group.title
+        );
+        begins_words(&text, &words)
+    };
+    let needle = text.to_lowercase();
+    let by_help = |_: &Group, setting: &Setting| setting.help().to_lowercase().contains(&needle);
+    let any = listed(ui, &by_name, state, facts, edits)
+        || listed(ui, &by_help, state, facts, edits);
+    if !any {
+        line(ui, RichText::new("no setting has these words").weak());
+    }
+}
+
+/// The settings that match, under the headings of their groups. Returns false where none does.
+fn listed(
+    ui: &mut Ui,
+    matches: &dyn Fn(&Group, &Setting) -> bool,
+    state: &mut State,
+    facts: &Facts<'_>,
+    edits: &mut Edits,
+) -> bool {
+    let mut any = false;
+    for group in groups() {
+        let mut settings = group.all().filter(|setting| matches(group, setting)).peekable();
+        if settings.peek().is_none() {
+            continue;
+        }
+        let heading = match group.tab {
+            Some(tab) => format!("{}: {}", tab.title(), group.title),
+            None => group.title.to_owned(),
+        };
+        line(ui, RichText::new(heading).strong());
+        for setting in settings {
+            sections::one(ui, setting, state, facts, edits);
+        }
+        any = true;
+    }
+    any
+}
+
+/// Opens the tab and the group of the setting that the panel is to show.
+fn place(state: &mut State) {
+    let Some(jump) = state.jump.as_mut().filter(|jump| !jump.is_placed) else {
+        return;
+    };
+    jump.is_placed = true;
+    let Some((group, _)) = declared(&jump.key) else {
+        let key = jump.key.clone();
+        state.jump = None;
+        state.notify(format!("{key} has no control in the panel"));
+        return;
+    };
+    state.finder.text.clear();
+    if let Some(tab) = group.tab {
+        state.layout.show_tab(tab);
+    }
+    for name in [group.title.to_owned(), more_of(group.title)] {
+        state.layout.open.insert(name, true);
+    }
+}
+
+/// Brings the row that was looked for into sight, and gives its control the keyboard.
+fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
+    /// Seconds in which a group has opened.
+    const OPENS: f64 = 0.4;
+    let Some(jump) = state.jump.as_mut() else {
+        return;
+    };
+    ui.ctx().request_repaint();
+    let now = ui.input(|input| input.time);
+    let is_first = jump.since.is_none();
+    let is_over = now - *jump.since.get_or_insert(now) > OPENS;
+    if let Some((rect, control)) = edits.found {
+        if let Some(control) = control.filter(|_| is_first || !jump.is_found) {
+            ui.memory_mut(|memory| memory.request_focus(control));
+        }
+        jump.is_found = true;
+        ui.scroll_to_rect(rect, Some(Align::Center));
+    }
+    if is_over {
+        let (key, is_found) = (jump.key.clone(), jump.is_found);
+        state.jump = None;
+        if !is_found {
+            state.notify(format!("{key} has no control in the panel now"));
+        }
+    }
+}
+
+/// What Tab has reached comes into sight.
+fn follow_focus(ui: &Ui) {
+    let focused = ui.memory(|memory| memory.focused());
+    if let Some(reached) = focused.and_then(|id| ui.ctx().read_response(id))
+        && reached.gained_focus()
+        && reached.layer_id == ui.layer_id()
+    {
+        ui.scroll_to_rect(reached.rect, None);
+    }
+}

@@ -1,0 +1,50 @@
+//! What the picture shows, and what clicks on it do.
+
+use crate::{
+    app::{
+        channels::{meaning, title},
+        keys::Action,
+        state::{State, counted},
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row, list},
+        },
+    },
+    render::Channel,
+};
+use egui::Ui;
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let tip = "What the picture shows";
+    Row::new("channel", &["channel"], tip).show(ui, edits, |ui| {
+        let choices = Channel::ALL.map(|channel| (channel, title(channel), meaning(channel)));
+        state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
+    });
+}
+
+/// Measuring by clicks.
+pub(super) fn measure(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let tip = "Measures between points that are clicked, instead of selecting meshes";
+    Row::new("measure", &["measure"], tip).show(ui, edits, |ui| {
+        let mut is_on = state.measure.is_on;
+        if ui.checkbox(&mut is_on, "between clicks").changed() {
+            state.actions.push(Action::Measure);
+        }
+    });
+}
+
+/// Meshes that are hidden by hand, where there are any.
+pub(super) fn hidden(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let count = state.stage.as_ref().map_or(0, |stage| stage.hidden.len());
+    if count == 0 {
+        return;
+    }
+    let tip = "Meshes that are hidden by hand";
+    Row::new("hidden", &["hidden"], tip).show(ui, edits, |ui| {
+        ui.label(counted(count as u64, "node"));
+        let show = ui.button("Show all");
+        if show.on_hover_text("Shows all meshes").clicked() {
+            state.actions.push(Action::ShowAll);
+        }
+    });
+}

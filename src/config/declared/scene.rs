@@ -1,0 +1,144 @@
+//! The tab `Scene`.
+
+use super::{Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch};
+
+const NO_SCENE: Idle = idle("there is no scene", |s| !s.has_scene);
+const NO_CLIP: Idle = idle("no clip plays", |s| !s.has_clip);
+
+const FILE: Group = Group {
+    tab: Some(Tab::Scene),
+    title: "Content",
+    help: "The clip that plays, the variant of the materials, and the way up",
+    settings: &[
+        own("animation.clip", "clip").words("animation").keys(&["next_clip"]),
+        own("animation.time", "time").words("animation seconds").idle(&[NO_CLIP]),
+        own("animation.speed", "speed").words("animation play pause").keys(&["play"]),
+        own("scene.variant", "variant").words("materials colourway"),
+        list(
+            "scene.up",
+            "up axis",
+            &[
+                same("auto"),
+                named("y", "Y"),
+                named("z", "Z"),
+                named("x", "X"),
+                named("-y", "-Y"),
+                named("-z", "-Z"),
+                named("-x", "-X"),
+            ],
+        )
+        .words("turn rotate upright")
+        .keys(&["next_up_axis"])
+        .idle(&[NO_SCENE]),
+        list(
+            "scene.ground",
+            "ground",
+            &[same("auto"), same("off"), same("shadow"), same("grid")],
+        )
+        .words("floor plane grid shadow catcher")
+        .keys(&["next_ground"]),
+    ],
+    more: &[
+        switch("window.watch", "watch", "reload on change").keys(&["watch", "reload"]),
+        switch("load.obj_texture", "OBJ texture", "of its name").keys(&["obj_texture"]),
+        own("counts", "counts"),
+    ],
+};
+
+const ANIMATION: Group = Group {
+    tab: Some(Tab::Scene),
+    title: "Animation",
+    help: "Clips that are blended, morph weights by hand, and the turntable",
+    settings: &[
+        choice(
+            "animation.play",
+            "at the start",
+            &[same("auto"), named("on", "play"), named("off", "pause")],
+        )
+        .words("autoplay playing"),
+        own("turntable", "turntable").words("spin rotate orbit"),
+    ],
+    more: &[
+        own("clip weights", "blend").words("weights mix clips"),
+        own("animation.loop_from", "loop").words("range in out").idle(&[NO_CLIP]),
+        own("animation.loop_to", "loop end").words("range in out").idle(&[NO_CLIP]),
+        switch("animation.repeat", "repeat", "at the end").words("loop"),
+        number(
+            "animation.frame_rate",
+            "frame rate",
+            digits(2, " /s").speed(0.1),
+        )
+        .words("fps timeline"),
+        own("animation.morphs", "morph targets").words("blend shapes shape keys weights"),
+        number(
+            "camera.turntable",
+            "turn speed",
+            digits(0, "°/s").speed(1.0),
+        )
+        .words("turntable spin"),
+    ],
+};
+
+const ORBITS: Idle = idle("the camera orbits and flies", |s| !s.walks);
+const WALKS: Idle = idle("the person who walks passes none", |s| s.walks);
+const ORTHOGRAPHIC: Idle = idle("the view is orthographic", |s| s.is_orthographic);
+
+const CAMERA: Group = Group {
+    tab: Some(Tab::Scene),
+    title: "Camera",
+    help: "From where the scene is seen",
+    settings: &[
+        own("camera.name", "camera").words("view frame").keys(&["frame", "next_camera"]),
+        choice(
+            "camera.mode",
+            "movement",
+            &[named("orbit", "orbit, fly"), same("walk")],
+        )
+        .words("first person controls")
+        .keys(&["walk"]),
+        slider("camera.fov", "field of view", [5.0, 120.0], digits(0, "°"))
+            .words("zoom lens angle perspective")
+            .idle(&[ORTHOGRAPHIC]),
+        own("projection", "projection").words("perspective orthographic parallel").keys(&["projection"]),
+        own("saved views", "saved views").words("bookmarks").keys(&["bookmark"]),
+    ],
+    more: &[
+        number("camera.speed", "fly speed", digits(2, "×")).words("movement"),
+        slider(
+            "camera.walk_speed",
+            "walk speed",
+            [0.5, 10.0],
+            digits(2, " m/s"),
+        )
+        .idle(&[ORBITS]),
+        number(
+            "camera.person",
+            "person",
+            digits(2, " m").speed(0.01).or_auto(1.8),
+        )
+        .words("height eye")
+        .idle(&[ORBITS]),
+        switch("camera.avoid_walls", "walls", "stay in front of them")
+            .words("collision")
+            .idle(&[WALKS]),
+        switch("window.axes", "axes", "in a corner").words("gizmo orientation"),
+    ],
+};
+
+const PATH: Group = Group {
+    tab: Some(Tab::Scene),
+    title: "Camera path",
+    help: "Views that the camera moves between",
+    settings: &[own("camera path", "keys").words("flythrough keyframes").keys(&["path_key"])],
+    more: &[],
+};
+
+const NOTES: Group = Group {
+    tab: Some(Tab::Scene),
+    title: "Extensions and warnings",
+    help: "What the files ask for, and what was odd about them",
+    settings: &[own("notes", "notes")],
+    more: &[],
+};
+
+pub(super) const GROUPS: &[Group] = &[FILE, ANIMATION, CAMERA, PATH, NOTES];
