@@ -32,4 +32,6 @@ pub(super) struct Finder {
     pub(super) text: String,
     /// Whether the field is to have the keyboard.
     pub(super) takes_keyboard: bool,
+    /// Whether the first control that was found is to have it.
+    pub(super) enters: bool,
 }

@@ -254,6 +254,10 @@ impl Viewer {
         // Frames that are counted are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
+        // A drawer would hide half of the first picture.
+        if (viewer.options.config.window.size[0] as f32) < ui::NARROW {
+            viewer.state.panel = false;
+        }
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?.into();
         if viewer.options.profile.is_some() {
             viewer.state.history = History::new(MOST_PROFILED);
@@ -914,6 +918,7 @@ impl Viewer {
             view: self.measured_view(),
             pose: pose.as_deref(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
+            browses: self.browser.is_some(),
         };
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.

@@ -158,7 +158,7 @@ fn explanation(settings: &Layered, key: &str) -> Result<String> {
 fn place(group: &Group) -> String {
     match group.tab {
         Some(tab) => format!("{}: {}", tab.title(), group.title),
-        None => "above the tabs".into(),
+        None => "Always in sight".into(),
     }
 }
 

@@ -133,12 +133,8 @@ fn sliding_square() -> gltf_builder::Builder {
 fn a_clip_is_scrubbed_stepped_and_exported() {
     let display = Display::start();
     sliding_square().write(display.folder.path(), "scene.glb");
-    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
-    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
-    let layout = format!(
-        "{{\"welcomed\": true, \"width\": 300, \"open\": {{\"Animation\": true, {folded}}}}}"
-    );
-    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let shown = ["Animation", "Animation, more"];
+    display.lay_out_panel("Scene", &shown, &["Content", "Camera"]);
     let line = "scene.glb --size 780x590 --eye 0,0,8 --target 0,0,0 --background 101010 --shadows off --ground off \
                 --set animation.play=false --set animation.frame_rate=2 --set window.render_scale=1 \
                 --set window.still_samples=1 --set window.axes=false --set output.size=[48,36] --set output.fps=3";
@@ -191,8 +187,8 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     // The slider of the clip's weight is the first in the panel; the switch of the morph target is below it.
     let column = |x: usize| middle.pixels.iter().skip(x).step_by(middle.width);
     let slider = column(640).position(|p| *p == [34, 98, 74]).unwrap() as i32;
-    click([605, slider + 118]);
-    slide([626, slider + 118], [720, slider + 118]);
+    click([605, slider + 142]);
+    slide([626, slider + 142], [720, slider + 142]);
     let tall = display.settled("a taller square", |shot| square(shot).1 > 2 * height);
     assert!(at(240.0)(&tall));
     assert!(display.xdotool(&["key", "alt+p"]));

@@ -148,6 +148,18 @@ impl Display {
         }
     }
 
+    /// The panel starts 300 points wide with this tab, with groups that are open and others that are folded.
+    pub(crate) fn lay_out_panel(&self, tab: &str, open: &[&str], folded: &[&str]) {
+        let open = open.iter().map(|name| format!("\"{name}\": true"));
+        let folded = folded.iter().map(|name| format!("\"{name}\": false"));
+        let groups: Vec<_> = open.chain(folded).collect();
+        let layout = format!(
+            "{{\"welcomed\": true, \"width\": 300, \"tab\": \"{tab}\", \"open\": {{{}}}}}",
+            groups.join(", ")
+        );
+        std::fs::write(self.path("canopy/panel.json"), layout).unwrap();
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -197,13 +197,15 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let display = Display::start();
     let spike = "o spike\nv 0.2 -1 0.2\nv 0 1 0.2\nv 0.4 1 0.2\nf 9 10 11\n";
     std::fs::write(display.path("scene.obj"), format!("{OBJ}{spike}")).unwrap();
-    // All sections but this one are folded.
-    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
-    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
-    let layout = format!(
-        "{{\"welcomed\": true, \"width\": 300, \"open\": {{\"Intersections\": true, {folded}}}}}"
-    );
-    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let others = [
+        "Channel",
+        "Timings",
+        "Trees",
+        "Cost of rays",
+        "Boxes",
+        "Mesh lines",
+    ];
+    display.lay_out_panel("Analyse", &["Intersections"], &others);
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
                 --set window.still_samples=1 --shadows off";
     let arguments: Vec<_> = line.split_whitespace().collect();
@@ -222,7 +224,7 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let shown = display.settled("orange", |now| orange(now) > plain + 20_000);
     let green = |now: &Screenshot| count(now, |p| p[1] > 200 && p[0] < 130 && p[2] < 180);
     // The first row of the list.
-    assert!(display.xdotool(&["mousemove", "560", "544", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "560", "532", "click", "1"]));
     let selected = display.settled("outlines", |now| green(now) > green(&shown) + 300);
     assert!(selected != shown);
     display.press("Escape");
@@ -230,11 +232,11 @@ fn what_passes_through_is_shown_counted_and_selected() {
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     display.press("shift+i");
     let lit = display.settled("the lit scene", |now| orange(now) == plain);
-    assert!(display.xdotool(&["mousemove", "690", "496", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "690", "484", "click", "1"]));
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     let rows = |now: &Screenshot| -> Vec<_> {
         let row = |y: usize| now.pixels[y * now.width + 490..y * now.width + 640].to_vec();
-        (532..580).flat_map(row).collect()
+        (520..568).flat_map(row).collect()
     };
     assert!(rows(&lit) != rows(&shown));
     let counted = display.settled("the same list", |now| rows(now) == rows(&shown));
@@ -335,18 +337,14 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     display.settled("no preview beside", |now| marks(now) == none);
 }
 
-/// Y draws boxes of the trees, the section counts them, and Shift+R and a click trace a ray whose steps are
+/// Y draws boxes of the trees, the panel counts them, and Shift+R and a click trace a ray whose steps are
 /// gone through.
 #[test]
 fn trees_are_looked_at() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    // All sections but this one are folded.
-    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
-    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
-    let layout =
-        format!("{{\"welcomed\": true, \"width\": 300, \"open\": {{\"Trees\": true, {folded}}}}}");
-    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let others = ["Channel", "Timings", "Cost of rays", "Boxes", "Mesh lines"];
+    display.lay_out_panel("Analyse", &["Trees", "Trees, more"], &others);
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
                 --set window.still_samples=1 --shadows off --leaf-cutoff 1";
     let arguments: Vec<_> = line.split_whitespace().collect();

@@ -156,7 +156,7 @@ fn the_panel_keeps_its_foldings_between_runs() {
     let environment = [("XDG_STATE_HOME", state.to_str().unwrap())];
     let kept = state.join("canopy/panel.json");
     let line =
-        "scene.obj --size 640x480 --set window.still_samples=1 --set window.render_scale=0.5";
+        "scene.obj --size 720x480 --set window.still_samples=1 --set window.render_scale=0.5";
     let arguments: Vec<_> = line.split(' ').collect();
     let counted = ["--exit-after", "1"];
     let mut once = display.canopy_with(&[&arguments[..], &counted].concat(), &environment);
@@ -170,8 +170,8 @@ fn the_panel_keeps_its_foldings_between_runs() {
         (display.settled("the scene", Screenshot::is_drawn), canopy)
     };
     let (open, canopy) = run("{");
-    display.xdotool(&["mousemove", "340", "132", "click", "1"]);
-    let welcoming = display.settled("a folded section", |now| *now != open);
+    display.xdotool(&["mousemove", "420", "232", "click", "1"]);
+    let welcoming = display.settled("a folded group", |now| *now != open);
     display.focus("scene.obj");
     // The card with the first keys goes, and does not come back. Before that, Escape leaves the title that was clicked.
     display.press("Escape");
@@ -184,8 +184,8 @@ fn the_panel_keeps_its_foldings_between_runs() {
     assert!(text.contains("\"Shadows\": false"), "{text}");
     // The first row below the title is gone at once in the next run.
     let (folded, _canopy) = run(&text);
-    let row = |picture: &Screenshot| picture.pixels[150 * 800 + 320..][..310].to_vec();
-    assert!(row(&folded) != row(&open), "the section is open again");
+    let row = |picture: &Screenshot| picture.pixels[252 * 800 + 400..][..310].to_vec();
+    assert!(row(&folded) != row(&open), "the group is open again");
     assert!(foot(&folded) == foot(&welcomed), "the card is back");
 }
 
@@ -677,7 +677,8 @@ fn the_window_is_never_black() {
     assert!(black < Duration::from_millis(150), "black for {black:?}");
 }
 
-/// By keyboard alone: the palette goes to a setting in the panel, and arrows change it.
+/// By keyboard alone: the palette goes to a setting in the panel, and arrows change it; so does the field that finds
+/// settings.
 #[test]
 fn a_setting_is_reached_and_changed_by_keyboard_alone() {
     let display = Display::start();
@@ -711,4 +712,13 @@ fn a_setting_is_reached_and_changed_by_keyboard_alone() {
     display.settled("a brighter scene", |now| {
         scene(now).darker_and_brighter(&before).1 > 0.1
     });
+    // The field above the tabs finds another setting, and Enter goes to its control.
+    let before = scene(&display.settled("at rest", |_| true));
+    display.press("Escape");
+    display.press("ctrl+f");
+    display.write("clay");
+    for key in ["Return", "space"] {
+        display.press(key);
+    }
+    display.settled("clay", |now| scene(now) != before);
 }

@@ -39,6 +39,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) view: Option<View>,
     /// The scene's pose; `None` without a scene.
     pub(in crate::app) pose: Option<&'a Pose>,
+    /// Whether the browser for files is open.
+    pub(in crate::app) browses: bool,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,
 }

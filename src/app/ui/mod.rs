@@ -6,6 +6,7 @@ mod browser;
 mod checker;
 mod compare;
 mod controls;
+mod drawer;
 mod export;
 mod facts;
 mod floating;
@@ -41,6 +42,7 @@ mod values;
 mod welcome;
 
 pub(super) use browser::{Answer, show as show_browser};
+pub(super) use drawer::NARROW;
 pub(super) use facts::{Facts, LoadProgress, Moving};
 pub(super) use style::set_style;
 
@@ -53,18 +55,28 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     if state.presents {
         return present(ui, state, facts);
     }
+    style::keep_tooltips_off(ui.ctx(), state.help || state.palette.is_some() || facts.browses);
+    let is_narrow = ui.available_width() < NARROW;
+    let mut right = 0.0;
     if state.panel {
-        panel::show(ui, state, facts);
+        right = panel::show(ui, is_narrow, state, facts);
     }
-    outline::show(ui, state, facts);
+    let left = outline::show(ui, is_narrow, state, facts);
     profiler::show(ui, state);
     timeline::show(ui, state);
-    let room = ui.available_rect_before_wrap();
-    name_picture(ui, room, state);
-    light_marks::show(ui.ctx(), room, state, facts);
-    path_curve::show(ui.ctx(), room, state, facts);
-    compare::show(ui.ctx(), room, state);
-    selection::show(ui.ctx(), room, state, facts);
+    let picture = ui.available_rect_before_wrap();
+    name_picture(ui, picture, state);
+    light_marks::show(ui.ctx(), picture, state, facts);
+    path_curve::show(ui.ctx(), picture, state, facts);
+    compare::show(ui.ctx(), picture, state);
+    // Cards find a place beside the drawers.
+    let mut room = picture;
+    room.min.x = (room.min.x + left).min(room.max.x);
+    room.max.x = (room.max.x - right).max(room.min.x);
+    if is_narrow && !state.panel {
+        panel::handle(ui.ctx(), room, state);
+    }
+    selection::show(ui.ctx(), picture, room, state, facts);
     axes::show(ui.ctx(), room, state);
     textures::show(ui.ctx(), room, state);
     offers::show(ui.ctx(), room, state);
@@ -74,7 +86,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     ray_path::over(ui.ctx(), room, state);
     overlay::show(ui.ctx(), room, state, facts);
     palette::show(ui.ctx(), state);
-    room
+    picture
 }
 
 /// The picture alone: nothing but an error, or the palette where it is asked for, lies over it.

@@ -1,6 +1,11 @@
 //! The scene tree at the left, and the inspector of what is selected below it.
 
-use super::{facts::Facts, inspector, style::accent};
+use super::{
+    drawer::{Drawer, Side},
+    facts::Facts,
+    inspector,
+    style::accent,
+};
 use crate::{
     app::{
         keys::Action,
@@ -26,21 +31,22 @@ const MOST_LEVELS: usize = 12;
 const ARROW: f32 = 14.0;
 const EYE: f32 = 22.0;
 
-/// Shows the panel if it is open.
-pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+/// Shows the panel if it is open. Returns its width where it lies over the picture.
+pub(super) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     state.follow_selection();
     let room = ui.available_size();
-    if !state.outline.is_open || room.x < LEAST[0] || room.y < LEAST[1] {
+    let fits = is_narrow || room.x >= LEAST[0];
+    if !state.outline.is_open || !fits || room.y < LEAST[1] {
         state.outline.has_focus = false;
-        return;
+        return 0.0;
     }
-    let most = (room.x * 0.5).max(LEAST_WIDTH);
-    let shown = egui::Panel::left("outline")
-        .resizable(true)
-        .default_size(WIDTH.min(most))
-        .size_range(LEAST_WIDTH..=most)
-        .show(ui, |ui| contents(ui, state, facts));
-    let rect = shown.response.rect;
+    let drawer = Drawer {
+        name: "outline",
+        side: Side::Left,
+        width: WIDTH,
+        widths: LEAST_WIDTH..=(room.x * 0.5).max(LEAST_WIDTH),
+    };
+    let rect = drawer.show(ui, is_narrow, |ui| contents(ui, state, facts));
     let is_outside = |input: &egui::InputState| {
         let at = input.pointer.interact_pos();
         input.pointer.any_pressed() && at.is_some_and(|at| !rect.contains(at))
@@ -48,6 +54,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     if ui.input(is_outside) {
         state.outline.has_focus = false;
     }
+    if is_narrow { rect.width() } else { 0.0 }
 }
 
 fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {

@@ -1,10 +1,11 @@
 //! The panel: what is always in sight, the filter, and the tabs.
 
 use super::{
+    drawer::{Drawer, Side},
     facts::Facts,
     fold::more_of,
     header,
-    rows::Edits,
+    rows::{Edits, first_control, widget_count},
     sections,
     style::line,
 };
@@ -22,7 +23,7 @@ use crate::{
     render::Channel,
     scene::{LightKind, Projection},
 };
-use egui::{Align, Layout, RichText, TextEdit, Ui, vec2};
+use egui::{Align, Align2, Area, Context, Id, Layout, Order, Rect, RichText, TextEdit, Ui, vec2};
 use std::collections::HashMap;
 
 /// Initial width of the panel in points.
@@ -30,40 +31,72 @@ pub(super) const PANEL_WIDTH: f32 = 330.0;
 /// Least width of the panel in points.
 const LEAST_WIDTH: f32 = 280.0;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+/// Shows the panel. Returns its width where it lies over the picture.
+pub(super) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
     let wanted = state.layout.width.unwrap_or(PANEL_WIDTH);
     place(state);
     let mut edits = edits(state, facts);
-    let shown = egui::Panel::right("settings")
-        .default_size(wanted.clamp(LEAST_WIDTH, most))
-        .size_range(LEAST_WIDTH..=most)
-        .show(ui, |ui| {
-            header::show(ui, state, facts);
-            sections::pinned(ui, state, facts, &mut edits);
-            ui.add_space(4.0);
-            filter(ui, state);
-            tabs(ui, state);
-            ui.separator();
-            egui::ScrollArea::vertical()
-                .id_salt(state.layout.tab().title())
-                .auto_shrink(false)
-                .show(ui, |ui| {
-                    match state.finder.text.trim() {
-                        "" => sections::tab(ui, state.layout.tab(), state, facts, &mut edits),
-                        _ => found(ui, state, facts, &mut edits),
-                    }
-                    jump(ui, state, &edits);
-                    follow_focus(ui);
-                });
-        });
+    let drawer = Drawer {
+        name: "settings",
+        side: Side::Right,
+        width: wanted,
+        widths: LEAST_WIDTH..=most,
+    };
+    let rect = drawer.show(ui, is_narrow, |ui| contents(ui, state, facts, &mut edits));
     apply(state, &edits);
+    if is_narrow {
+        return rect.width();
+    }
     // Not while the person drags: every step would be kept. Not in a window that is too narrow.
     let is_dragged = ui.input(|input| input.pointer.any_down());
-    let width = shown.response.rect.width();
-    if !is_dragged && wanted <= most && (width - wanted).abs() > 0.5 {
-        state.layout.width = Some(width);
+    if !is_dragged && wanted <= most && (rect.width() - wanted).abs() > 0.5 {
+        state.layout.width = Some(rect.width());
     }
+    0.0
+}
+
+fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    header::show(ui, state, facts);
+    sections::pinned(ui, state, facts, edits);
+    ui.add_space(4.0);
+    filter(ui, state);
+    tabs(ui, state);
+    ui.separator();
+    egui::ScrollArea::vertical()
+        .id_salt(state.layout.tab().title())
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let before = widget_count(ui);
+            match state.finder.text.trim() {
+                "" => sections::tab(ui, state.layout.tab(), state, facts, edits),
+                _ => found(ui, state, facts, edits),
+            }
+            if std::mem::take(&mut state.finder.enters)
+                && let Some(first) = first_control(ui, before)
+            {
+                ui.memory_mut(|memory| memory.request_focus(first));
+            }
+            jump(ui, state, edits);
+            follow_focus(ui);
+        });
+}
+
+/// A button that opens the panel, in a corner of narrow windows.
+pub(super) fn handle(ctx: &Context, room: Rect, state: &mut State) {
+    let keys = state.keymap.keys_of(Action::Panel);
+    Area::new(Id::unique("panel handle"))
+        .order(Order::Middle)
+        .pivot(Align2::RIGHT_BOTTOM)
+        .fixed_pos(room.right_bottom() - vec2(8.0, 8.0))
+        .constrain_to(room)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            let button = ui.button("Settings");
+            if button.on_hover_text(format!("Opens the panel ({keys})")).clicked() {
+                state.panel = true;
+            }
+        });
 }
 
 /// What the rows of this frame know.
@@ -146,7 +179,8 @@ pub(super) fn apply(state: &mut State, edits: &Edits) {
     state.follow_settings(&before);
 }
 
-const TIP: &str = "Finds settings by their names, their keys in config.toml, or other words for them";
+const TIP: &str = "Finds settings by their names, their keys in config.toml, or other words for them. Enter goes to the \
+                   first one";
 
 /// A field that finds settings.
 fn filter(ui: &mut Ui, state: &mut State) {
@@ -161,11 +195,15 @@ fn filter(ui: &mut Ui, state: &mut State) {
             state.finder.text.clear();
         }
         let field = TextEdit::singleline(&mut state.finder.text)
+            // The button that comes beside it does not take its place.
+            .id(Id::unique("find a setting"))
             .hint_text(format!("find a setting ({keys})"))
             // The field adds its margins.
-            .desired_width(ui.available_width() - 10.0);
+            .desired_width(ui.available_width() - 8.0);
         let field = ui.add(field).on_hover_text(TIP);
         let field = field.accessible_name("find a setting");
+        state.finder.enters |=
+            field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         if std::mem::take(&mut state.finder.takes_keyboard) {
             field.request_focus();
         }

@@ -196,14 +196,14 @@ impl<'a> Row<'a> {
 }
 
 /// Number of widgets that the layer has so far.
-fn widget_count(ui: &Ui) -> usize {
+pub(super) fn widget_count(ui: &Ui) -> usize {
     let layer = ui.layer_id();
     ui.ctx()
         .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
 }
 
 /// The first control that can have the keyboard of those that were added since there were `before` widgets.
-fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
+pub(super) fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
     let layer = ui.layer_id();
     ui.ctx().viewport(|viewport| {
         let added = viewport.this_pass.widgets.get_layer(layer).skip(before);

@@ -39,17 +39,23 @@ const AXES: [Color32; 3] = [
 ];
 
 /// Shows both in the scene's part of the window.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
+pub(super) fn show(
+    ctx: &Context,
+    picture: Rect,
+    room: Rect,
+    state: &mut State,
+    facts: &Facts<'_>,
+) {
     if let Some(text) = state.copied.take() {
         ctx.copy_text(text);
     }
     if let Some(view) = &facts.view {
-        let size = glam::Vec2::new(room.width(), room.height());
+        let size = glam::Vec2::new(picture.width(), picture.height());
         let layer = LayerId::new(Order::Background, Id::unique("measured"));
         let lines = Lines {
-            painter: ctx.layer_painter(layer).with_clip_rect(room),
+            painter: ctx.layer_painter(layer).with_clip_rect(picture),
             projector: Projector::new(view, size),
-            origin: room.min,
+            origin: picture.min,
         };
         lines.measured(state);
         if let Gap::Known(gap) = &state.selection.gap {

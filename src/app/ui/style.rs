@@ -55,6 +55,23 @@ fn set_sizes(style: &mut Style) {
     spacing.scroll.floating_allocated_width = 8.0;
 }
 
+/// Keeps tooltips of what is behind from lying over what floats in front (help, palette, browser), while there is such
+/// a thing and the pointer is beside it.
+pub(super) fn keep_tooltips_off(ctx: &Context, is_covered: bool) {
+    /// Seconds without an end that egui can still add to a time.
+    const NEVER: f32 = 1e6;
+    let pointer = ctx.input(|input| input.pointer.hover_pos());
+    let layer = pointer.and_then(|at| ctx.layer_id_at(at));
+    let is_in_front = layer.is_some_and(|layer| layer.order >= egui::Order::Foreground);
+    let is_off = is_covered && !is_in_front;
+    let was_off = ctx.global_style().interaction.tooltip_delay == NEVER;
+    if is_off != was_off {
+        let usual = egui::style::Interaction::default().tooltip_delay;
+        let delay = if is_off { NEVER } else { usual };
+        ctx.all_styles_mut(|style| style.interaction.tooltip_delay = delay);
+    }
+}
+
 fn set_dark(visuals: &mut Visuals) {
     visuals.panel_fill = Color32::from_rgb(24, 26, 29);
     visuals.window_fill = Color32::from_rgb(28, 30, 34);

@@ -235,6 +235,7 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
         samples: Some([3, 16]),
         path_secs_left: Some(7260.0),
         rendering: true,
+        browses: false,
         pose: None,
         view: (show == Show::Selection).then_some(View {
             world_from_view: glam::Mat4::from_translation(Vec3::Z * 5.0),
@@ -611,10 +612,52 @@ fn every_control_has_a_tooltip() {
     for shown in [Show::Help, Show::Error, Show::Selection, Show::Profiler] {
         let mut state = state(shown, false);
         state.panel = false;
+        // The help keeps tooltips of what is behind it away.
+        state.config.window.timeline = shown != Show::Help;
         let window = ([1280.0, 800.0], 1.0);
         let without = with_run(&mut state, shown, window, |run| run.without_tooltip());
         assert!(without.is_empty(), "{shown:?}: {}", without.join("\n"));
     }
+}
+
+/// While the help is open, no tooltip of the panel lies over it.
+#[test]
+fn no_tooltip_lies_over_the_help() {
+    for (shown, is_told) in [(Show::Help, false), (Show::Panel, true)] {
+        let mut state = state(shown, false);
+        let texts = with_run(&mut state, shown, PANEL, |run| {
+            run.faults(&[LONG, ADAPTER]);
+            let button = run.find("Browse").expect("it is in the panel");
+            run.hover(button.center());
+            run.hover(button.center())
+        });
+        let tip = texts.iter().any(|text| text.starts_with("Recent files"));
+        assert_eq!(tip, is_told, "{shown:?}");
+    }
+}
+
+/// In a narrow window the panel and the tree lie over the picture, which keeps its size.
+#[test]
+fn narrow_windows_have_drawers() {
+    for (width, is_narrow) in [(640.0, true), (800.0, false)] {
+        let mut state = state(Show::Panel, false);
+        state.outline.is_open = true;
+        state.config.window.timeline = false;
+        let stats = stats();
+        let facts = facts(&stats, Show::Panel);
+        let mut room = egui::Rect::NOTHING;
+        let mut add = |ui: &mut Ui| room = show(ui, &mut state, &facts);
+        Run::new(context(), [width, 400.0], 1.0, &mut add).faults(&[]);
+        assert_eq!(room.width() == width, is_narrow, "{width}: {room}");
+    }
+    let mut state = state(Show::Panel, false);
+    state.panel = false;
+    with_run(&mut state, Show::Panel, ([640.0, 400.0], 1.0), |run| {
+        run.faults(&[LONG]);
+        let handle = run.find("Settings").expect("a button");
+        run.click(handle.center(), 1);
+        assert!(run.find("leaf cutoff").is_some());
+    });
 }
 
 /// The checks above find what is wrong with a bad user interface.
@@ -764,8 +807,8 @@ fn the_panel_grows_with_its_text() {
         let mut add = |ui: &mut Ui| {
             room = show(ui, &mut state, &facts);
         };
-        Run::new(ctx.clone(), [1280.0, 720.0], 1.0, &mut add).faults(&[]);
-        1280.0 - room.width() * ctx.zoom_factor()
+        Run::new(ctx.clone(), [2000.0, 720.0], 1.0, &mut add).faults(&[]);
+        2000.0 - room.width() * ctx.zoom_factor()
     };
     let (small, large) = (width(13.0), width(26.0));
     assert!((small - PANEL_WIDTH).abs() < 4.0, "{small}");
@@ -1180,7 +1223,10 @@ fn the_filter_finds_settings() {
     state.finder.takes_keyboard = true;
     with_run(&mut state, Show::Panel, window, |run| {
         run.hover(egui::pos2(10.0, 10.0));
-        run.write("reload");
+        // Letter by letter: the field keeps the keyboard.
+        for letter in "reload".chars() {
+            run.write(&letter.to_string());
+        }
         let switch = run.find("reload on change").expect("it is found");
         run.click(switch.center(), 1);
         let tab = run.find("Analyse").expect("tabs are shown");

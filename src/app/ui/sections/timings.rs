@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
             is_by_cost = !is_by_cost;
             ui.data_mut(|data| data.insert_temp(by_cost, is_by_cost));
         }
-        whole(ui, &frames);
+        let mean_ms = whole(ui, &frames);
         let mut rare = Vec::new();
         if facts.has_gpu {
             let mut lines = on_gpu(&table, &mut rare);
@@ -59,13 +59,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
             lines.iter().for_each(|line| show_line(ui, line));
         }
         let mut lines = on_cpu(&table, &mut rare);
+        if !facts.has_gpu {
+            show_line(ui, &drawing(mean_ms - lines[0].mean_ms, mean_ms));
+        }
         sort(&mut lines, is_by_cost);
         lines.iter().for_each(|line| show_line(ui, line));
         once(ui, &rare);
-        if !facts.has_gpu {
-            let text = "In software, passes overlap, so that none has a time of its own.";
-            ui.label(RichText::new(text).small().weak());
-        }
     }
     let keys = state.keymap.keys_of(Action::Profiler);
     let tip = format!("Every pass of the last frames over time, with memory and files ({keys})");
@@ -90,8 +89,24 @@ fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
     row(ui, (name, 0, weak), &cells, None, Sense::click(), &tip)
 }
 
-/// The time of whole frames.
-fn whole(ui: &mut Ui, frames: &[&Frame]) {
+/// The work of an adapter in software.
+fn drawing(mean_ms: f64, frame_ms: f64) -> Line {
+    let mean_ms = mean_ms.max(0.0);
+    Line {
+        name: "drawing, in software".into(),
+        depth: 0,
+        mean_ms,
+        p95_ms: None,
+        share: mean_ms / frame_ms.max(1e-9),
+        is_weak: false,
+        tip: "The rest of the frame: the adapter draws on the cores of the processor. Its passes overlap, so that none \
+              has a time of its own"
+            .into(),
+    }
+}
+
+/// The time of whole frames. Returns its mean.
+fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
     let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
     let p95_ms = Summary::of(times).map(|summary| summary.p95_ms);
@@ -108,6 +123,7 @@ fn whole(ui: &mut Ui, frames: &[&Frame]) {
             tip: tip.into(),
         },
     );
+    mean_ms
 }
 
 /// Passes on the GPU, with what is between those of a group. What ran once goes to `rare`.
