@@ -202,7 +202,7 @@ fn a_failed_compilation_is_an_error_and_is_retried() {
     needs.add(&made);
     needs.add(&OnDemand::new("other", |_| Ok(7)));
     needs.add(&made.clone());
-    assert_eq!(needs.names(), "test, other");
+    assert_eq!(needs.names(), ["test", "other"]);
     assert!(
         needs
             .meet(&gpu)

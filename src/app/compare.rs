@@ -6,7 +6,7 @@
 use super::side_costs::Cost;
 use crate::{
     Error, Result,
-    config::Config,
+    config::{Config, GroundMode},
     render::compare::Errors,
     scene::{
         Scene,
@@ -257,6 +257,19 @@ impl Compare {
         }
     }
 
+    /// The settings of both sides as they are drawn, of those of A: where one is drawn by paths of light, which leave
+    /// out the ground, the other leaves it out too.
+    pub(super) fn drawn(&self, a: &Config) -> (Config, Option<Config>) {
+        let mut a = a.clone();
+        let mut b = self.scene().map(|scene| scene.config(&a));
+        if let Some(b) = &mut b
+            && a.image.mode != b.image.mode
+        {
+            (a.scene.ground, b.scene.ground) = (GroundMode::Off, GroundMode::Off);
+        }
+        (a, b)
+    }
+
     /// Sets a key of B alone; the text is as after `--set`. Other keys and the scene of B stay.
     ///
     /// # Errors
@@ -466,6 +479,19 @@ pub(super) fn found(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::config::ShadowMode;
+
+    #[test]
+    fn the_ground_is_left_out_beside_paths() {
+        let config = Config::default();
+        let mut compare = Compare::default();
+        assert_eq!(compare.drawn(&config), (config.clone(), None));
+        compare.set(&config, "shadows.mode=map").unwrap();
+        let (a, b) = compare.drawn(&config);
+        assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Auto; 2]);
+        compare.set(&config, "image.mode=path").unwrap();
+        let (a, b) = compare.drawn(&config);
+        assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Off; 2]);
+    }
 
     #[test]
     fn b_has_the_settings_of_a_but_for_its_own() {

@@ -292,9 +292,8 @@ impl Viewer {
 
     /// The picture of B that belongs to `a`, its pose and its settings; `None` where B cannot be drawn yet.
     fn side_picture(&mut self, a: &PictureKey) -> Option<(PictureKey, Arc<Pose>, Config)> {
-        let scene = self.state.compare.scene()?;
+        let config = self.state.compare.drawn(&self.state.config).1?;
         let side = self.comparing.side.as_mut()?;
-        let config = scene.config(&self.state.config);
         let is_read = side.environments > 0 || side.environment.loading().is_none();
         if config.environment.is_file() && !is_read {
             return None;

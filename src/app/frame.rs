@@ -212,7 +212,7 @@ impl Viewer {
         let stage = self.state.stage.as_ref()?;
         let bounds = stage.bounds.scene(&stage.scene, pose);
         let (viewpoint, focus) = self.state.viewpoint(bounds);
-        let config = &self.state.config;
+        let config = &self.state.compare.drawn(&self.state.config).0;
         let ground = stage.ground(config.scene.ground);
         let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
         let stage = self.state.stage.as_mut()?;
@@ -303,7 +303,7 @@ impl Viewer {
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let side_plan = self.plan_side(&picture, scales, now);
         let plan = chosen.map(|frame| Plan {
-            config: frame.settings(&self.state.config),
+            config: frame.settings(&self.state.compare.drawn(&self.state.config).0),
             picture,
             frame,
             pose,
@@ -582,7 +582,7 @@ impl Viewer {
                 || plays
                 || self.benchmark.is_some()
                 || self.input.is_flying(),
-            compiles: self.preparation.names().is_some(),
+            compiles: self.preparation.progress().is_some(),
             loads: self.loading.is_some()
                 || self.exporting.is_some()
                 || self.comparing.loading.is_some()

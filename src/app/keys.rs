@@ -250,7 +250,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_tree_boxes", &["Shift+Y"], "next depth of boxes", Action::NextTreeBoxes),
     bind("wireframe", &["Alt+W"], "edges of the triangles", Action::Wireframe),
     bind("normals", &["Alt+N"], "normals of the vertices", Action::Normals),
-    bind("textures", &["Alt+T"], "textures of the scene", Action::Textures),
+    bind("textures", &["Alt+T"], "textures of the selection, or of the scene", Action::Textures),
     bind("trace_ray", &["Shift+R"], "trace a ray by a click, or stop", Action::TraceRay),
     bind("next_step", &["."], "next step of the ray", Action::RayStep(1)),
     bind("previous_step", &[","], "previous step of the ray", Action::RayStep(-1)),

@@ -11,7 +11,7 @@ use crate::{
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     thread::JoinHandle,
@@ -56,9 +56,12 @@ impl Preparation {
         self.0 = Some(preparing);
     }
 
-    /// Names of the passes that are being compiled, for the window.
-    pub(super) fn names(&self) -> Option<String> {
-        self.0.as_ref().map(|preparing| preparing.names.clone())
+    /// What is being compiled, for the window.
+    pub(super) fn progress(&self) -> Option<CompileProgress> {
+        self.0.as_ref().map(|preparing| CompileProgress {
+            names: preparing.names.clone(),
+            done: preparing.done.load(Ordering::Relaxed),
+        })
     }
 
     /// The window has been presented with these names.
@@ -69,13 +72,23 @@ impl Preparation {
     }
 }
 
+/// How far compiling has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CompileProgress {
+    /// What each of the kernels and draws is called.
+    pub(super) names: Vec<String>,
+    /// Number of them that are compiled.
+    pub(super) done: usize,
+}
+
 /// Passes that are being compiled. Dropping waits for those that have been begun: nothing may be left in the
 /// driver when the program ends.
 #[derive(Debug)]
 struct Preparing {
     picture: PictureKey,
-    /// Names of the passes.
-    names: String,
+    /// Names of what is compiled.
+    names: Vec<String>,
+    done: Arc<AtomicUsize>,
     outcome: mpsc::Receiver<Result<()>>,
     cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -94,16 +107,18 @@ impl Preparing {
     ) -> Self {
         let names = needs.names();
         let cancelled = Arc::new(AtomicBool::new(false));
+        let done = Arc::new(AtomicUsize::new(0));
         let (sender, outcome) = mpsc::channel();
-        let stop = cancelled.clone();
+        let (stop, counter) = (cancelled.clone(), done.clone());
         let thread = std::thread::spawn(move || {
             // Nobody listens any more once the window is closed or the device is lost.
-            sender.send(needs.meet_unless(&gpu, &stop)).ok();
+            sender.send(needs.meet_unless(&gpu, &stop, &counter)).ok();
             wake();
         });
         Self {
             picture,
             names,
+            done,
             outcome,
             cancelled,
             thread: Some(thread),
@@ -157,7 +172,9 @@ mod tests {
             let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), wake);
             let mut preparation = Preparation(Some(preparing));
             woken.recv().unwrap();
-            assert_eq!(preparation.names().unwrap(), "shadow_map");
+            let progress = preparation.progress().unwrap();
+            assert_eq!(progress.names, ["shadow_map"]);
+            assert_eq!(progress.done, usize::from(!fails));
             let unseen = preparation.poll(&picture).unwrap().unwrap();
             assert!(!unseen.is_done, "the window has not shown it yet");
             assert!(unseen.is_for_next);
@@ -167,7 +184,7 @@ mod tests {
                 Err(_) => assert!(fails),
             }
             assert_eq!(preparation.poll(&picture).unwrap(), None);
-            assert_eq!(preparation.names(), None);
+            assert_eq!(preparation.progress(), None);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What opens and closes the texture viewer.
 
-use super::{state::State, textures::Asked};
+use super::{
+    state::State,
+    textures::{Asked, Slot, slots},
+};
 
 impl State {
     /// Opens the texture viewer with the texture that has this index among those of the scene, in any use.
@@ -17,14 +20,43 @@ impl State {
         self.textures.asked = Some(asked);
     }
 
-    /// Opens or closes the texture viewer.
+    /// Opens or closes the texture viewer; it opens with a texture of what is selected.
     pub(super) fn toggle_textures(&mut self) {
+        let of_selection = self.textures_of_selection().into_iter().next();
         let is_open = &mut self.textures.is_open;
         *is_open = !*is_open;
+        if let Some((_, asked)) = of_selection.filter(|_| *is_open) {
+            self.textures.asked = Some(asked);
+        }
         let text = match is_open {
             true => "textures of the scene",
             false => "textures closed",
         };
         self.notify(text);
+    }
+
+    /// The textures of the material that was clicked, or of the first one of the selected mesh, with their slots.
+    pub(super) fn textures_of_selection(&self) -> Vec<(&'static str, Asked)> {
+        let of = || {
+            let scene = &self.stage.as_ref()?.scene;
+            let selected = self.selection.meshes().first()?;
+            let material = match selected.picked {
+                Some(picked) => picked.material,
+                None => {
+                    let mesh = scene.nodes.get(selected.node)?.mesh?;
+                    scene.meshes[mesh].primitives.first()?.material
+                }
+            };
+            let textures = slots(scene.materials.get(material)?);
+            let asked = |slot: Slot| {
+                let asked = Asked {
+                    texture: slot.texture.texture,
+                    used_as: Some(slot.used_as),
+                };
+                (slot.name, asked)
+            };
+            Some(textures.map(asked).collect())
+        };
+        of().unwrap_or_default()
     }
 }

@@ -254,11 +254,13 @@ impl Viewer {
         // Frames that are counted are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
-        // A drawer would hide half of the first picture.
-        if (viewer.options.config.window.size[0] as f32) < ui::NARROW {
-            viewer.state.panel = false;
-        }
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?.into();
+        // A drawer would hide half of the first picture.
+        let is_narrow = (viewer.options.config.window.size[0] as f32) < ui::NARROW;
+        if is_narrow && std::mem::take(&mut viewer.state.panel) {
+            let keys = viewer.state.keymap.keys_of(Action::Panel);
+            viewer.state.notify(format!("{keys} opens the settings"));
+        }
         if viewer.options.profile.is_some() {
             viewer.state.history = History::new(MOST_PROFILED);
         }
@@ -880,7 +882,7 @@ impl Viewer {
         self.rest_pointer();
         let adapter = self.graphics.adapter();
         let pose = self.state.stage.as_mut().map(|stage| stage.shared_pose());
-        let preparing = self.preparation.names();
+        let preparing = self.preparation.progress();
         self.says_preparing = preparing.is_some();
         let loading = self.load_progress();
         self.take_timings();

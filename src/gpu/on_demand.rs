@@ -151,15 +151,9 @@ impl Needs {
         self.0.is_empty()
     }
 
-    /// The names of all, each once.
-    pub fn names(&self) -> String {
-        let mut names = Vec::new();
-        for one in &self.0 {
-            if !names.contains(&one.label()) {
-                names.push(one.label());
-            }
-        }
-        names.join(", ")
+    /// The names of all, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(|one| one.label().to_owned()).collect()
     }
 
     /// Makes all of them, on as many threads as the processor has.
@@ -168,15 +162,20 @@ impl Needs {
     ///
     /// The first of any of them.
     pub fn meet(&self, gpu: &Gpu) -> Result<()> {
-        self.meet_unless(gpu, &AtomicBool::new(false))
+        self.meet_unless(gpu, &AtomicBool::new(false), &AtomicUsize::new(0))
     }
 
-    /// As [`Needs::meet`], but begins no more of them once it is `cancelled`.
+    /// As [`Needs::meet`], but begins no more of them once it is `cancelled`, and counts those that are `done`.
     ///
     /// # Errors
     ///
     /// As there.
-    pub fn meet_unless(&self, gpu: &Gpu, cancelled: &AtomicBool) -> Result<()> {
+    pub fn meet_unless(
+        &self,
+        gpu: &Gpu,
+        cancelled: &AtomicBool,
+        done: &AtomicUsize,
+    ) -> Result<()> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
@@ -185,6 +184,7 @@ impl Needs {
                     break;
                 }
                 one.prepare(gpu)?;
+                done.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
         };

@@ -63,9 +63,9 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
 fn a_scene_is_looked_into_and_edited() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
+    let line = "scene.obj --size 720x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
                 --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0 --shadows rays \
-                --set output.size=[340,480] --set window.axes=false --occlusion off --set reflections.mode=off";
+                --set output.size=[420,480] --set window.axes=false --occlusion off --set reflections.mode=off";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);
     let scene = display.settled("the scene", Screenshot::is_drawn);

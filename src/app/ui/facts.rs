@@ -1,6 +1,7 @@
 //! What the panel shows and cannot change.
 
 use crate::{
+    app::preparing::CompileProgress,
     render::{FrameStats, IntersectionCounts, View},
     scene::Pose,
 };
@@ -13,8 +14,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) intersections: Option<&'a IntersectionCounts>,
     /// What is being loaded.
     pub(in crate::app) loading: Option<LoadProgress>,
-    /// Names of the passes that are being compiled.
-    pub(in crate::app) preparing: Option<String>,
+    /// What is being compiled.
+    pub(in crate::app) preparing: Option<CompileProgress>,
     /// Whether files hover over the window.
     pub(in crate::app) dropping: bool,
     /// The exposure of this frame in stops.

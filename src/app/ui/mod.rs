@@ -73,9 +73,6 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     let mut room = picture;
     room.min.x = (room.min.x + left).min(room.max.x);
     room.max.x = (room.max.x - right).max(room.min.x);
-    if is_narrow && !state.panel {
-        panel::handle(ui.ctx(), room, state);
-    }
     selection::show(ui.ctx(), picture, room, state, facts);
     axes::show(ui.ctx(), room, state);
     textures::show(ui.ctx(), room, state);

@@ -8,7 +8,7 @@ use super::{
     style::{card, digits, grouped},
 };
 use crate::{
-    app::{channels, keys::Action, state::State},
+    app::{channels, keys::Action, preparing::CompileProgress, state::State},
     output::numbers::{duration_left, percent, significant},
     render::Channel,
 };
@@ -28,11 +28,8 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         help::show(ctx, room, state);
     } else if let Some(loading) = &facts.loading {
         card_in(ctx, "progress", room, |ui| progress(ui, loading));
-    } else if let Some(passes) = &facts.preparing {
-        card_in(ctx, "preparing", room, |ui| {
-            ui.label(RichText::new("Preparing shaders").strong());
-            ui.add(egui::Label::new(RichText::new(passes).weak()).truncate());
-        });
+    } else if let Some(compiling) = &facts.preparing {
+        card_in(ctx, "preparing", room, |ui| preparing(ui, compiling));
     } else if facts.dropping {
         hint(ctx, room, "Drop to open");
     } else if state.stage.is_none() {
@@ -173,6 +170,21 @@ fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
         ui.set_width(CARD.min(room.width() - MARGINS));
         add(ui);
     });
+}
+
+/// What is being compiled, and how far that has come.
+fn preparing(ui: &mut Ui, compiling: &CompileProgress) {
+    /// Seconds between looks at the progress.
+    const PACE: f32 = 0.1;
+    let CompileProgress { names, done } = compiling;
+    let count = names.len();
+    ui.label(RichText::new("Preparing shaders").strong());
+    let share = *done as f32 / count.max(1) as f32;
+    ui.add(egui::ProgressBar::new(share).text(format!("{done} of {count}")));
+    if let Some(name) = names.get(*done).or(names.last()) {
+        ui.add(egui::Label::new(RichText::new(name).weak()).truncate());
+    }
+    ui.ctx().request_repaint_after_secs(PACE);
 }
 
 fn progress(ui: &mut Ui, load: &LoadProgress) {

@@ -23,7 +23,7 @@ use crate::{
     render::Channel,
     scene::{LightKind, Projection},
 };
-use egui::{Align, Align2, Area, Context, Id, Layout, Order, Rect, RichText, TextEdit, Ui, vec2};
+use egui::{Align, Id, Layout, RichText, TextEdit, Ui, vec2};
 use std::collections::HashMap;
 
 /// Initial width of the panel in points.
@@ -79,23 +79,6 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
             }
             jump(ui, state, edits);
             follow_focus(ui);
-        });
-}
-
-/// A button that opens the panel, in a corner of narrow windows.
-pub(super) fn handle(ctx: &Context, room: Rect, state: &mut State) {
-    let keys = state.keymap.keys_of(Action::Panel);
-    Area::new(Id::unique("panel handle"))
-        .order(Order::Middle)
-        .pivot(Align2::RIGHT_BOTTOM)
-        .fixed_pos(room.right_bottom() - vec2(8.0, 8.0))
-        .constrain_to(room)
-        .fade_in(false)
-        .show(ctx, |ui| {
-            let button = ui.button("Settings");
-            if button.on_hover_text(format!("Opens the panel ({keys})")).clicked() {
-                state.panel = true;
-            }
         });
 }
 

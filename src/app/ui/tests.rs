@@ -4,6 +4,7 @@ use crate::{
         changes::Changes,
         keys::Action,
         measure::{MeasuredPoint, Snap},
+        preparing::CompileProgress,
         recent::Recent,
         selected::{Gap, Selected},
         side_costs::Cost,
@@ -227,7 +228,10 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
             stage: "reading images, 3 of 12".into(),
             share: 0.5,
         }),
-        preparing: (show == Show::Preparing).then(|| "gbuffer".into()),
+        preparing: (show == Show::Preparing).then(|| CompileProgress {
+            names: vec!["reflections, most of a hundred letters".into(); 57],
+            done: 12,
+        }),
         dropping: show == Show::Dropping,
         exposure_ev: -1.25,
         adapter: ADAPTER,
@@ -650,51 +654,6 @@ fn narrow_windows_have_drawers() {
         Run::new(context(), [width, 400.0], 1.0, &mut add).faults(&[]);
         assert_eq!(room.width() == width, is_narrow, "{width}: {room}");
     }
-    let mut state = state(Show::Panel, false);
-    state.panel = false;
-    with_run(&mut state, Show::Panel, ([640.0, 400.0], 1.0), |run| {
-        run.faults(&[LONG]);
-        let handle = run.find("Settings").expect("a button");
-        run.click(handle.center(), 1);
-        assert!(run.find("leaf cutoff").is_some());
-    });
-}
-
-/// The checks above find what is wrong with a bad user interface.
-#[test]
-fn a_bad_interface_has_faults() {
-    let place = |ui: &mut Ui, x: f32, text: &str| {
-        let rect = egui::Rect::from_min_size(egui::pos2(x, 20.0), egui::vec2(60.0, 20.0));
-        ui.place(rect, egui::Button::new(text));
-    };
-    let check = |name: &str, expected: &str, add: &mut dyn FnMut(&mut Ui)| {
-        let mut run = Run::new(context(), [200.0, 100.0], 1.0, add);
-        let faults = run.faults(&["known"]).join("\n");
-        assert!(faults.contains(expected), "{name}: {faults:?}");
-    };
-    check("overlapping buttons", "overlap", &mut |ui| {
-        place(ui, 10.0, "one");
-        place(ui, 40.0, "two");
-    });
-    check("text past the window", "cut off", &mut |ui| {
-        ui.add(egui::Label::new("a long line ".repeat(20)).extend());
-    });
-    check("shortened text", "shortened", &mut |ui| {
-        ui.add(egui::Label::new("a long line ".repeat(20)).truncate());
-    });
-    check("a glyph that the font lacks", "lacks", &mut |ui| {
-        ui.label("\u{2009}\u{4e2d}");
-    });
-    let mut fine = |ui: &mut Ui| {
-        place(ui, 10.0, "one");
-        ui.add(egui::Label::new("a known line ".repeat(20)).truncate());
-    };
-    let mut run = Run::new(context(), [200.0, 100.0], 1.0, &mut fine);
-    assert_eq!(run.faults(&["known"]), [""; 0]);
-    assert_eq!(run.without_tooltip().len(), 1);
-    let mut told = |ui: &mut Ui| _ = ui.button("one").on_hover_text("does one thing");
-    let mut run = Run::new(context(), [200.0, 100.0], 1.0, &mut told);
-    assert_eq!(run.without_tooltip(), [""; 0]);
 }
 
 /// The close button of the help is in sight in the smallest window too.

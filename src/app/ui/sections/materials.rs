@@ -3,7 +3,6 @@
 use crate::app::{
     keys::Action,
     state::State,
-    textures::{Asked, Slot, slots},
     ui::{
         facts::Facts,
         rows::{Edits, Row},
@@ -24,7 +23,7 @@ pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
             if ui.button("All").clicked() {
                 state.actions.push(Action::Textures);
             }
-            for (slot, texture) in of_selection(state) {
+            for (slot, texture) in state.textures_of_selection() {
                 let button = ui.button(slot);
                 if button
                     .on_hover_text("Of the mesh that is selected")
@@ -38,29 +37,4 @@ pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
     if let Some(texture) = asked {
         state.show_texture(texture);
     }
-}
-
-/// The textures of the material that was clicked, or of the first one of the selected mesh, with their slots.
-fn of_selection(state: &State) -> Vec<(&'static str, Asked)> {
-    let of = || {
-        let scene = &state.stage.as_ref()?.scene;
-        let selected = state.selection.meshes().first()?;
-        let material = match selected.picked {
-            Some(picked) => picked.material,
-            None => {
-                let mesh = scene.nodes.get(selected.node)?.mesh?;
-                scene.meshes[mesh].primitives.first()?.material
-            }
-        };
-        let textures = slots(scene.materials.get(material)?);
-        let asked = |slot: Slot| {
-            let asked = Asked {
-                texture: slot.texture.texture,
-                used_as: Some(slot.used_as),
-            };
-            (slot.name, asked)
-        };
-        Some(textures.map(asked).collect())
-    };
-    of().unwrap_or_default()
 }
