@@ -15,6 +15,7 @@ use crate::{
     },
 };
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     ops::RangeInclusive,
     path::{Path, PathBuf},
@@ -259,15 +260,16 @@ impl Compare {
 
     /// The settings of both sides as they are drawn, of those of A: where one is drawn by paths of light, which leave
     /// out the ground, the other leaves it out too.
-    pub(super) fn drawn(&self, a: &Config) -> (Config, Option<Config>) {
-        let mut a = a.clone();
-        let mut b = self.scene().map(|scene| scene.config(&a));
-        if let Some(b) = &mut b
-            && a.image.mode != b.image.mode
-        {
-            (a.scene.ground, b.scene.ground) = (GroundMode::Off, GroundMode::Off);
+    pub(super) fn drawn<'a>(&self, a: &'a Config) -> (Cow<'a, Config>, Option<Config>) {
+        let Some(mut b) = self.scene().map(|scene| scene.config(a)) else {
+            return (Cow::Borrowed(a), None);
+        };
+        if a.image.mode == b.image.mode {
+            return (Cow::Borrowed(a), Some(b));
         }
-        (a, b)
+        let mut a = a.clone();
+        (a.scene.ground, b.scene.ground) = (GroundMode::Off, GroundMode::Off);
+        (Cow::Owned(a), Some(b))
     }
 
     /// Sets a key of B alone; the text is as after `--set`. Other keys and the scene of B stay.
@@ -484,7 +486,7 @@ mod tests {
     fn the_ground_is_left_out_beside_paths() {
         let config = Config::default();
         let mut compare = Compare::default();
-        assert_eq!(compare.drawn(&config), (config.clone(), None));
+        assert_eq!(compare.drawn(&config), (Cow::Borrowed(&config), None));
         compare.set(&config, "shadows.mode=map").unwrap();
         let (a, b) = compare.drawn(&config);
         assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Auto; 2]);

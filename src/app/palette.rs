@@ -281,8 +281,8 @@ pub(super) fn begins_words(typed: &str, text: &str) -> bool {
         words.filter(|word| !word.is_empty())
     }
     let (typed, text) = (typed.to_lowercase(), text.to_lowercase());
-    let mut typed = words(&typed);
-    typed.all(|typed| words(&text).any(|word| word.starts_with(typed)))
+    let mut typed = words(&typed).peekable();
+    typed.peek().is_some() && typed.all(|typed| words(&text).any(|word| word.starts_with(typed)))
 }
 
 /// The message of an error of a setting that no file set.

@@ -56,7 +56,7 @@ impl Preparation {
         self.0 = Some(preparing);
     }
 
-    /// What is being compiled, for the window.
+    /// The progress, for the window.
     pub(super) fn progress(&self) -> Option<CompileProgress> {
         self.0.as_ref().map(|preparing| CompileProgress {
             names: preparing.names.clone(),
@@ -72,10 +72,10 @@ impl Preparation {
     }
 }
 
-/// How far compiling has come.
+/// Progress of compiling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CompileProgress {
-    /// What each of the kernels and draws is called.
+    /// The name of each of the kernels and draws.
     pub(super) names: Vec<String>,
     /// Number of them that are compiled.
     pub(super) done: usize,

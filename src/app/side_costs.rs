@@ -83,4 +83,19 @@ mod tests {
         assert_eq!([cost.median_ms, cost.most_ms], [7.0, 7.0]);
         assert_eq!(cost.frames, FRAMES);
     }
+
+    /// Frames with other settings count no more; another view of the same settings goes on.
+    #[test]
+    fn frames_of_other_settings_are_forgotten() {
+        let mut costs = SideCosts::default();
+        let mut picture = PictureKey::for_tests();
+        costs.add(&picture, 5.0);
+        picture.time += 1.0;
+        costs.add(&picture, 7.0);
+        assert_eq!(costs.cost().unwrap().frames, 2);
+        picture.config.tree.leaf_cutoff += 1;
+        costs.add(&picture, 9.0);
+        let cost = costs.cost().unwrap();
+        assert_eq!((cost.median_ms, cost.frames), (9.0, 1));
+    }
 }

@@ -256,7 +256,9 @@ impl Viewer {
         viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?.into();
         // A drawer would hide half of the first picture.
-        let is_narrow = (viewer.options.config.window.size[0] as f32) < ui::NARROW;
+        let settings = &viewer.options.config.window;
+        let points = settings.size[0] as f32 / ui::zoom(settings);
+        let is_narrow = points < ui::NARROW;
         if is_narrow && std::mem::take(&mut viewer.state.panel) {
             let keys = viewer.state.keymap.keys_of(Action::Panel);
             viewer.state.notify(format!("{keys} opens the settings"));
@@ -533,6 +535,9 @@ impl Viewer {
             }
             Some(Action::FocusPanel) => self.focus_panel(),
             Some(Action::Find) => {
+                if self.state.presents {
+                    self.toggle_presentation();
+                }
                 self.state.panel = true;
                 self.state.finder.takes_keyboard = true;
             }

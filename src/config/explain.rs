@@ -115,6 +115,8 @@ mod tests {
         for key in Config::keys() {
             let explained = Config::explain(&key).unwrap();
             assert!(!explained.expected.is_empty(), "{key}");
+            // A word that is broken at its hyphen would be joined with a space.
+            assert!(!explained.comment.contains("- "), "{key}");
             assert_eq!(config.value(&key), explained.default, "{key}");
         }
     }

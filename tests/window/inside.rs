@@ -109,7 +109,7 @@ fn a_scene_is_looked_into_and_edited() {
     display.press("k");
     let compared = display.settled("a line", |now| differ(now, &open) > 1e-4);
     let side_b = |shot: &Screenshot| -> Vec<[u8; 3]> {
-        let row = |y: usize| shot.pixels[y * shot.width + 490..y * shot.width + 630].to_vec();
+        let row = |y: usize| shot.pixels[y * shot.width + 530..y * shot.width + 700].to_vec();
         (120..400).flat_map(row).collect()
     };
     assert!(side_b(&compared) == side_b(&open), "B is another picture");

@@ -3,7 +3,7 @@
 use super::rows::{Edits, Row};
 use crate::config::{
     Config,
-    declared::{Choice, Control, Number, Setting},
+    declared::{Choice, Control, Number, Setting, whole},
 };
 use egui::{DragValue, Slider, Ui};
 use std::ops::RangeInclusive;
@@ -16,39 +16,40 @@ pub(super) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut Edits) {
     };
     let in_force = edits.in_force.get(setting.key).cloned();
     let row = Row::of(setting, edits);
-    let set = row.show(ui, edits, |ui| control(ui, setting, &value, in_force));
-    if let Some(set) = set {
-        edits.sets.push(format!("{}={set}", setting.key));
-    }
+    let set = row.show(ui, edits, |ui| {
+        control(ui, setting, &value, in_force.as_deref())
+    });
+    edits.sets.extend(set.map(|set| (setting.key, set)));
 }
 
-/// The control. Returns the value that the person has given the setting, as it is typed.
+/// The control. Returns the value that the person has given the setting.
 fn control(
     ui: &mut Ui,
     setting: &Setting,
     value: &Value,
-    in_force: Option<String>,
-) -> Option<String> {
+    in_force: Option<&str>,
+) -> Option<Value> {
     let range = Config::range(setting.key);
     match setting.control {
         Control::Switch(text) => {
             let mut is_on = value.as_bool()?;
             let is_changed = ui.checkbox(&mut is_on, text).changed();
-            is_changed.then(|| is_on.to_string())
+            is_changed.then_some(Value::Boolean(is_on))
         }
         Control::Number(number) => match number.from_auto {
-            Some(from_auto) => or_auto(ui, value, from_auto, in_force, |ui, value| {
-                drag(ui, value, number, range)
-            }),
+            Some(from_auto) => or_auto(ui, value, (number, from_auto), range, in_force),
             None => drag(ui, value, number, range),
         },
-        Control::Numbers(number, between) => numbers(ui, value, number, between, range),
-        Control::Slider(number, part) => match number.from_auto {
-            Some(from_auto) => or_auto(ui, value, from_auto, in_force, |ui, value| {
-                drag(ui, value, number, range)
-            }),
-            None => slide(ui, value, number, part, range),
-        },
+        Control::Size => numbers(ui, value, whole(""), "×", |_, _| range),
+        Control::Rising(number, gap) => numbers(ui, value, number, "to", |index, values| {
+            let [low, high] = range?;
+            let other = float(values.get(1 - index)?)?;
+            Some(match index {
+                0 => [low, other - gap],
+                _ => [other + gap, high],
+            })
+        }),
+        Control::Slider(number, part) => slide(ui, value, number, part, range),
         Control::Choice(choices) => choose(ui, value, choices),
         Control::List(choices) => list(ui, setting.key, value, choices, in_force),
         Control::Color => color(ui, value),
@@ -57,7 +58,8 @@ fn control(
             let field = egui::TextEdit::singleline(&mut text)
                 .hint_text(hint)
                 .desired_width(ui.available_width() - 8.0);
-            ui.add(field).changed().then_some(text)
+            let is_changed = ui.add(field).changed();
+            is_changed.then_some(Value::String(text))
         }
         Control::Own => None,
     }
@@ -72,34 +74,24 @@ fn float(value: &Value) -> Option<f64> {
     }
 }
 
-/// A number as it is typed: whole ones without a point, others with the digits of `f32`.
-fn typed(like: &Value, number: f64) -> String {
+/// A number of the kind that `like` is.
+fn number_like(like: &Value, number: f64) -> Value {
     match like {
-        Value::Integer(_) => (number.round() as i64).to_string(),
-        _ => (number as f32).to_string(),
+        Value::Integer(_) => Value::Integer(number.round() as i64),
+        _ => Value::Float(number),
     }
 }
 
-/// `shown`, as it is typed, where it is another number than `value`. Widgets round what they show: that is no
-/// change.
-fn changed(
-    value: &Value,
-    shown: f64,
-    number: Number,
-    range: Option<[f64; 2]>,
-) -> Option<String> {
+/// `shown`, where it is another number than `value`. Widgets round their numbers: that is no change.
+fn changed(value: &Value, shown: f64, number: Number, range: Option<[f64; 2]>) -> Option<Value> {
     let now = float(value)?;
     let step = 10_f64.powi(-(number.decimals as i32));
     let [low, high] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-    ((shown - now).abs() > 0.501 * step).then(|| typed(value, shown.clamp(low, high)))
+    let is_changed = (shown - now).abs() > 0.501 * step && low <= high;
+    is_changed.then(|| number_like(value, shown.clamp(low, high)))
 }
 
-fn drag(
-    ui: &mut Ui,
-    value: &Value,
-    number: Number,
-    range: Option<[f64; 2]>,
-) -> Option<String> {
+fn drag(ui: &mut Ui, value: &Value, number: Number, range: Option<[f64; 2]>) -> Option<Value> {
     let mut shown = float(value)?;
     let speed = match (number.speed, value) {
         (0.0, Value::Integer(_)) => (0.005 * shown.abs()).max(0.1),
@@ -137,58 +129,66 @@ fn slide(
     number: Number,
     [low, high]: [f64; 2],
     range: Option<[f64; 2]>,
-) -> Option<String> {
+) -> Option<Value> {
     let mut shown = float(value)?;
     let part: RangeInclusive<f64> = low..=high;
     make_room(ui, number, shown.abs().max(high));
-    let slider = Slider::new(&mut shown, part)
+    let mut slider = Slider::new(&mut shown, part)
         .suffix(number.unit)
         .fixed_decimals(number.decimals)
         .logarithmic(number.is_logarithmic)
         .clamping(egui::SliderClamping::Never);
+    if value.is_integer() {
+        slider = slider.step_by(1.0);
+    }
     ui.add(slider);
     changed(value, shown, number, range)
 }
 
-/// A check box for 0, which is automatic, before the number.
+/// A check box for 0, which is automatic, before the number. While it is automatic, the number is shown only where the
+/// one in force is known.
 fn or_auto(
     ui: &mut Ui,
     value: &Value,
-    from_auto: f64,
-    in_force: Option<String>,
-    number: impl FnOnce(&mut Ui, &Value) -> Option<String>,
-) -> Option<String> {
+    (number, from_auto): (Number, f64),
+    range: Option<[f64; 2]>,
+    in_force: Option<&str>,
+) -> Option<Value> {
     let mut is_auto = float(value)? == 0.0;
-    let start = in_force.and_then(|text| text.parse().ok());
-    let start = start.unwrap_or(from_auto);
+    let in_force: Option<f64> = in_force.and_then(|text| text.parse().ok());
     if ui.checkbox(&mut is_auto, "auto").changed() {
-        return Some(typed(value, if is_auto { 0.0 } else { start }));
+        let number = if is_auto { 0.0 } else { in_force.unwrap_or(from_auto) };
+        return Some(number_like(value, number));
     }
-    let shown = match value {
-        Value::Integer(_) if is_auto => Value::Integer(start.round() as i64),
-        _ if is_auto => Value::Float(start),
-        value => value.clone(),
-    };
-    ui.add_enabled_ui(!is_auto, |ui| number(ui, &shown)).inner
+    match (is_auto, in_force) {
+        (false, _) => drag(ui, value, number, range),
+        (true, Some(in_force)) => {
+            let shown = number_like(value, in_force);
+            ui.add_enabled_ui(false, |ui| drag(ui, &shown, number, range));
+            None
+        }
+        (true, None) => None,
+    }
 }
 
+/// Numbers side by side, each with its range.
 fn numbers(
     ui: &mut Ui,
     value: &Value,
     number: Number,
     between: &str,
-    range: Option<[f64; 2]>,
-) -> Option<String> {
+    range: impl Fn(usize, &[Value]) -> Option<[f64; 2]>,
+) -> Option<Value> {
     let values = value.as_array()?;
     let mut set = None;
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
             ui.label(between);
         }
-        if let Some(text) = drag(ui, value, number, range) {
-            let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
-            texts[index] = text;
-            set = Some(format!("[{}]", texts.join(", ")));
+        if let Some(changed) = drag(ui, value, number, range(index, values)) {
+            let mut all = values.clone();
+            all[index] = changed;
+            set = Some(Value::Array(all));
         }
     }
     set
@@ -202,12 +202,20 @@ fn is_now(value: &Value, choice: &Choice) -> bool {
     }
 }
 
-fn choose(ui: &mut Ui, value: &Value, choices: &[Choice]) -> Option<String> {
+/// A choice as a value of the kind that `like` is.
+fn chosen(like: &Value, choice: &Choice) -> Value {
+    match (like, choice.value.parse()) {
+        (Value::Integer(_), Ok(number)) => Value::Integer(number),
+        _ => Value::String(choice.value.into()),
+    }
+}
+
+fn choose(ui: &mut Ui, value: &Value, choices: &[Choice]) -> Option<Value> {
     let mut set = None;
     for choice in choices {
         let button = ui.selectable_label(is_now(value, choice), choice.label);
         if button.clicked() {
-            set = Some(choice.value.to_owned());
+            set = Some(chosen(value, choice));
         }
     }
     set
@@ -218,9 +226,9 @@ fn list(
     key: &str,
     value: &Value,
     choices: &[Choice],
-    in_force: Option<String>,
-) -> Option<String> {
-    let label = |choice: &Choice| match &in_force {
+    in_force: Option<&str>,
+) -> Option<Value> {
+    let label = |choice: &Choice| match in_force {
         Some(now) if choice.value == "auto" => format!("auto ({now})"),
         _ => choice.label.to_owned(),
     };
@@ -236,7 +244,7 @@ fn list(
             for choice in choices {
                 let entry = ui.selectable_label(is_now(value, choice), label(choice));
                 if entry.clicked() {
-                    set = Some(choice.value.to_owned());
+                    set = Some(chosen(value, choice));
                 }
             }
         });
@@ -244,12 +252,13 @@ fn list(
 }
 
 /// A linear colour, which is written only when the person changes it: the picker rounds.
-fn color(ui: &mut Ui, value: &Value) -> Option<String> {
+fn color(ui: &mut Ui, value: &Value) -> Option<Value> {
     let parts = value.as_array()?;
     let mut picked = [0.0; 3];
     for (picked, part) in picked.iter_mut().zip(parts) {
         *picked = float(part)? as f32;
     }
     let is_changed = ui.color_edit_button_rgb(&mut picked).changed();
-    is_changed.then(|| format!("{picked:?}"))
+    let parts = picked.map(|part| Value::Float(part.into()));
+    is_changed.then(|| Value::Array(parts.to_vec()))
 }

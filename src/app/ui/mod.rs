@@ -44,7 +44,7 @@ mod welcome;
 pub(super) use browser::{Answer, show as show_browser};
 pub(super) use drawer::NARROW;
 pub(super) use facts::{Facts, LoadProgress, Moving};
-pub(super) use style::set_style;
+pub(super) use style::{set_style, zoom};
 
 use super::state::State;
 use egui::Ui;
@@ -57,13 +57,20 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     }
     style::keep_tooltips_off(ui.ctx(), state.help || state.palette.is_some() || facts.browses);
     let is_narrow = ui.available_width() < NARROW;
+    if is_narrow {
+        // Drawers leave them in sight.
+        profiler::show(ui, state);
+        timeline::show(ui, state);
+    }
     let mut right = 0.0;
     if state.panel {
         right = panel::show(ui, is_narrow, state, facts);
     }
     let left = outline::show(ui, is_narrow, state, facts);
-    profiler::show(ui, state);
-    timeline::show(ui, state);
+    if !is_narrow {
+        profiler::show(ui, state);
+        timeline::show(ui, state);
+    }
     let picture = ui.available_rect_before_wrap();
     name_picture(ui, picture, state);
     light_marks::show(ui.ctx(), picture, state, facts);

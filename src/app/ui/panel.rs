@@ -82,7 +82,7 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
         });
 }
 
-/// What the rows of this frame know.
+/// The state of the rows of this frame.
 pub(super) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     Edits {
         changes: state.changes.between(&state.initial, &state.config),
@@ -97,7 +97,7 @@ pub(super) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     }
 }
 
-/// Why settings have no effect.
+/// The reasons why settings have no effect.
 fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
     let config = &state.config;
     let stage = state.stage.as_ref();
@@ -125,7 +125,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         .collect()
 }
 
-/// What is in force where a setting is automatic.
+/// The values in force where settings are automatic.
 fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
     let mut all = HashMap::new();
     if let Some(stage) = &state.stage {
@@ -145,17 +145,17 @@ fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
     all
 }
 
-/// Does what the rows were used for.
+/// Takes over what the person has changed in the rows.
 pub(super) fn apply(state: &mut State, edits: &Edits) {
-    for key in &edits.reset {
-        state.reset(key);
-    }
-    if edits.sets.is_empty() {
+    if edits.reset.is_empty() && edits.sets.is_empty() {
         return;
     }
     let before = state.config.clone();
-    for set in &edits.sets {
-        if let Err(error) = state.config.set_text("panel", set) {
+    for key in &edits.reset {
+        state.reset(key);
+    }
+    for (key, value) in &edits.sets {
+        if let Err(error) = state.config.set("panel", key, value.clone()) {
             state.fail("The setting stays as it is", error.to_string());
         }
     }
@@ -324,7 +324,7 @@ fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
     }
 }
 
-/// What Tab has reached comes into sight.
+/// Brings the control that Tab has reached into sight.
 fn follow_focus(ui: &Ui) {
     let focused = ui.memory(|memory| memory.focused());
     if let Some(reached) = focused.and_then(|id| ui.ctx().read_response(id))

@@ -19,7 +19,7 @@ const DOT_WIDTH: f32 = 9.0;
 /// Width of the number beside a slider, in points.
 const NUMBER_WIDTH: f32 = 74.0;
 
-/// What the rows of this frame know and find out.
+/// State of the rows of this frame: settings that they read, and changes that the person makes.
 pub(super) struct Edits {
     /// The keys that have changed since the start.
     pub(super) changes: Rc<StartValues>,
@@ -27,17 +27,17 @@ pub(super) struct Edits {
     pub(super) values: Rc<BTreeMap<String, toml::Value>>,
     /// For the keys in tooltips.
     pub(super) keymap: Rc<Keymap>,
-    /// Why settings have no effect.
+    /// The reasons why settings have no effect.
     pub(super) idle: HashMap<&'static str, &'static str>,
-    /// What is in force where a setting is automatic.
+    /// The values in force where settings are automatic.
     pub(super) in_force: HashMap<&'static str, String>,
-    /// Settings that the person has changed, as `KEY=VALUE`.
-    pub(super) sets: Vec<String>,
+    /// Settings that the person has changed, with their new values.
+    pub(super) sets: Vec<(&'static str, toml::Value)>,
     /// Keys that the person sets back to their values at the start.
     pub(super) reset: Vec<&'static str>,
     /// The key whose row is looked for.
     pub(super) sought: Option<String>,
-    /// That row: where it is, and its first control that can have the keyboard.
+    /// The rectangle of that row, and its first control that can have the keyboard.
     pub(super) found: Option<(egui::Rect, Option<egui::Id>)>,
 }
 
@@ -47,6 +47,8 @@ pub(super) struct Row<'a> {
     tip: &'a str,
     keys: &'a [&'static str],
     idle: Option<String>,
+    /// True for a row that acts on the scene that is open, and leaves the setting as it is.
+    is_action: bool,
 }
 
 impl<'a> Row<'a> {
@@ -57,6 +59,7 @@ impl<'a> Row<'a> {
             tip,
             keys,
             idle: None,
+            is_action: false,
         }
     }
 
@@ -67,6 +70,7 @@ impl<'a> Row<'a> {
             tip: setting.help(),
             keys: std::slice::from_ref(&setting.key),
             idle: edits.idle.get(setting.key).map(|why| (*why).to_owned()),
+            is_action: false,
         }
     }
 
@@ -76,6 +80,12 @@ impl<'a> Row<'a> {
             Some((_, setting)) => Row::of(setting, edits),
             None => Row::new(key, &[], ""),
         }
+    }
+
+    /// Makes the row act on the scene that is open: it has a tooltip of its own, and no value at the start.
+    pub(super) fn acts(mut self, tip: &'a str) -> Self {
+        (self.tip, self.is_action) = (tip, true);
+        self
     }
 
     /// Gives the row another name than that of its setting.
@@ -146,7 +156,7 @@ impl<'a> Row<'a> {
             ui.add(label);
         });
         let rect = cell.response.rect;
-        if self.keys.is_empty() {
+        if self.keys.is_empty() || self.is_action {
             return;
         }
         let name = ui.interact(rect, cell.response.id.with("name"), Sense::CLICK);
@@ -164,14 +174,15 @@ impl<'a> Row<'a> {
     /// The changed keys with their values at the start.
     fn changed<'e>(&'e self, edits: &'e Edits) -> impl Iterator<Item = (&'e str, &'e str)> {
         let value = |key: &&'static str| Some((*key, edits.changes.get(*key)?.as_str()));
-        self.keys.iter().filter_map(value)
+        let keys = if self.is_action { &[][..] } else { self.keys };
+        keys.iter().filter_map(value)
     }
 
     fn tooltip(&self, edits: &Edits) -> String {
         let mut text = self.tip.to_owned();
         for key in self.keys {
             let actions = declared(key).map_or(&[][..], |(_, setting)| setting.actions);
-            if key.contains('.') {
+            if key.contains('.') && !self.is_action {
                 text += &format!("\n\n{key}");
             }
             let bound = BINDINGS

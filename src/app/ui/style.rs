@@ -28,7 +28,12 @@ pub(super) fn follow(ctx: &Context, settings: &Window) {
         Theme::Light => ThemePreference::Light,
         Theme::System => ThemePreference::System,
     });
-    ctx.set_zoom_factor(settings.font_size / FONT_SIZE);
+    ctx.set_zoom_factor(zoom(settings));
+}
+
+/// Size of the panel over that of its first text.
+pub(in crate::app) fn zoom(settings: &Window) -> f32 {
+    settings.font_size / FONT_SIZE
 }
 
 fn set_sizes(style: &mut Style) {
@@ -55,8 +60,8 @@ fn set_sizes(style: &mut Style) {
     spacing.scroll.floating_allocated_width = 8.0;
 }
 
-/// Keeps tooltips of what is behind from lying over what floats in front (help, palette, browser), while there is such
-/// a thing and the pointer is beside it.
+/// Keeps tooltips of the panel from lying over help, palette and browser, while one of them is open and the pointer is
+/// beside it.
 pub(super) fn keep_tooltips_off(ctx: &Context, is_covered: bool) {
     /// Seconds without an end that egui can still add to a time.
     const NEVER: f32 = 1e6;

@@ -651,9 +651,51 @@ fn narrow_windows_have_drawers() {
         let facts = facts(&stats, Show::Panel);
         let mut room = egui::Rect::NOTHING;
         let mut add = |ui: &mut Ui| room = show(ui, &mut state, &facts);
-        Run::new(context(), [width, 400.0], 1.0, &mut add).faults(&[]);
+        let mut run = Run::new(context(), [width, 400.0], 1.0, &mut add);
+        run.faults(&[]);
+        for text in ["leaf cutoff", "Scene tree"] {
+            assert!(run.find(text).is_some(), "{width}: {text} is not shown");
+        }
+        drop(run);
         assert_eq!(room.width() == width, is_narrow, "{width}: {room}");
     }
+}
+
+/// The checks above find what is wrong with a bad user interface.
+#[test]
+fn a_bad_interface_has_faults() {
+    let place = |ui: &mut Ui, x: f32, text: &str| {
+        let rect = egui::Rect::from_min_size(egui::pos2(x, 20.0), egui::vec2(60.0, 20.0));
+        ui.place(rect, egui::Button::new(text));
+    };
+    let check = |name: &str, expected: &str, add: &mut dyn FnMut(&mut Ui)| {
+        let mut run = Run::new(context(), [200.0, 100.0], 1.0, add);
+        let faults = run.faults(&["known"]).join("\n");
+        assert!(faults.contains(expected), "{name}: {faults:?}");
+    };
+    check("overlapping buttons", "overlap", &mut |ui| {
+        place(ui, 10.0, "one");
+        place(ui, 40.0, "two");
+    });
+    check("text past the window", "cut off", &mut |ui| {
+        ui.add(egui::Label::new("a long line ".repeat(20)).extend());
+    });
+    check("shortened text", "shortened", &mut |ui| {
+        ui.add(egui::Label::new("a long line ".repeat(20)).truncate());
+    });
+    check("a glyph that the font lacks", "lacks", &mut |ui| {
+        ui.label("\u{2009}\u{4e2d}");
+    });
+    let mut fine = |ui: &mut Ui| {
+        place(ui, 10.0, "one");
+        ui.add(egui::Label::new("a known line ".repeat(20)).truncate());
+    };
+    let mut run = Run::new(context(), [200.0, 100.0], 1.0, &mut fine);
+    assert_eq!(run.faults(&["known"]), [""; 0]);
+    assert_eq!(run.without_tooltip().len(), 1);
+    let mut told = |ui: &mut Ui| _ = ui.button("one").on_hover_text("does one thing");
+    let mut run = Run::new(context(), [200.0, 100.0], 1.0, &mut told);
+    assert_eq!(run.without_tooltip(), [""; 0]);
 }
 
 /// The close button of the help is in sight in the smallest window too.
@@ -1194,6 +1236,41 @@ fn the_filter_finds_settings() {
     });
     assert!(state.config.window.watch && state.finder.text.is_empty());
     assert_eq!(state.layout.tab(), Tab::Analyse);
+}
+
+/// Numbers that belong together stay in order, automatic ones become numbers, and text is typed with its spaces.
+#[test]
+fn controls_write_values_that_are_allowed() {
+    let mut state = state(Show::Panel, false);
+    let window = ([1280.0, 3000.0], 1.0);
+    state.config.set("test", "image.exposure", "histogram").unwrap();
+    state.finder.text = "percentiles".into();
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let low = run.find("10.0").expect("the lower one").center();
+        run.drag(low, low + egui::vec2(900.0, 0.0));
+    });
+    let [low, high] = state.config.exposure.percentiles;
+    assert!(low > 50.0 && low <= high - 1.0, "{low} {high}");
+    assert_eq!(state.error, None);
+    state.finder.text = "fog.rows".into();
+    state.config.fog.density = 0.1;
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let auto = run.find("auto").expect("a check box").center();
+        run.click(auto, 1);
+    });
+    assert_eq!(state.config.fog.rows, 90);
+    state.finder.text = "gpu.adapter".into();
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let field = run.find("the fastest").expect("a field").center();
+        run.click(field, 1);
+        for letter in "a b".chars() {
+            run.write(&letter.to_string());
+        }
+    });
+    assert_eq!(state.config.gpu.adapter, "a b");
 }
 
 /// What has no row in the panel is told.

@@ -1,6 +1,6 @@
 //! The tab `Analyse`.
 
-use super::{
+use super::setting::{
     Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch, whole,
 };
 use crate::config::{BoxDepths, LabWalk, Rebuild};
@@ -143,10 +143,10 @@ const INTERSECTIONS: Group = Group {
 };
 
 const NO_LAB: Idle = idle("the channel lab is not shown", |s| !s.shows_lab);
-const NO_COUNTS: Idle = idle("only nodes and triangles have a range", |s| {
+const NO_COUNTS: Idle = idle("neither nodes nor triangles are shown", |s| {
     s.config.lab.show.weights().is_none()
 });
-const NO_LEAVES: Idle = idle("only trees have leaves", |s| {
+const NO_LEAVES: Idle = idle("the structure is not a tree", |s| {
     !s.config.lab.structure.has(LabWalk::Private)
 });
 

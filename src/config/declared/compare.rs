@@ -1,6 +1,6 @@
 //! The tab `Compare`.
 
-use super::{Group, Idle, Tab, idle, own};
+use super::setting::{Group, Idle, Tab, idle, own};
 
 const SIDES: Group = Group {
     tab: Some(Tab::Compare),

@@ -1,6 +1,6 @@
 //! The tab `Light`, and the settings that are always in sight.
 
-use super::{
+use super::setting::{
     Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider,
     switch, whole,
 };
@@ -91,7 +91,7 @@ const SHADOWS: Group = Group {
         .idle(&[NOT_BY_RAYS]),
         slider(
             "shadows.retrace",
-            "retrace after",
+            "retrace every",
             [1.0, 64.0],
             whole(" frames").logarithmic(),
         )
@@ -226,7 +226,7 @@ const ENVIRONMENT: Group = Group {
             .idle(&[NO_SKY]),
         slider(
             "environment.ground_albedo",
-            "earth",
+            "ground albedo",
             [0.0, 1.0],
             digits(2, ""),
         )
@@ -266,12 +266,7 @@ const OCCLUSION: Group = Group {
     .words("ao ambient occlusion technique rtao")
     .keys(&["next_occlusion"])],
     more: &[
-        slider(
-            "occlusion.rays",
-            "rays",
-            [0.0, 16.0],
-            whole("").or_auto(1.0),
-        )
+        number("occlusion.rays", "rays", whole("").or_auto(1.0))
         .words("ao samples")
         .idle(&[NO_OCCLUSION]),
         number("occlusion.radius", "radius", digits(2, " m").speed(0.01))
@@ -355,7 +350,7 @@ const FOG: Group = Group {
             .words("phase henyey greenstein anisotropy")
             .idle(&[CLEAR_AIR]),
         number("fog.height", "height", digits(2, " m").speed(0.05)).idle(&[CLEAR_AIR]),
-        slider("fog.height_falloff", "clears", [0.0, 4.0], digits(2, " /m"))
+        slider("fog.height_falloff", "height falloff", [0.0, 4.0], digits(2, " /m"))
             .words("falloff")
             .idle(&[CLEAR_AIR]),
         slider("fog.noise", "noise", [0.0, 1.0], digits(2, "")).idle(&[CLEAR_AIR]),

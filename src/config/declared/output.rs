@@ -1,6 +1,6 @@
 //! The tab `Output`.
 
-use super::{
+use super::setting::{
     Control, Group, Setting, Tab, choice, digits, number, own, same, switch, whole,
 };
 
@@ -20,7 +20,7 @@ const PICTURES: Group = Group {
         Setting::new(
             "output.size",
             "size",
-            Control::Numbers(whole("").speed(1.0), "×"),
+            Control::Size,
         )
         .words("resolution width height pixels"),
         number("output.samples", "samples", whole("").or_auto(64.0)).words("supersampling spp noise"),
@@ -52,12 +52,12 @@ const PROGRAM: Group = Group {
             digits(1, " s").speed(0.05),
         )
         .words("toasts messages"),
-        switch("window.panel", "panel", "at the start").keys(&["panel"]),
+        switch("window.panel", "panel", "shown").keys(&["panel"]),
         switch("window.timeline", "timeline", "shown").keys(&["timeline"]),
         Setting::new(
             "window.size",
             "window",
-            Control::Numbers(whole("").speed(1.0), "×"),
+            Control::Size,
         )
         .words("size width height"),
         own("all settings", "all settings").words("reset save defaults command line"),
@@ -83,6 +83,11 @@ const ADAPTER: Group = Group {
     ],
 };
 
+/// A limit, which is typed: the files are read again with each change.
+const fn limit(key: &'static str, label: &'static str, unit: &'static str) -> Setting {
+    number(key, label, whole(unit).speed(1e-9))
+}
+
 const LIMITS: Group = Group {
     tab: Some(Tab::Output),
     title: "Limits of files",
@@ -90,21 +95,21 @@ const LIMITS: Group = Group {
     settings: &[],
     more: &[
         switch("load.follow_links", "links", "out of the folder").words("symbolic"),
-        number("load.max_file_bytes", "a file", whole(" bytes")),
-        number("load.max_total_bytes", "all files", whole(" bytes")),
-        number("load.max_json_objects", "JSON objects", whole("")),
-        number("load.max_image_pixels", "an image", whole(" pixels")),
-        number("load.max_environment_pixels", "environment", whole(" pixels")),
-        number("load.max_texture_bytes", "textures", whole(" bytes")),
-        number("load.max_triangles", "triangles", whole("")),
-        number("load.max_vertices", "vertices", whole("")),
-        number("load.max_empty_vertices", "empty vertices", whole("")),
-        number("load.max_nodes", "nodes", whole("")),
-        number("load.max_joints", "joints", whole("")),
-        number("load.max_morph_targets", "morph targets", whole("")),
-        number("load.max_morph_bytes", "animation", whole(" bytes")),
-        number("load.max_voxels", "voxels", whole("")),
-        number("load.max_volume_nodes", "volumes", whole("")),
+        limit("load.max_file_bytes", "a file", " bytes"),
+        limit("load.max_total_bytes", "all files", " bytes"),
+        limit("load.max_json_objects", "JSON objects", ""),
+        limit("load.max_image_pixels", "an image", " pixels"),
+        limit("load.max_environment_pixels", "environment", " pixels"),
+        limit("load.max_texture_bytes", "textures", " bytes"),
+        limit("load.max_triangles", "triangles", ""),
+        limit("load.max_vertices", "vertices", ""),
+        limit("load.max_empty_vertices", "empty vertices", ""),
+        limit("load.max_nodes", "nodes", ""),
+        limit("load.max_joints", "joints", ""),
+        limit("load.max_morph_targets", "morph targets", ""),
+        limit("load.max_morph_bytes", "animation", " bytes"),
+        limit("load.max_voxels", "voxels", ""),
+        limit("load.max_volume_nodes", "volumes", ""),
     ],
 };
 

@@ -1,6 +1,6 @@
 //! The tab `Picture`.
 
-use super::{
+use super::setting::{
     Control, Group, Idle, Setting, Tab, choice, digits, idle, list, named, number, own, same,
     slider, switch, whole,
 };
@@ -40,14 +40,14 @@ const COLOUR: Group = Group {
         Setting::new(
             "exposure.percentiles",
             "metered",
-            Control::Numbers(digits(1, " %").speed(0.25), "to"),
+            Control::Rising(digits(1, " %").speed(0.25), 1.0),
         )
         .words("histogram percentiles")
         .idle(&[NOT_METERED]),
         Setting::new(
             "exposure.range",
-            "least, most",
-            Control::Numbers(digits(1, " EV").speed(0.1), "to"),
+            "EV range",
+            Control::Rising(digits(1, " EV").speed(0.1), 0.0),
         )
         .idle(&[NOT_METERED]),
         slider(
@@ -129,7 +129,7 @@ const LENS: Group = Group {
 const NO_PATHS: Idle = idle("no paths are traced", |s| {
     s.config.image.mode != ImageMode::Path
 });
-const ONE_KERNEL: Idle = idle("one kernel sorts nothing", |s| {
+const ONE_KERNEL: Idle = idle("one kernel traces the paths", |s| {
     s.config.paths.kernels == PathKernels::One
 });
 

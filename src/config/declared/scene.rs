@@ -1,9 +1,11 @@
 //! The tab `Scene`.
 
-use super::{Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch};
+use super::setting::{Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch};
 
 const NO_SCENE: Idle = idle("there is no scene", |s| !s.has_scene);
 const NO_CLIP: Idle = idle("no clip plays", |s| !s.has_clip);
+const ORBITS: Idle = idle("the camera orbits and flies", |s| !s.walks);
+const WALKS: Idle = idle("the camera walks", |s| s.walks);
 
 const FILE: Group = Group {
     tab: Some(Tab::Scene),
@@ -12,7 +14,10 @@ const FILE: Group = Group {
     settings: &[
         own("animation.clip", "clip").words("animation").keys(&["next_clip"]),
         own("animation.time", "time").words("animation seconds").idle(&[NO_CLIP]),
-        own("animation.speed", "speed").words("animation play pause").keys(&["play"]),
+        own("animation.speed", "speed")
+            .words("animation play pause")
+            .keys(&["play"])
+            .idle(&[NO_CLIP]),
         own("scene.variant", "variant").words("materials colourway"),
         list(
             "scene.up",
@@ -75,12 +80,11 @@ const ANIMATION: Group = Group {
             "turn speed",
             digits(0, "°/s").speed(1.0),
         )
-        .words("turntable spin"),
+        .words("turntable spin")
+        .idle(&[WALKS]),
     ],
 };
 
-const ORBITS: Idle = idle("the camera orbits and flies", |s| !s.walks);
-const WALKS: Idle = idle("the person who walks passes none", |s| s.walks);
 const ORTHOGRAPHIC: Idle = idle("the view is orthographic", |s| s.is_orthographic);
 
 const CAMERA: Group = Group {
@@ -96,14 +100,16 @@ const CAMERA: Group = Group {
         )
         .words("first person controls")
         .keys(&["walk"]),
-        slider("camera.fov", "field of view", [5.0, 120.0], digits(0, "°"))
+        own("camera.fov", "field of view")
             .words("zoom lens angle perspective")
             .idle(&[ORTHOGRAPHIC]),
         own("projection", "projection").words("perspective orthographic parallel").keys(&["projection"]),
         own("saved views", "saved views").words("bookmarks").keys(&["bookmark"]),
     ],
     more: &[
-        number("camera.speed", "fly speed", digits(2, "×")).words("movement"),
+        number("camera.speed", "fly speed", digits(2, "×"))
+            .words("movement")
+            .idle(&[WALKS]),
         slider(
             "camera.walk_speed",
             "walk speed",

@@ -6,16 +6,18 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, list},
+            rows::{DEGREES, Edits, Row, list, slide},
         },
     },
+    config::Camera,
     scene::Projection,
 };
 use egui::Ui;
 
 /// Framing, and the cameras of the file.
 pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    Row::key("camera.name", edits).show(ui, edits, |ui| {
+    let tip = "Frames the scene, or looks through a camera of the file";
+    Row::key("camera.name", edits).acts(tip).show(ui, edits, |ui| {
         let frame = ui
             .button("Frame")
             .on_hover_text("Brings the whole scene into view (F)");
@@ -59,6 +61,21 @@ pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &
         let chosen = list(ui, "projection", 0.0, is_perspective, &choices);
         if chosen.is_some_and(|chosen| chosen != is_perspective) {
             state.actions.push(Action::Projection);
+        }
+    });
+}
+
+/// The angle of the view, which a camera of the file has changed without the setting.
+pub(super) fn field_of_view(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let mut degrees = match state.camera.projection {
+        Projection::Perspective { fov_y } => fov_y.to_degrees(),
+        Projection::Orthographic { .. } => state.config.camera.fov,
+    };
+    let row = Row::key("camera.fov", edits);
+    row.show(ui, edits, |ui| {
+        if slide(ui, &mut degrees, 5.0..=120.0, Camera::FOV, DEGREES) {
+            state.config.camera.fov = degrees;
+            state.camera.set_fov(degrees.to_radians());
         }
     });
 }

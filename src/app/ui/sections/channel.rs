@@ -1,4 +1,4 @@
-//! What the picture shows, and what clicks on it do.
+//! The channel of the picture, and the meaning of clicks.
 
 use crate::{
     app::{

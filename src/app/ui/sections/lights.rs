@@ -1,4 +1,4 @@
-//! How large the lights of the scene are.
+//! The sizes of the lights of the scene.
 
 use crate::{
     app::{

@@ -63,6 +63,7 @@ fn own(key: &str) -> Option<Own> {
         "animation.time" => scene::time,
         "boxes drawn" => trees::boxes_drawn,
         "camera path" => camera_path::show,
+        "camera.fov" => camera::field_of_view,
         "camera.name" => camera::names,
         "channel" => channel::show,
         "clip weights" => animation::weights,
@@ -129,7 +130,7 @@ pub(super) fn one(
     }
 }
 
-/// What is always in sight.
+/// The rows that are always in sight.
 pub(super) fn pinned(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     for setting in GROUPS[0].iter().flat_map(Group::all) {
         one(ui, setting, state, facts, edits);

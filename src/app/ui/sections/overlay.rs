@@ -1,4 +1,4 @@
-//! Whose lines are drawn over the picture, and how many.
+//! The meshes whose lines are drawn over the picture, and the number of lines.
 
 use crate::{
     app::{

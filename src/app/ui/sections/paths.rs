@@ -1,4 +1,4 @@
-//! How far the picture by paths of light has come.
+//! The progress of a picture by paths of light.
 
 use crate::{
     app::{

@@ -1,4 +1,4 @@
-//! What the rays of reflections have found.
+//! Counts of the rays of reflections.
 
 use crate::app::{
     state::State,

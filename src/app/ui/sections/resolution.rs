@@ -1,4 +1,4 @@
-//! How finely the picture is drawn.
+//! The resolution of the picture, and the samples of a still one.
 
 use crate::{
     app::{

@@ -19,7 +19,8 @@ pub(super) fn clip(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         .as_ref()
         .map_or(0, |stage| stage.scene.clips.len());
     let why = (clips == 0).then_some("the scene has no clips");
-    let row = Row::key("animation.clip", edits).idle(why);
+    let tip = "The animation that plays";
+    let row = Row::key("animation.clip", edits).acts(tip).idle(why);
     row.show(ui, edits, |ui| {
         let name = |clip| match &state.stage {
             Some(stage) if clips > 0 => stage.clip_name(clip),
@@ -41,7 +42,8 @@ pub(super) fn time(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let mut none = 0.0;
     let stage = state.stage.as_mut();
     let time = stage.map_or(&mut none, |stage| &mut stage.time);
-    Row::key("animation.time", edits).show(ui, edits, |ui| {
+    let tip = "Time in the clip, in seconds";
+    Row::key("animation.time", edits).acts(tip).show(ui, edits, |ui| {
         let whole = 0.0..=duration.max(1e-3);
         slide(ui, time, whole.clone(), whole, hundredths(" s"))
     });
@@ -70,7 +72,8 @@ pub(super) fn variant(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
         .as_ref()
         .map_or(&[][..], |stage| &stage.scene.variants);
     let why = names.is_empty().then_some("the file has no variants");
-    let row = Row::key("scene.variant", edits).idle(why);
+    let tip = "Materials of the file that are swapped together";
+    let row = Row::key("scene.variant", edits).acts(tip).idle(why);
     let chosen = row.show(ui, edits, |ui| {
         let name = |(index, name): (usize, &String)| match name.as_str() {
             "" => format!("variant {index}"),

@@ -54,7 +54,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         let mean_ms = whole(ui, &frames);
         let mut rare = Vec::new();
         if facts.has_gpu {
-            let mut lines = on_gpu(&table, &mut rare);
+            // The times of the last frames come back later, and those of some frames never do.
+            let timed = frames.iter().filter(|frame| frame.gpu.is_some());
+            let mut lines = on_gpu(&Table::of(timed.copied()), &mut rare);
             sort(&mut lines, is_by_cost);
             lines.iter().for_each(|line| show_line(ui, line));
         }
@@ -231,7 +233,7 @@ fn sorted(lines: Vec<Line>) -> Vec<Line> {
     groups.into_iter().flat_map(whole).collect()
 }
 
-/// What ran in one frame alone, folded away.
+/// Passes and work of one frame alone, folded away.
 fn once(ui: &mut Ui, rare: &[Line]) {
     if rare.is_empty() {
         return;
