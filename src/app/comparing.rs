@@ -143,7 +143,7 @@ impl Viewer {
         let before = (told.is_shown, told.costs);
         told.is_shown = self.comparing.shown().is_some();
         let gpu = &self.graphics.gpu;
-        told.is_gpu_time = gpu.capabilities.timestamps;
+        told.is_gpu_time = gpu.capabilities.timestamps && gpu.capabilities.has_gpu;
         let side = self.comparing.side.as_ref();
         told.costs = [
             self.comparing.costs.cost(),
@@ -428,7 +428,11 @@ impl Viewer {
                 Some(wall_ms.into())
             }
         };
-        if let Some(ms) = frame_ms {
+        let cost_ms = match gpu.capabilities.has_gpu {
+            true => frame_ms,
+            false => Some(wall_ms.into()),
+        };
+        if let Some(ms) = cost_ms {
             side.costs.add(&in_flight.picture, ms);
         }
         side.wall_ms = Some(wall_ms);

@@ -125,7 +125,12 @@ impl Viewer {
             }
             self.profiling.drawn();
         }
-        if let Some(ms) = frame_ms {
+        // In software passes overlap, and have no times of their own.
+        let cost_ms = match gpu.capabilities.has_gpu {
+            true => frame_ms,
+            false => Some(wall_ms),
+        };
+        if let Some(ms) = cost_ms {
             self.comparing.costs.add(&in_flight.picture, ms.into());
         }
         self.comparing.is_stale |= frame.is_shown;

@@ -499,7 +499,10 @@ impl Viewer {
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
         // A control that has the keyboard takes plain keys, and a text all of them.
         let is_plain = !self.input.modifiers().ctrl && !code.is_some_and(keys::is_function);
-        let typing = self.gui.wants_keyboard() && (is_plain || self.gui.edits_text())
+        let edits_text = self.gui.edits_text();
+        // Its button has the keyboard from the start.
+        let closes_card = is_escape && self.state.export.is_open && !edits_text;
+        let typing = self.gui.wants_keyboard() && (is_plain && !closes_card || edits_text)
             || self.has_text_field()
             || is_escape && self.gui.has_popup();
         if let Some(code) = code {
@@ -592,7 +595,10 @@ impl Viewer {
     /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
         let now = Instant::now();
-        if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
+        if self.state.error.take().is_some()
+            || std::mem::take(&mut self.state.help)
+            || std::mem::take(&mut self.state.export.is_open)
+        {
             // Closed.
         } else if self.state.presents {
             self.toggle_presentation();
@@ -617,8 +623,7 @@ impl Viewer {
             self.state.notify("measuring ended");
         } else if std::mem::take(&mut self.state.tree_view.traces) {
             self.state.notify("tracing ended");
-        } else if std::mem::take(&mut self.state.export.is_open)
-            || std::mem::take(&mut self.state.textures.is_open)
+        } else if std::mem::take(&mut self.state.textures.is_open)
             || std::mem::take(&mut self.state.profiler.is_open)
             || std::mem::take(&mut self.state.outline.is_open)
         {

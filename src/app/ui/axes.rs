@@ -10,8 +10,8 @@ const REACH: f32 = 30.0;
 const END: f32 = 9.0;
 /// Points beside the outermost end.
 const MARGIN: f32 = 4.0;
-/// Least room along each side, in points: where there is less, the scene needs it.
-const LEAST: f32 = 240.0;
+/// Least room along each side, in points: where there is less, the scene and the line at the upper left need it.
+const LEAST: Vec2 = Vec2::new(400.0, 240.0);
 
 /// An end of an axis: the direction that it points in, its name, its colour, and the view from there.
 struct End {
@@ -45,7 +45,7 @@ const fn end(direction: Vec3, name: &'static str, color: Color32, view: Standard
 
 /// Shows them in the upper right corner, where the settings ask for them and nothing else needs it.
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
-    let fits = room.width() >= LEAST && room.height() >= LEAST;
+    let fits = room.width() >= LEAST.x && room.height() >= LEAST.y;
     let is_wanted = state.config.window.axes && state.stage.is_some();
     if !is_wanted || !fits || state.compare.told.is_shown {
         return;

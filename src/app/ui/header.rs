@@ -16,13 +16,21 @@ use egui::{Align, Layout, Pos2, RichText, Sense, Stroke, Ui, vec2};
 /// Most warnings that a tooltip lists.
 const MOST_WARNINGS: usize = 8;
 
+/// Height of a panel, in points, below which the settings need the room of the adapter's name and of the graph.
+const LOW: f32 = 460.0;
+
 /// The top of the panel.
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let is_low = ui.available_height() < LOW;
     ui.add_space(4.0);
     scene(ui, state);
-    adapter(ui, state, facts);
+    if !is_low {
+        adapter(ui, state, facts);
+    }
     rate(ui, state);
-    graph(ui, state);
+    if !is_low {
+        graph(ui, state);
+    }
     ui.add_space(2.0);
 }
 

@@ -109,6 +109,9 @@ fn set_light(visuals: &mut Visuals) {
     visuals.slider_trailing_fill = true;
     visuals.widgets.noninteractive.fg_stroke.color = Color32::from_gray(46);
     visuals.widgets.inactive.fg_stroke.color = Color32::from_gray(36);
+    let pressed = Color32::from_rgb(206, 226, 216);
+    visuals.widgets.active.weak_bg_fill = pressed;
+    visuals.widgets.active.bg_fill = pressed;
 }
 
 /// Leaf green, for what stands out and for the history's line.
