@@ -175,7 +175,7 @@ fn a_scene_is_looked_into_and_edited() {
         assert!(display.canopy(&arguments).0.wait().unwrap().success());
         pixels("again.png")
     };
-    assert_eq!(pixels(&shown).dimensions(), (340, 480));
+    assert_eq!(pixels(&shown).dimensions(), (420, 480));
     // Edges are where the samples of a frame fall; a light that is missing changes far more.
     let far = |a: &image::RgbaImage, b: &image::RgbaImage| {
         let pairs = a.pixels().zip(b.pixels());
