@@ -489,10 +489,16 @@ mod tests {
         assert_eq!(compare.drawn(&config), (Cow::Borrowed(&config), None));
         compare.set(&config, "shadows.mode=map").unwrap();
         let (a, b) = compare.drawn(&config);
-        assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Auto; 2]);
+        assert_eq!(
+            [a.scene.ground, b.unwrap().scene.ground],
+            [GroundMode::Auto; 2]
+        );
         compare.set(&config, "image.mode=path").unwrap();
         let (a, b) = compare.drawn(&config);
-        assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Off; 2]);
+        assert_eq!(
+            [a.scene.ground, b.unwrap().scene.ground],
+            [GroundMode::Off; 2]
+        );
     }
 
     #[test]

@@ -251,13 +251,19 @@ mod tests {
     #[test]
     fn the_page_of_settings_is_up_to_date() {
         let page = include_str!("../../docs/settings.md");
-        assert!(page == markdown(), "run `canopy config --markdown > docs/settings.md`");
+        assert!(
+            page == markdown(),
+            "run `canopy config --markdown > docs/settings.md`"
+        );
     }
 
     #[test]
     fn what_has_no_effect_says_why() {
         let text = explanation(&Layered::default(), "shadows.map_pcf_width").unwrap();
-        assert!(text.contains("no effect while shadows are not made by maps"), "{text}");
+        assert!(
+            text.contains("no effect while shadows are not made by maps"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -38,7 +38,9 @@ impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<N> for RangeInclusive<N>
 }
 
 /// Every element has to be in the range.
-impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; COUNT]> for RangeInclusive<N> {
+impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; COUNT]>
+    for RangeInclusive<N>
+{
     fn fault(&self, value: &[N; COUNT]) -> Option<String> {
         value.iter().find_map(|element| self.fault(element))
     }

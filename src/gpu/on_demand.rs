@@ -170,12 +170,7 @@ impl Needs {
     /// # Errors
     ///
     /// As there.
-    pub fn meet_unless(
-        &self,
-        gpu: &Gpu,
-        cancelled: &AtomicBool,
-        done: &AtomicUsize,
-    ) -> Result<()> {
+    pub fn meet_unless(&self, gpu: &Gpu, cancelled: &AtomicBool, done: &AtomicUsize) -> Result<()> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {

@@ -23,12 +23,7 @@ pub(super) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut Edits) {
 }
 
 /// The control. Returns the value that the person has given the setting.
-fn control(
-    ui: &mut Ui,
-    setting: &Setting,
-    value: &Value,
-    in_force: Option<&str>,
-) -> Option<Value> {
+fn control(ui: &mut Ui, setting: &Setting, value: &Value, in_force: Option<&str>) -> Option<Value> {
     let range = Config::range(setting.key);
     match setting.control {
         Control::Switch(text) => {
@@ -157,7 +152,11 @@ fn or_auto(
     let mut is_auto = float(value)? == 0.0;
     let in_force: Option<f64> = in_force.and_then(|text| text.parse().ok());
     if ui.checkbox(&mut is_auto, "auto").changed() {
-        let number = if is_auto { 0.0 } else { in_force.unwrap_or(from_auto) };
+        let number = if is_auto {
+            0.0
+        } else {
+            in_force.unwrap_or(from_auto)
+        };
         return Some(number_like(value, number));
     }
     match (is_auto, in_force) {

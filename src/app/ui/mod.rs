@@ -55,7 +55,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     if state.presents {
         return present(ui, state, facts);
     }
-    style::keep_tooltips_off(ui.ctx(), state.help || state.palette.is_some() || facts.browses);
+    style::keep_tooltips_off(
+        ui.ctx(),
+        state.help || state.palette.is_some() || facts.browses,
+    );
     let is_narrow = ui.available_width() < NARROW;
     if is_narrow {
         // Drawers leave them in sight.

@@ -108,7 +108,9 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
     });
     let situation = Situation {
         config,
-        lit: lit.as_ref().map_or(&config.environment, |lit| &lit.environment),
+        lit: lit
+            .as_ref()
+            .map_or(&config.environment, |lit| &lit.environment),
         fast_rays: facts.fast_rays,
         shows_cost: state.channel == Channel::Cost,
         shows_lab: state.channel == Channel::Lab,
@@ -218,7 +220,10 @@ fn tabs(ui: &mut Ui, state: &mut State) {
 fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let text = state.finder.text.trim().to_owned();
     let channels = Channel::ALL.into_iter().filter(|channel| {
-        begins_words(&text, &format!("{} {}", title(*channel), synonyms(*channel)))
+        begins_words(
+            &text,
+            &format!("{} {}", title(*channel), synonyms(*channel)),
+        )
     });
     let channels: Vec<_> = channels.collect();
     if !channels.is_empty() {
@@ -242,8 +247,8 @@ fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     };
     let needle = text.to_lowercase();
     let by_help = |_: &Group, setting: &Setting| setting.help().to_lowercase().contains(&needle);
-    let any = listed(ui, &by_name, state, facts, edits)
-        || listed(ui, &by_help, state, facts, edits);
+    let any =
+        listed(ui, &by_name, state, facts, edits) || listed(ui, &by_help, state, facts, edits);
     if !any {
         line(ui, RichText::new("no setting has these words").weak());
     }
@@ -259,7 +264,10 @@ fn listed(
 ) -> bool {
     let mut any = false;
     for group in groups() {
-        let mut settings = group.all().filter(|setting| matches(group, setting)).peekable();
+        let mut settings = group
+            .all()
+            .filter(|setting| matches(group, setting))
+            .peekable();
         if settings.peek().is_none() {
             continue;
         }

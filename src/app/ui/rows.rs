@@ -150,9 +150,7 @@ impl<'a> Row<'a> {
             } else {
                 text
             };
-            let label = Label::new(text)
-                .truncate()
-                .show_tooltip_when_elided(false);
+            let label = Label::new(text).truncate().show_tooltip_when_elided(false);
             ui.add(label);
         });
         let rect = cell.response.rect;

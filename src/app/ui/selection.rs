@@ -39,13 +39,7 @@ const AXES: [Color32; 3] = [
 ];
 
 /// Shows both in the scene's part of the window.
-pub(super) fn show(
-    ctx: &Context,
-    picture: Rect,
-    room: Rect,
-    state: &mut State,
-    facts: &Facts<'_>,
-) {
+pub(super) fn show(ctx: &Context, picture: Rect, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if let Some(text) = state.copied.take() {
         ctx.copy_text(text);
     }

@@ -1201,7 +1201,10 @@ fn the_filter_finds_settings() {
     let window = ([1280.0, 3000.0], 1.0);
     for (typed, expected) in [
         ("heat", &["cost of rays", "heat map", "counts"][..]),
-        ("normals", &["normal", "Analyse: Mesh lines", "Picture: Materials"]),
+        (
+            "normals",
+            &["normal", "Analyse: Mesh lines", "Picture: Materials"],
+        ),
         ("ao", &["ambient visibility", "Light: Ambient occlusion"]),
         ("leaf", &["leaf cutoff", "Analyse: Laboratory"]),
         ("tree.leaf_cutoff", &["Rays or maps"]),
@@ -1243,7 +1246,10 @@ fn the_filter_finds_settings() {
 fn controls_write_values_that_are_allowed() {
     let mut state = state(Show::Panel, false);
     let window = ([1280.0, 3000.0], 1.0);
-    state.config.set("test", "image.exposure", "histogram").unwrap();
+    state
+        .config
+        .set("test", "image.exposure", "histogram")
+        .unwrap();
     state.finder.text = "percentiles".into();
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);

@@ -13,8 +13,12 @@ const VIEW: Group = Group {
         own("channel", "channel")
             .words("normals depth albedo uv ids roughness heat map debug aov")
             .keys(&["next_channel", "previous_channel"]),
-        own("measure", "measure").words("distance ruler").keys(&["measure"]),
-        own("hidden", "hidden").words("isolate show all").keys(&["show_all"]),
+        own("measure", "measure")
+            .words("distance ruler")
+            .keys(&["measure"]),
+        own("hidden", "hidden")
+            .words("isolate show all")
+            .keys(&["show_all"]),
     ],
     more: &[],
 };
@@ -23,7 +27,9 @@ const TIMINGS: Group = Group {
     tab: Some(Tab::Analyse),
     title: "Timings",
     help: "The time of every pass",
-    settings: &[own("timings", "timings").words("profile ms performance passes").keys(&["profiler"])],
+    settings: &[own("timings", "timings")
+        .words("profile ms performance passes")
+        .keys(&["profiler"])],
     more: &[],
 };
 
@@ -73,7 +79,9 @@ const BOXES: Group = Group {
         .words("bvh aabb bounding volumes depth")
         .keys(&["tree_boxes", "next_tree_boxes"])],
     more: &[
-        own("tree_boxes.of", "of").words("bvh tlas mesh").idle(&[NO_BOXES]),
+        own("tree_boxes.of", "of")
+            .words("bvh tlas mesh")
+            .idle(&[NO_BOXES]),
         slider("tree_boxes.hidden", "behind", [0.0, 1.0], digits(2, "")).idle(&[NO_BOXES]),
         slider("tree_boxes.width", "width", [0.5, 4.0], digits(2, " px")).idle(&[NO_BOXES]),
         own("boxes drawn", "drawn"),
@@ -88,7 +96,9 @@ const RAYS: Group = Group {
     help: "What rays visit, as colours and step by step",
     settings: &[
         own("heat map", "heat map").words("cost traversal nodes triangles"),
-        own("ray path", "one ray").words("trace steps debug").keys(&["trace_ray"]),
+        own("ray path", "one ray")
+            .words("trace steps debug")
+            .keys(&["trace_ray"]),
     ],
     more: &[
         choice(
@@ -138,7 +148,9 @@ const INTERSECTIONS: Group = Group {
     tab: Some(Tab::Analyse),
     title: "Intersections",
     help: "Triangles that pass through triangles of other meshes",
-    settings: &[own("intersections", "crossing").words("clipping collisions overlap").keys(&["intersections"])],
+    settings: &[own("intersections", "crossing")
+        .words("clipping collisions overlap")
+        .keys(&["intersections"])],
     more: &[],
 };
 

@@ -1,8 +1,8 @@
 //! The tab `Light`, and the settings that are always in sight.
 
 use super::setting::{
-    Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider,
-    switch, whole,
+    Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider, switch,
+    whole,
 };
 use crate::config::{Background, EnvironmentSource, ShadowMode};
 
@@ -36,12 +36,7 @@ pub(super) const PINNED: &[Group] = &[Group {
             &[same("off"), named("map", "maps"), same("rays")],
         )
         .words("technique shadow maps ray traced")
-        .keys(&[
-            "shadows_off",
-            "shadows_map",
-            "shadows_rays",
-            "next_shadows",
-        ]),
+        .keys(&["shadows_off", "shadows_map", "shadows_rays", "next_shadows"]),
         slider("tree.leaf_cutoff", "leaf cutoff", [1.0, 32.0], whole(""))
             .words("bvh leaves triangles")
             .keys(&["smaller_leaves", "larger_leaves"])
@@ -55,14 +50,9 @@ const SHADOWS: Group = Group {
     title: "Shadows",
     help: "How light is blocked",
     settings: &[
-        slider(
-            "shadows.rays",
-            "rays",
-            [1.0, 64.0],
-            whole("").logarithmic(),
-        )
-        .words("samples soft penumbra")
-        .idle(&[NOT_BY_RAYS]),
+        slider("shadows.rays", "rays", [1.0, 64.0], whole("").logarithmic())
+            .words("samples soft penumbra")
+            .idle(&[NOT_BY_RAYS]),
         switch("shadows.filter", "filter", "neighbours too")
             .words("denoise denoiser spatial")
             .idle(&[NOT_BY_RAYS]),
@@ -217,7 +207,9 @@ const ENVIRONMENT: Group = Group {
             ],
         )
         .words("backdrop skybox transparent alpha"),
-        color("image.background", "behind").words("background colour backdrop").idle(&[NO_BACKGROUND]),
+        color("image.background", "behind")
+            .words("background colour backdrop")
+            .idle(&[NO_BACKGROUND]),
     ],
     more: &[
         switch("environment.sun", "its sun", "casts shadows").idle(&[NO_FILE]),
@@ -232,7 +224,9 @@ const ENVIRONMENT: Group = Group {
         )
         .words("ground albedo sky")
         .idle(&[NO_SKY]),
-        color("environment.color", "flat light").words("ambient colour").idle(&[NO_COLOR]),
+        color("environment.color", "flat light")
+            .words("ambient colour")
+            .idle(&[NO_COLOR]),
         choice(
             "environment.order",
             "diffuse order",
@@ -267,8 +261,8 @@ const OCCLUSION: Group = Group {
     .keys(&["next_occlusion"])],
     more: &[
         number("occlusion.rays", "rays", whole("").or_auto(1.0))
-        .words("ao samples")
-        .idle(&[NO_OCCLUSION]),
+            .words("ao samples")
+            .idle(&[NO_OCCLUSION]),
         number("occlusion.radius", "radius", digits(2, " m").speed(0.01))
             .words("ao distance length")
             .idle(&[NO_OCCLUSION]),
@@ -326,7 +320,12 @@ const REFLECTIONS: Group = Group {
         list(
             "reflections.sort",
             "hits by",
-            &[same("material"), same("workgroup"), same("ray"), same("off")],
+            &[
+                same("material"),
+                same("workgroup"),
+                same("ray"),
+                same("off"),
+            ],
         )
         .words("sorting bins")
         .idle(&[NO_REFLECTIONS]),
@@ -350,9 +349,14 @@ const FOG: Group = Group {
             .words("phase henyey greenstein anisotropy")
             .idle(&[CLEAR_AIR]),
         number("fog.height", "height", digits(2, " m").speed(0.05)).idle(&[CLEAR_AIR]),
-        slider("fog.height_falloff", "height falloff", [0.0, 4.0], digits(2, " /m"))
-            .words("falloff")
-            .idle(&[CLEAR_AIR]),
+        slider(
+            "fog.height_falloff",
+            "height falloff",
+            [0.0, 4.0],
+            digits(2, " /m"),
+        )
+        .words("falloff")
+        .idle(&[CLEAR_AIR]),
         slider("fog.noise", "noise", [0.0, 1.0], digits(2, "")).idle(&[CLEAR_AIR]),
         number("fog.noise_size", "cloud size", digits(2, " m").speed(0.02))
             .idle(&[CLEAR_AIR, NO_NOISE]),
@@ -390,15 +394,12 @@ const VOLUMES: Group = Group {
             whole("").logarithmic(),
         )
         .idle(&[NO_VOLUMES]),
-        number("volumes.emission", "emission", digits(2, "")).words("fire glow").idle(&[NO_VOLUMES]),
-        slider(
-            "volumes.hottest",
-            "hottest",
-            [800.0, 6000.0],
-            whole(" K"),
-        )
-        .words("fire temperature black body")
-        .idle(&[NO_VOLUMES]),
+        number("volumes.emission", "emission", digits(2, ""))
+            .words("fire glow")
+            .idle(&[NO_VOLUMES]),
+        slider("volumes.hottest", "hottest", [800.0, 6000.0], whole(" K"))
+            .words("fire temperature black body")
+            .idle(&[NO_VOLUMES]),
         own("volumes.transfer", "values")
             .words("transfer function scan ct mri")
             .idle(&[NO_VOLUMES]),
@@ -421,4 +422,3 @@ pub(super) const GROUPS: &[Group] = &[
     FOG,
     VOLUMES,
 ];
-

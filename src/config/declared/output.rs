@@ -8,7 +8,9 @@ const EXPORT: Group = Group {
     tab: Some(Tab::Output),
     title: "Export",
     help: "Pictures or a video of the clip, a turn or the camera path",
-    settings: &[own("export", "export").words("video mp4 sequence render save").keys(&["export"])],
+    settings: &[own("export", "export")
+        .words("video mp4 sequence render save")
+        .keys(&["export"])],
     more: &[],
 };
 
@@ -17,13 +19,9 @@ const PICTURES: Group = Group {
     title: "Pictures",
     help: "Files of `canopy render` and of exports",
     settings: &[
-        Setting::new(
-            "output.size",
-            "size",
-            Control::Size,
-        )
-        .words("resolution width height pixels"),
-        number("output.samples", "samples", whole("").or_auto(64.0)).words("supersampling spp noise"),
+        Setting::new("output.size", "size", Control::Size).words("resolution width height pixels"),
+        number("output.samples", "samples", whole("").or_auto(64.0))
+            .words("supersampling spp noise"),
     ],
     more: &[
         number("output.fps", "frames", digits(2, " /s").speed(0.1)).words("fps rate video"),
@@ -43,23 +41,19 @@ const PROGRAM: Group = Group {
             &[same("dark"), same("light"), same("system")],
         )
         .words("colours dark mode"),
-        number("window.font_size", "text size", digits(1, " pt").speed(0.05)).words("font zoom scale"),
+        number(
+            "window.font_size",
+            "text size",
+            digits(1, " pt").speed(0.05),
+        )
+        .words("font zoom scale"),
     ],
     more: &[
-        number(
-            "window.notice_secs",
-            "notices",
-            digits(1, " s").speed(0.05),
-        )
-        .words("toasts messages"),
+        number("window.notice_secs", "notices", digits(1, " s").speed(0.05))
+            .words("toasts messages"),
         switch("window.panel", "panel", "shown").keys(&["panel"]),
         switch("window.timeline", "timeline", "shown").keys(&["timeline"]),
-        Setting::new(
-            "window.size",
-            "window",
-            Control::Size,
-        )
-        .words("size width height"),
+        Setting::new("window.size", "window", Control::Size).words("size width height"),
         own("all settings", "all settings").words("reset save defaults command line"),
     ],
 };
@@ -70,7 +64,8 @@ const ADAPTER: Group = Group {
     help: "The GPU and its driver; from the next start",
     settings: &[],
     more: &[
-        Setting::new("gpu.adapter", "adapter", Control::Text("the fastest")).words("gpu device card"),
+        Setting::new("gpu.adapter", "adapter", Control::Text("the fastest"))
+            .words("gpu device card"),
         Setting::new("gpu.backend", "backend", Control::Text("any")).words("vulkan metal dx12 gl"),
         choice(
             "gpu.arrays",
@@ -114,4 +109,3 @@ const LIMITS: Group = Group {
 };
 
 pub(super) const GROUPS: &[Group] = &[EXPORT, PICTURES, PROGRAM, ADAPTER, LIMITS];
-

@@ -78,18 +78,18 @@ const SHARPNESS: Group = Group {
         )
         .words("antialiasing aa smaa taa tsr upscaling")
         .keys(&["antialias"]),
-        number(
-            "window.still_samples",
-            "still picture",
-            whole(" samples"),
-        )
-        .words("supersampling samples per pixel noise"),
+        number("window.still_samples", "still picture", whole(" samples"))
+            .words("supersampling samples per pixel noise"),
         own("samples", "samples done"),
         own("window.render_scale", "render scale").words("resolution dynamic"),
     ],
     more: &[
-        number("window.frame_ms", "frame time", digits(1, " ms").or_auto(16.0))
-            .words("fps budget dynamic resolution"),
+        number(
+            "window.frame_ms",
+            "frame time",
+            digits(1, " ms").or_auto(16.0),
+        )
+        .words("fps budget dynamic resolution"),
         switch("window.vsync", "vsync", "wait for the display").words("tearing fps limit"),
         slider("image.anisotropy", "anisotropy", [1.0, 16.0], whole("×"))
             .words("texture filtering anisotropic"),
@@ -115,7 +115,9 @@ const LENS: Group = Group {
         )
         .words("aperture dof")
         .idle(&[ORTHOGRAPHIC, SHARP]),
-        own("depth_of_field.focus", "focus").words("dof distance").idle(&[ORTHOGRAPHIC, SHARP]),
+        own("depth_of_field.focus", "focus")
+            .words("dof distance")
+            .idle(&[ORTHOGRAPHIC, SHARP]),
         number(
             "depth_of_field.sensor_height",
             "sensor",
@@ -177,7 +179,8 @@ const MATERIALS: Group = Group {
         own("textures", "textures"),
     ],
     more: &[
-        switch("materials.base_color_texture", "base colour", "texture").words("albedo diffuse map"),
+        switch("materials.base_color_texture", "base colour", "texture")
+            .words("albedo diffuse map"),
         switch("materials.normal_texture", "normals", "texture").words("normal map bump"),
         switch(
             "materials.metallic_roughness_texture",
@@ -189,10 +192,15 @@ const MATERIALS: Group = Group {
         switch("materials.emissive_texture", "emission", "texture").words("emissive glow"),
         switch("materials.vertex_colors", "vertices", "colours").words("vertex colors"),
         switch("materials.emission", "emitted", "light").words("emissive glow"),
-        switch("materials.multiple_scattering", "scattering", "multiple").words("energy brdf turquin"),
+        switch("materials.multiple_scattering", "scattering", "multiple")
+            .words("energy brdf turquin"),
         switch("materials.normal_terminator", "terminator", "normal maps").words("chiang brdf"),
-        switch("materials.smooth_terminator", "grazing", "smooth terminator")
-            .words("hanika shadow terminator"),
+        switch(
+            "materials.smooth_terminator",
+            "grazing",
+            "smooth terminator",
+        )
+        .words("hanika shadow terminator"),
         switch("materials.glint_filter", "glints", "filtered").words("specular aliasing tokuyoshi"),
     ],
 };

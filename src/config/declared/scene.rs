@@ -1,6 +1,8 @@
 //! The tab `Scene`.
 
-use super::setting::{Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch};
+use super::setting::{
+    Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
+};
 
 const NO_SCENE: Idle = idle("there is no scene", |s| !s.has_scene);
 const NO_CLIP: Idle = idle("no clip plays", |s| !s.has_clip);
@@ -12,8 +14,12 @@ const FILE: Group = Group {
     title: "Content",
     help: "The clip that plays, the variant of the materials, and the way up",
     settings: &[
-        own("animation.clip", "clip").words("animation").keys(&["next_clip"]),
-        own("animation.time", "time").words("animation seconds").idle(&[NO_CLIP]),
+        own("animation.clip", "clip")
+            .words("animation")
+            .keys(&["next_clip"]),
+        own("animation.time", "time")
+            .words("animation seconds")
+            .idle(&[NO_CLIP]),
         own("animation.speed", "speed")
             .words("animation play pause")
             .keys(&["play"])
@@ -65,8 +71,12 @@ const ANIMATION: Group = Group {
     ],
     more: &[
         own("clip weights", "blend").words("weights mix clips"),
-        own("animation.loop_from", "loop").words("range in out").idle(&[NO_CLIP]),
-        own("animation.loop_to", "loop end").words("range in out").idle(&[NO_CLIP]),
+        own("animation.loop_from", "loop")
+            .words("range in out")
+            .idle(&[NO_CLIP]),
+        own("animation.loop_to", "loop end")
+            .words("range in out")
+            .idle(&[NO_CLIP]),
         switch("animation.repeat", "repeat", "at the end").words("loop"),
         number(
             "animation.frame_rate",
@@ -92,7 +102,9 @@ const CAMERA: Group = Group {
     title: "Camera",
     help: "From where the scene is seen",
     settings: &[
-        own("camera.name", "camera").words("view frame").keys(&["frame", "next_camera"]),
+        own("camera.name", "camera")
+            .words("view frame")
+            .keys(&["frame", "next_camera"]),
         choice(
             "camera.mode",
             "movement",
@@ -103,8 +115,12 @@ const CAMERA: Group = Group {
         own("camera.fov", "field of view")
             .words("zoom lens angle perspective")
             .idle(&[ORTHOGRAPHIC]),
-        own("projection", "projection").words("perspective orthographic parallel").keys(&["projection"]),
-        own("saved views", "saved views").words("bookmarks").keys(&["bookmark"]),
+        own("projection", "projection")
+            .words("perspective orthographic parallel")
+            .keys(&["projection"]),
+        own("saved views", "saved views")
+            .words("bookmarks")
+            .keys(&["bookmark"]),
     ],
     more: &[
         number("camera.speed", "fly speed", digits(2, "×"))
@@ -135,7 +151,9 @@ const PATH: Group = Group {
     tab: Some(Tab::Scene),
     title: "Camera path",
     help: "Views that the camera moves between",
-    settings: &[own("camera path", "keys").words("flythrough keyframes").keys(&["path_key"])],
+    settings: &[own("camera path", "keys")
+        .words("flythrough keyframes")
+        .keys(&["path_key"])],
     more: &[],
 };
 

@@ -260,12 +260,20 @@ pub(super) const fn slider(
 }
 
 /// Values side by side.
-pub(super) const fn choice(key: &'static str, label: &'static str, choices: &'static [Choice]) -> Setting {
+pub(super) const fn choice(
+    key: &'static str,
+    label: &'static str,
+    choices: &'static [Choice],
+) -> Setting {
     Setting::new(key, label, Control::Choice(choices))
 }
 
 /// Values in a list.
-pub(super) const fn list(key: &'static str, label: &'static str, choices: &'static [Choice]) -> Setting {
+pub(super) const fn list(
+    key: &'static str,
+    label: &'static str,
+    choices: &'static [Choice],
+) -> Setting {
     Setting::new(key, label, Control::List(choices))
 }
 

@@ -85,11 +85,7 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
                 "turn",
                 "A whole turn around the scene, from here",
             ),
-            (
-                Motion::Path,
-                "path",
-                "Along the keys of the camera path",
-            ),
+            (Motion::Path, "path", "Along the keys of the camera path"),
         ];
         choose(ui, &mut export.motion, &choices);
     });

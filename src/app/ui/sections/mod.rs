@@ -10,8 +10,8 @@ mod compare;
 mod depth_of_field;
 mod deviation;
 mod environment;
-mod exposure;
 mod export;
+mod exposure;
 mod fog;
 mod geometry;
 mod intersections;
@@ -138,13 +138,7 @@ pub(super) fn pinned(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &
 }
 
 /// The groups of a tab.
-pub(super) fn tab(
-    ui: &mut Ui,
-    tab: Tab,
-    state: &mut State,
-    facts: &Facts<'_>,
-    edits: &mut Edits,
-) {
+pub(super) fn tab(ui: &mut Ui, tab: Tab, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let groups = GROUPS.into_iter().flatten();
     let of_tab = groups.filter(|group| group.tab == Some(tab));
     for (index, group) in of_tab.enumerate() {

@@ -16,20 +16,19 @@ use egui::{RichText, Ui};
 pub(super) fn mesh(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let of_selection = &mut state.overlay_of_selection;
     let settings = &mut state.config.overlay;
-    Row::key("overlay.mesh", edits)
-        .show(ui, edits, |ui| {
-            let is_all = !*of_selection && settings.mesh < 0;
-            let all = ui.selectable_label(is_all, "all");
-            if all.on_hover_text("Of all meshes").clicked() {
-                *of_selection = false;
-                settings.mesh = -1;
-            }
-            let tip = "Of the mesh that is selected, or of all while none is";
-            let selected = ui.selectable_label(*of_selection, "selected");
-            if selected.on_hover_text(tip).clicked() {
-                *of_selection = true;
-            }
-        });
+    Row::key("overlay.mesh", edits).show(ui, edits, |ui| {
+        let is_all = !*of_selection && settings.mesh < 0;
+        let all = ui.selectable_label(is_all, "all");
+        if all.on_hover_text("Of all meshes").clicked() {
+            *of_selection = false;
+            settings.mesh = -1;
+        }
+        let tip = "Of the mesh that is selected, or of all while none is";
+        let selected = ui.selectable_label(*of_selection, "selected");
+        if selected.on_hover_text(tip).clicked() {
+            *of_selection = true;
+        }
+    });
 }
 
 pub(super) fn drawn(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, edits: &mut Edits) {

@@ -43,10 +43,12 @@ pub(super) fn time(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let stage = state.stage.as_mut();
     let time = stage.map_or(&mut none, |stage| &mut stage.time);
     let tip = "Time in the clip, in seconds";
-    Row::key("animation.time", edits).acts(tip).show(ui, edits, |ui| {
-        let whole = 0.0..=duration.max(1e-3);
-        slide(ui, time, whole.clone(), whole, hundredths(" s"))
-    });
+    Row::key("animation.time", edits)
+        .acts(tip)
+        .show(ui, edits, |ui| {
+            let whole = 0.0..=duration.max(1e-3);
+            slide(ui, time, whole.clone(), whole, hundredths(" s"))
+        });
 }
 
 /// Playing, and its speed.

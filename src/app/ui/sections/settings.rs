@@ -1,16 +1,11 @@
 //! All settings together.
 
-use crate::{
-    app::{
-        command_line::command_line,
-        keys::Action,
-        pictures::told,
-        state::{State, counted},
-        ui::{
-            facts::Facts,
-            rows::Edits,
-        },
-    },
+use crate::app::{
+    command_line::command_line,
+    keys::Action,
+    pictures::told,
+    state::{State, counted},
+    ui::{facts::Facts, rows::Edits},
 };
 use egui::Ui;
 

@@ -87,7 +87,11 @@ fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
     );
     let weak = ui.visuals().weak_text_color();
     let cells = COLUMNS.map(|(name, _)| name.to_owned());
-    let name = if is_by_cost { "pass, costliest first" } else { "pass" };
+    let name = if is_by_cost {
+        "pass, costliest first"
+    } else {
+        "pass"
+    };
     row(ui, (name, 0, weak), &cells, None, Sense::click(), &tip)
 }
 
@@ -112,7 +116,8 @@ fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
     let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
     let p95_ms = Summary::of(times).map(|summary| summary.p95_ms);
-    let tip = "From a picture to the next while they follow one another, else the longer of GPU and CPU";
+    let tip =
+        "From a picture to the next while they follow one another, else the longer of GPU and CPU";
     show_line(
         ui,
         &Line {
@@ -143,7 +148,9 @@ fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
         }
         let share = line.share;
         lines.push(line);
-        let between = table.between(index).filter(|ms| *ms > LEAST_BETWEEN * pass.sum());
+        let between = table
+            .between(index)
+            .filter(|ms| *ms > LEAST_BETWEEN * pass.sum());
         if let Some(ms) = between {
             lines.push(Line {
                 name: "between passes".into(),
@@ -257,7 +264,14 @@ fn show_line(ui: &mut Ui, line: &Line) {
         format!("{:.0} %", 100.0 * line.share),
     ];
     let named = (line.name.as_str(), line.depth, color);
-    row(ui, named, &cells, Some(line.share), Sense::hover(), &line.tip);
+    row(
+        ui,
+        named,
+        &cells,
+        Some(line.share),
+        Sense::hover(),
+        &line.tip,
+    );
 }
 
 /// A name, a bar for its share, and numbers in columns that keep their places. Returns whether it was clicked.

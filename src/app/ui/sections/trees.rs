@@ -87,31 +87,30 @@ pub(super) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 pub(super) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let view = &mut state.tree_view;
     let settings = &mut state.config.tree_boxes;
-    Row::key("tree_boxes.of", edits)
-        .show(ui, edits, |ui| {
-            let mut all = !view.of_selection && settings.of == BoxTrees::Meshes;
-            let mut top = !view.of_selection && settings.of == BoxTrees::Top;
-            for (is_chosen, name, tip, of) in [
-                (&mut all, "all", "The trees of all meshes", BoxTrees::Meshes),
-                (
-                    &mut top,
-                    "top",
-                    "The tree over the meshes (TLAS)",
-                    BoxTrees::Top,
-                ),
-            ] {
-                let button = ui.selectable_label(*is_chosen, name).on_hover_text(tip);
-                if button.clicked() {
-                    view.of_selection = false;
-                    settings.of = of;
-                }
+    Row::key("tree_boxes.of", edits).show(ui, edits, |ui| {
+        let mut all = !view.of_selection && settings.of == BoxTrees::Meshes;
+        let mut top = !view.of_selection && settings.of == BoxTrees::Top;
+        for (is_chosen, name, tip, of) in [
+            (&mut all, "all", "The trees of all meshes", BoxTrees::Meshes),
+            (
+                &mut top,
+                "top",
+                "The tree over the meshes (TLAS)",
+                BoxTrees::Top,
+            ),
+        ] {
+            let button = ui.selectable_label(*is_chosen, name).on_hover_text(tip);
+            if button.clicked() {
+                view.of_selection = false;
+                settings.of = of;
             }
-            let tip = "The tree of the mesh that is selected, or of all while none is";
-            let button = ui.selectable_label(view.of_selection, "selected");
-            if button.on_hover_text(tip).clicked() {
-                view.of_selection = true;
-            }
-        });
+        }
+        let tip = "The tree of the mesh that is selected, or of all while none is";
+        let button = ui.selectable_label(view.of_selection, "selected");
+        if button.on_hover_text(tip).clicked() {
+            view.of_selection = true;
+        }
+    });
 }
 
 /// How many boxes are drawn, and what their colours mean.

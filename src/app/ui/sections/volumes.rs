@@ -16,22 +16,21 @@ use egui::Ui;
 pub(super) fn transfer(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.volumes;
     let tip = "What values look like: they are densities, or say colour and opacity as in scans";
-    Row::key("volumes.transfer", edits)
-        .show(ui, edits, |ui| {
-            let choices = VolumeTransfer::ALL.map(|choice| (choice, choice.name().into(), tip));
-            if let Some(chosen) = list(ui, "volume transfer", 0.0, settings.transfer, &choices) {
-                // Custom points begin as those that were shown.
-                if chosen == VolumeTransfer::Custom && settings.points.is_empty() {
-                    let gray = Volumes {
-                        transfer: VolumeTransfer::Gray,
-                        ..settings.clone()
-                    };
-                    let points = control_points(settings).or_else(|| control_points(&gray));
-                    settings.points = points.unwrap_or_default().as_flattened().to_vec();
-                }
-                settings.transfer = chosen;
+    Row::key("volumes.transfer", edits).show(ui, edits, |ui| {
+        let choices = VolumeTransfer::ALL.map(|choice| (choice, choice.name().into(), tip));
+        if let Some(chosen) = list(ui, "volume transfer", 0.0, settings.transfer, &choices) {
+            // Custom points begin as those that were shown.
+            if chosen == VolumeTransfer::Custom && settings.points.is_empty() {
+                let gray = Volumes {
+                    transfer: VolumeTransfer::Gray,
+                    ..settings.clone()
+                };
+                let points = control_points(settings).or_else(|| control_points(&gray));
+                settings.points = points.unwrap_or_default().as_flattened().to_vec();
             }
-        });
+            settings.transfer = chosen;
+        }
+    });
 }
 
 /// The control points, while they are in force.
