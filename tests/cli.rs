@@ -433,6 +433,13 @@ fn completions_and_manual_pages_are_printed() {
             "{shell}"
         );
     }
+    // Settings, for `--set` and for `config`; the others take no words of an option.
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.succeeds(&format!("completions {shell}"));
+        for words in ["shadows.map_resolution=", "load.max_voxels"] {
+            assert!(script.contains(words), "{shell}: {words}");
+        }
+    }
     assert!(folder.succeeds("man").contains(".TH CANOPY 1"));
     folder.succeeds("man -o pages/man1");
     for (name, part) in [("canopy", "bake"), ("canopy-render", "transparent")] {

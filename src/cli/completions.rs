@@ -50,21 +50,9 @@ fn with_settings(command: Command) -> Command {
         };
         PossibleValuesParser::new(settings.map(value).collect::<Vec<_>>())
     };
-    let names: Vec<String> = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
-    let has = |command: &Command, id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
-    names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(&name, |sub| {
-            let sub = match has(&sub, "set") {
-                true => sub.mut_arg("set", |arg| arg.value_parser(keys("="))),
-                false => sub,
-            };
-            match name.as_str() {
-                "config" => sub.mut_arg("key", |arg| arg.value_parser(keys(""))),
-                _ => sub,
-            }
+    command
+        .mut_arg("set", |arg| arg.value_parser(keys("=")))
+        .mut_subcommand("config", |config| {
+            config.mut_arg("key", |arg| arg.value_parser(keys("")))
         })
-    })
 }
