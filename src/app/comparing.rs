@@ -4,7 +4,7 @@ use super::{
     compare::{LINE_REACH, Mode, Other, SavedPicture},
     frame::of_picture,
     graphics::Graphics,
-    in_flight::{GPU_POLL, InFlight},
+    in_flight::{FrameTimes, GPU_POLL, InFlight},
     loading::Loading,
     schedule::{Activity, PictureKey, Scales, Schedule, Wakeup},
     screen::Area,
@@ -419,21 +419,9 @@ impl Viewer {
             }
             return Some(Instant::now() + GPU_POLL);
         };
-        let stats = side.renderer.stats();
-        let frame_ms = match stats.frame_ms() {
-            Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms),
-            _ if gpu.capabilities.timestamps => None,
-            _ => {
-                side.renderer.learn_wall_ms(wall_ms.into());
-                Some(wall_ms.into())
-            }
-        };
-        let cost_ms = match gpu.capabilities.has_gpu {
-            true => frame_ms,
-            false => Some(wall_ms.into()),
-        };
-        if let Some(ms) = cost_ms {
-            side.costs.add(&in_flight.picture, ms);
+        let times = FrameTimes::of(gpu, &mut side.renderer, timed_frames, wall_ms);
+        if let Some(ms) = times.cost_ms {
+            side.costs.add(&in_flight.picture, ms.into());
         }
         side.wall_ms = Some(wall_ms);
         let (is_parted, is_shown) = (in_flight.is_parted, in_flight.frame.is_shown);

@@ -2,7 +2,7 @@
 
 use super::{
     graphics::Graphics,
-    in_flight::{GPU_POLL, InFlight},
+    in_flight::{FrameTimes, GPU_POLL, InFlight},
     pictures::{self, Picture},
     preparing::Preparation,
     schedule::{Activity, POLL, PictureKey, Readiness, Scales},
@@ -101,17 +101,7 @@ impl Viewer {
             }
             return Some(Instant::now() + GPU_POLL);
         };
-        // The wall clock also has what the frame waited for, such as the display. It is the measure of
-        // adapters that have no other.
-        let stats = renderer.stats();
-        let frame_ms = match stats.frame_ms() {
-            Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
-            _ if gpu.capabilities.timestamps => None,
-            _ => {
-                renderer.learn_wall_ms(wall_ms.into());
-                Some(wall_ms)
-            }
-        };
+        let times = FrameTimes::of(gpu, renderer, timed_frames, wall_ms);
         let frame = in_flight.frame;
         let [width, height] = in_flight.size();
         log::trace!("drew the scene in {wall_ms:.1} ms at {width} × {height}");
@@ -125,12 +115,7 @@ impl Viewer {
             }
             self.profiling.drawn();
         }
-        // In software passes overlap, and have no times of their own.
-        let cost_ms = match gpu.capabilities.has_gpu {
-            true => frame_ms,
-            false => Some(wall_ms),
-        };
-        if let Some(ms) = cost_ms {
+        if let Some(ms) = times.cost_ms {
             self.comparing.costs.add(&in_flight.picture, ms.into());
         }
         self.comparing.is_stale |= frame.is_shown;
@@ -139,7 +124,7 @@ impl Viewer {
         if self.schedule.since_last_frame(Instant::now()).is_none() {
             self.state.record_frame(wall_ms);
         }
-        if let Some(frame_ms) = frame_ms.filter(|_| !frame.at_rest) {
+        if let Some(frame_ms) = times.frame_ms.filter(|_| !frame.at_rest) {
             let budget_ms = match self.state.config.window.frame_ms {
                 0.0 => self.graphics.gpu.capabilities.frame_ms,
                 budget_ms => budget_ms,

@@ -193,6 +193,38 @@ impl InFlight {
     }
 }
 
+/// The times of a frame that is done, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FrameTimes {
+    /// By the timestamps of the GPU where a frame's came back with it, by the clock where the adapter has none. The
+    /// clock also has what the frame waited for, such as the display.
+    pub(super) frame_ms: Option<f32>,
+    /// The same as the cost of a side of a comparison: in software passes overlap and their timestamps mean little, so
+    /// that it is the time by the clock.
+    pub(super) cost_ms: Option<f32>,
+}
+
+impl FrameTimes {
+    /// The times of a frame that took `wall_ms` by the clock, where `renderer` knew the timings of `timed_frames` before.
+    /// An adapter without timestamps learns from the clock.
+    pub(super) fn of(gpu: &Gpu, renderer: &mut Renderer, timed_frames: u64, wall_ms: f32) -> Self {
+        let stats = renderer.stats();
+        let frame_ms = match stats.frame_ms() {
+            Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
+            _ if gpu.capabilities.timestamps => None,
+            _ => {
+                renderer.learn_wall_ms(wall_ms.into());
+                Some(wall_ms)
+            }
+        };
+        let cost_ms = match gpu.capabilities.has_gpu {
+            true => frame_ms,
+            false => Some(wall_ms),
+        };
+        Self { frame_ms, cost_ms }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
