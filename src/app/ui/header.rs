@@ -107,7 +107,7 @@ fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
 fn summary(state: &State, count: usize) -> String {
     let mut lines: Vec<String> = state.warnings().take(MOST_WARNINGS).cloned().collect();
     if count > MOST_WARNINGS {
-        lines.push("All are listed below, under “Extensions and warnings”.".into());
+        lines.push("All are listed in the tab Scene, under “Extensions and warnings”.".into());
     }
     lines.join("\n\n")
 }
