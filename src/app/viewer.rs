@@ -164,7 +164,7 @@ pub(super) struct Viewer {
     pub(super) done: bool,
 }
 
-/// Whether `event` comes from the keyboard or the pointer, or ends what they hold.
+/// True where `event` comes from the keyboard or the pointer, or ends what they hold.
 fn is_input(event: &WindowEvent) -> bool {
     matches!(
         event,

@@ -37,7 +37,7 @@ impl FrameSample {
         }
     }
 
-    /// Whether the picture has frames enough for its noise to be estimated.
+    /// True where the picture has frames enough for its noise to be estimated.
     pub fn is_estimated(self) -> bool {
         self.count > FIRST
     }

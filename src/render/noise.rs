@@ -37,7 +37,8 @@ pub struct Noise {
     /// Frames that the picture is the mean of.
     pub frames: u32,
     /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
-    /// where it is largest. It is rounded up to a bin of the histogram; infinite where the last bin is reached, and where it could not be read back.
+    /// where it is largest. It is rounded up to a bin of the histogram, and infinite where the last bin is
+    /// reached or nothing could be read back.
     pub levels: f32,
 }
 

@@ -14,7 +14,7 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) intersections: Option<&'a IntersectionCounts>,
     /// What is being loaded.
     pub(in crate::app) loading: Option<LoadProgress>,
-    /// What is being compiled.
+    /// The progress of compiling.
     pub(in crate::app) preparing: Option<CompileProgress>,
     /// Whether files hover over the window.
     pub(in crate::app) dropping: bool,
@@ -40,7 +40,7 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) view: Option<View>,
     /// The scene's pose; `None` without a scene.
     pub(in crate::app) pose: Option<&'a Pose>,
-    /// Whether the browser for files is open.
+    /// True while the browser for files is open.
     pub(in crate::app) browses: bool,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,

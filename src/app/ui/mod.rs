@@ -1,4 +1,4 @@
-//! What egui shows: the panel with a file for each of its own parts, the help, progress and messages.
+//! Everything that egui shows: the panel with a file for each of its own parts, the help, progress and messages.
 
 mod axes;
 mod browser;

@@ -172,7 +172,7 @@ fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// What is being compiled, and how far that has come.
+/// Progress of compiling.
 fn preparing(ui: &mut Ui, compiling: &CompileProgress) {
     /// Seconds between looks at the progress.
     const PACE: f32 = 0.1;

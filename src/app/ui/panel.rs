@@ -172,7 +172,7 @@ fn filter(ui: &mut Ui, state: &mut State) {
     let is_empty = state.finder.text.is_empty();
     let keys = state.keymap.keys_of(Action::Find);
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    // What is on the right has its place before the field takes the rest.
+    // The button has its place before the field takes the rest.
     let layout = Layout::right_to_left(Align::Center);
     ui.allocate_ui_with_layout(size, layout, |ui| {
         let tip = "Shows the tabs again (Esc)";

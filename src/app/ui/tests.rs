@@ -744,7 +744,7 @@ fn notices_are_wide() {
     }
 }
 
-/// What is used most is always in sight, or needs no scrolling in a window of 1280 × 720.
+/// The settings that are used most are always in sight, or need no scrolling in a window of 1280 × 720.
 #[test]
 fn the_most_used_settings_are_above_the_fold() {
     let mut state = state(Show::Panel, false);

@@ -67,7 +67,7 @@ pub struct Group {
     pub help: &'static str,
     /// In the order of the panel.
     pub settings: &'static [Setting],
-    /// Those that are used less often, below the others.
+    /// Settings that are used less often, below the others.
     pub more: &'static [Setting],
 }
 

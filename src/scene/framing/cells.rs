@@ -32,7 +32,7 @@ const EYE_HEIGHT: f32 = 1.6;
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
-    /// Whether a triangle passes through it, or has a corner there.
+    /// True where a triangle passes through it, or has a corner there.
     is_filled: bool,
     /// Area of the surfaces in it, in square metres.
     area: f32,

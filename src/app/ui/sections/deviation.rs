@@ -21,7 +21,7 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// What was measured.
+/// Figures of what was measured.
 pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(compared) = &state.compared else {
         return;

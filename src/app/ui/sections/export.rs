@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     }
 }
 
-/// What the card of exports holds.
+/// The contents of the card.
 pub(in crate::app::ui) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.export.progress.is_some();
     settings(ui, state, edits);

@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, _: &mut Edits)
         });
 }
 
-/// What was done to the trees in the last frame.
+/// Work of the last frame on the trees.
 pub(super) fn tree_work(ui: &mut Ui, tree: &Tree, facts: &Facts<'_>) {
     let stats = facts.stats;
     let work = match stats.tree_work {

@@ -32,7 +32,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     });
 }
 
-/// What is built, and what the rays did.
+/// Figures of the structure and of the rays.
 pub(super) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     if state.channel != Channel::Lab {
         return;

@@ -34,7 +34,7 @@ const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 /// All heights above the horizon, in degrees.
 const HEIGHTS: RangeInclusive<f32> = -90.0..=90.0;
 
-/// Where the light comes from, its azimuth and its elevation.
+/// The source of the light, its azimuth and its elevation.
 pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let found = state.sun;
     let tip = "Where the sun that shines comes from: these settings, the environment's file, or a directional light \

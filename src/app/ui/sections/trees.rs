@@ -19,7 +19,7 @@ use egui::{Button, DragValue, RichText, Ui};
 
 /// Meshes that are listed.
 const LISTED: usize = 20;
-/// What the last frame did to the trees, and what they are like.
+/// Work of the last frame on the trees, and their figures.
 pub(super) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     tree_work(ui, &state.config.tree, facts);
     state.tree_view.tells_figures = true;
@@ -40,7 +40,7 @@ pub(super) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: 
     }
 }
 
-/// Which boxes are drawn.
+/// The choice of boxes.
 pub(super) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.tree_boxes;
     let depths = match settings.show {
