@@ -131,7 +131,10 @@ pub(super) fn tolerance(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
             *tolerance = if auto { 0.0 } else { range };
         }
         // As many decimals as three digits need: files are of any size.
-        let decimals = (2.0 - range.max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize;
+        let decimals = match range {
+            0.0 => 2,
+            _ => (2.0 - range.max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize,
+        };
         let digits = Digits {
             decimals,
             suffix: " m",
