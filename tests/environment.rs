@@ -26,7 +26,7 @@ use common::{
     gpu, portable_gpu,
     scenes::{Stage, add_light, look_at, matte, quad, scene, sphere},
 };
-use glam::{DVec3, Vec3, Vec4};
+use glam::{DVec3, Mat3, Vec3, Vec4};
 use half::f16;
 use std::f32::consts::PI;
 
@@ -405,17 +405,18 @@ fn the_environment_by_default_is_that_of_the_scene() {
     assert!(outdoors.lit_by(&config).environment.is_file());
 }
 
-/// The studio shows a card of middle grey as middle grey, on a backdrop of its own, with a shadow on the ground in which
-/// one can see; and paths find the same light.
-#[test]
-fn the_studio_shows_a_card_as_it_is() {
-    let gpu = gpu();
+/// A card that faces the view, of this colour.
+fn card_in_front(color: Vec3) -> (Scene, View) {
     let eye = Vec3::new(0.4, 0.25, 1.0).normalize() * 6.0;
     let right = Vec3::Y.cross(eye).normalize();
     let up = eye.cross(right).normalize();
     let card = quad(-0.5 * (right + up), right, up, 0);
-    let scene = scene([card], vec![matte(Vec3::splat(0.216))]);
-    let mut stage = Stage::new(&gpu, &scene, [96, 72]);
+    let view = look_at(eye, Vec3::ZERO, 100.0);
+    (scene([card], vec![matte(color)]), view)
+}
+
+fn in_studio<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
+    let mut stage = Stage::new(gpu, scene, [96, 72]);
     stage.config.environment.source = EnvironmentSource::Studio;
     stage.config.environment.background = Background::Environment;
     stage.config.image.tonemap = Tonemap::Neutral;
@@ -426,8 +427,53 @@ fn the_studio_shows_a_card_as_it_is() {
         reach: 10.0,
         spacing: 0.0,
     });
-    let pose = Pose::new(&scene, None, 0.0);
-    let view = look_at(eye, Vec3::ZERO, 100.0);
+    stage
+}
+
+/// CIE 1976 L*a*b* of linear sRGB, for D65.
+fn lab(linear: Vec3) -> Vec3 {
+    let xyz = Mat3::from_cols(
+        Vec3::new(0.4124, 0.2126, 0.0193),
+        Vec3::new(0.3576, 0.7152, 0.1192),
+        Vec3::new(0.1805, 0.0722, 0.9505),
+    ) * linear
+        / Vec3::new(0.9505, 1.0, 1.089);
+    let [x, y, z] = xyz.to_array().map(|t| match t > 216.0 / 24389.0 {
+        true => t.cbrt(),
+        false => (24389.0 / 27.0 * t + 16.0) / 116.0,
+    });
+    Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
+}
+
+/// Paint in the studio has its own colour, within twice what is just noticed.
+#[test]
+fn the_studio_shows_paint_in_its_colour() {
+    let gpu = gpu();
+    for paint in [
+        Vec3::new(0.6, 0.06, 0.06),
+        Vec3::new(0.05, 0.25, 0.5),
+        Vec3::new(0.15, 0.45, 0.1),
+    ] {
+        let (mut card, view) = card_in_front(paint);
+        card.materials[0].roughness = 0.5;
+        let mut stage = in_studio(&gpu, &card);
+        let picture = stage.supersampled(&Pose::new(&card, None, 0.0), view, 4);
+        let middle = 4 * (96 * 36 + 48);
+        let found = [0, 1, 2].map(|c| srgb::decode(f32::from(picture[middle + c]) / 255.0));
+        let apart = lab(Vec3::from(found)).distance(lab(paint));
+        println!("{apart:.1} from {paint}");
+        assert!(apart <= 5.0, "{found:?}: {apart} from {paint}");
+    }
+}
+
+/// The studio shows a card of middle grey as middle grey, on a backdrop of its own, with a shadow on the ground in which
+/// one can see; and paths find the same light.
+#[test]
+fn the_studio_shows_a_card_as_it_is() {
+    let gpu = gpu();
+    let (card, view) = card_in_front(Vec3::splat(0.216));
+    let mut stage = in_studio(&gpu, &card);
+    let pose = Pose::new(&card, None, 0.0);
     let picture = stage.supersampled(&pose, view, 4);
     let pixel = |picture: &[u8], x: usize, y: usize| {
         let at = 4 * (96 * y + x);

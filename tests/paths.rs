@@ -385,6 +385,7 @@ fn paths_find_what_integrals_do() {
     );
     enter(&mut stage, &lit);
     let above = above();
+    noise_is_that_of_the_picture(&mut stage, &lit, above);
     let texels = traced(&mut stage, &lit, above, 256);
     stage.config.image.mode = ImageMode::Fast;
     stage.supersampled(&Pose::new(&lit, None, 0.0), above, 64);
@@ -1087,6 +1088,36 @@ fn sums(stage: &mut Stage<'_>, view: View, part: Range<u32>) -> PathSums {
     stage.draw(&pose, view);
     stage.renderer.path_part = None;
     stage.renderer.read_path_sums(stage.gpu).unwrap()
+}
+
+/// The noise that is estimated of few samples is how far they are from many.
+fn noise_is_that_of_the_picture(stage: &mut Stage<'_>, scene: &Scene, view: View) {
+    let pose = Pose::new(scene, None, 0.0);
+    stage.config.image.mode = ImageMode::Path;
+    stage.config.paths.samples = 256;
+    let mut add = |samples: u32| {
+        stage.renderer.path_samples = samples;
+        let picture = stage.supersampled(&pose, view, 1);
+        (picture, stage.renderer.read_noise(stage.gpu).unwrap())
+    };
+    let (_, early) = add(8);
+    assert_eq!(early, None);
+    let (few, noise) = add(16);
+    let (many, later) = add(MOST_ADDED);
+    let noise = noise.unwrap();
+    assert_eq!((noise.frames, noise.is_clean()), (24, false), "{noise:?}");
+    assert!(later.unwrap().levels < noise.levels, "{later:?}, {noise:?}");
+    let pixels = |picture: &[u8]| picture.as_chunks::<4>().0.to_vec();
+    let apart = |(few, many): (&[u8; 4], &[u8; 4])| {
+        let apart = |channel: usize| few[channel].abs_diff(many[channel]);
+        (0..4).map(apart).max()
+    };
+    let (few, many) = (pixels(&few), pixels(&many));
+    let mut errors: Vec<_> = few.iter().zip(&many).filter_map(apart).collect();
+    errors.sort_unstable();
+    let error = f32::from(errors[errors.len() * 19 / 20]);
+    let share = noise.levels / error;
+    assert!((0.5..2.0).contains(&share), "{noise:?}, {error}");
 }
 
 /// The sums of samples by the twin.

@@ -1,9 +1,10 @@
-// noise: how far the mean of a supersampled picture still changes.
+// noise: how far the mean of many samples still changes.
 //
-// in   shown: sums of the light that a display emits, of params.frames frames; before: what they were after
-//      params.frames_before, fewer frames
-// out  bins: pixels by the standard error of their mean, in the channel where that is largest, NOISE_BINS_PER_LEVEL
-//      bins for each level of 255, the last bin all larger ones; before: shown. Without frames before, only that.
+// in   shown: sums over params.summed frames of the light that a display emits, in a picture of params.frames; before: the
+//      same after params.frames_before, fewer frames
+// out  bins: pixels by the standard error of their mean, in the channel where that is largest: NOISE_EVEN_BINS bins, of
+//      which each level of 255 has NOISE_BINS_PER_LEVEL, then NOISE_BINS_PER_OCTAVE for each factor of 2, the last bin all
+//      larger ones; before: shown. Without frames before, only that.
 // One thread per pixel. Threads of different workgroups meet only in atomicAdd.
 //
 // A mean of n frames that grew out of one of m differs from it by a variance of s² (1/m − 1/n), where a frame has s²; its
@@ -16,6 +17,9 @@ struct NoiseParams {
     height: u32,
     frames: u32,
     frames_before: u32,
+    // frames, or 1 where shown holds their mean.
+    summed: u32,
+    summed_before: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: NoiseParams;
@@ -37,12 +41,15 @@ fn noise(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_ind
         let at = id.y * params.width + id.x;
         let sum = shown[at];
         if params.frames_before > 0u {
-            let mean = displayed(sum / f32(params.frames));
-            let mean_before = displayed(before[at] / f32(params.frames_before));
+            let mean = displayed(sum / f32(params.summed));
+            let mean_before = displayed(before[at] / f32(params.summed_before));
             let share = f32(params.frames_before) / f32(params.frames - params.frames_before);
             let error = abs(mean - mean_before) * (sqrt(share) * 255.0);
             let largest = max(max(error.r, error.g), max(error.b, error.a));
-            let bin = min(u32(largest * f32(NOISE_BINS_PER_LEVEL)), NOISE_BINS - 1u);
+            let even = largest * f32(NOISE_BINS_PER_LEVEL);
+            let octaves = log2(max(even / f32(NOISE_EVEN_BINS), 1.0));
+            let later = NOISE_EVEN_BINS + u32(octaves * f32(NOISE_BINS_PER_OCTAVE));
+            let bin = min(select(later, u32(even), even < f32(NOISE_EVEN_BINS)), NOISE_BINS - 1u);
             atomicAdd(&counts[bin], 1u);
         }
         before[at] = sum;

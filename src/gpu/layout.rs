@@ -804,7 +804,7 @@ gpu_structs! {
         /// As [`Frame::unlit_radiance`].
         unlit_radiance: f32,
     }
-    /// How the noise of a supersampled picture is estimated.
+    /// How the noise of a picture of many samples is estimated.
     NoiseParams {
         width: u32,
         height: u32,
@@ -812,6 +812,10 @@ gpu_structs! {
         frames: u32,
         /// Frames that it had at the last estimate; 0 before the first.
         frames_before: u32,
+        /// Frames that are summed in what is shown: all, or 1 where it is their mean.
+        summed: u32,
+        /// The same at the last estimate.
+        summed_before: u32,
     }
     /// How two pictures are shown together.
     CompareParams {

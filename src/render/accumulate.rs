@@ -48,8 +48,13 @@ impl Accumulate {
 
     /// What it compiles, for a mean that is drawn to targets of `format`.
     pub fn needs(&mut self, format: Format, needs: &mut Needs) {
-        self.kernel.needs(needs);
+        self.needs_sums(needs);
         self.resolve.needs(format, needs);
+    }
+
+    /// What it compiles where only its sums are read.
+    pub fn needs_sums(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
     }
 
     /// Adds the radiance of a frame.

@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 /// Frames after which the picture is looked at for the first time.
-const FIRST: u32 = 8;
+pub(super) const FIRST_LOOK: u32 = 8;
 
 /// Frames of a picture that filters count on at least.
 const FILTERED_FOR: u32 = 16;
@@ -39,7 +39,7 @@ impl FrameSample {
 
     /// True where the picture has frames enough for its noise to be estimated.
     pub fn is_estimated(self) -> bool {
-        self.count > FIRST
+        self.count > FIRST_LOOK
     }
 
     /// How many frames a filter within this one counts on. Later ones are filtered less, so that the mean of many
@@ -69,13 +69,13 @@ impl FrameSample {
 
 /// Whether the noise of a picture is estimated after so many frames: after 12, 16, 24, 32, 48 and so on.
 pub const fn is_estimated_after(frames: u32) -> bool {
-    frames > FIRST && is_looked_at(frames)
+    frames > FIRST_LOOK && is_looked_at(frames)
 }
 
 /// Whether the picture is compared with what it is later: after 8, 12, 16, 24, 32, 48 and so on.
 pub(super) const fn is_looked_at(frames: u32) -> bool {
     let odd = frames >> frames.trailing_zeros();
-    frames >= FIRST && odd <= 3
+    frames >= FIRST_LOOK && odd <= 3
 }
 
 #[cfg(test)]
@@ -86,6 +86,6 @@ mod tests {
     fn pictures_are_looked_at_after_half_as_many_frames_again() {
         let estimated: Vec<_> = (1..=200).filter(|n| is_estimated_after(*n)).collect();
         assert_eq!(estimated, [12, 16, 24, 32, 48, 64, 96, 128, 192]);
-        assert!(is_looked_at(FIRST) && !is_looked_at(6));
+        assert!(is_looked_at(FIRST_LOOK) && !is_looked_at(6));
     }
 }

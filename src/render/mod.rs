@@ -602,7 +602,7 @@ impl Renderer {
             r, &frame, geometry, trees, gbuffer, motion, history, air, shadows,
         )?;
         let visibility = self.shadows.output();
-        let radiance = if is_fast {
+        let (radiance, path_samples) = if is_fast {
             self.volumes.shade(r, &frame, gbuffer, visibility)?;
             let radiance = self.lighting.record(
                 r, &frame, geometry, gbuffer, visibility, ambient, reflected, air,
@@ -625,13 +625,14 @@ impl Renderer {
             self.blend.record(
                 r, &frame, geometry, trees, gbuffer, blended, reflected, air, volumes, radiance,
             )?;
-            radiance
+            (radiance, None)
         } else {
             let (level, face) = environment.level(paths::ENVIRONMENT_TEXELS);
             let sky = (&level, face, environment.state());
             let scene = (geometry, trees);
             let added = (self.path_part.as_ref(), self.path_samples);
-            self.paths.record(r, &frame, scene, sky, added)?
+            let (radiance, samples) = self.paths.record(r, &frame, scene, sky, added)?;
+            (radiance, Some(samples))
         };
         let radiance = self.depth_of_field.record(r, &frame, gbuffer, radiance)?;
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
@@ -668,6 +669,7 @@ impl Renderer {
             channel: self.channel.output(),
             gbuffer,
             motion,
+            path_samples,
         };
         self.present.record(r, &frame, shown, target)?;
         self.overlay.record(r, &frame, gbuffer, target)?;

@@ -1,8 +1,7 @@
-//! `noise`: how far the mean of a supersampled picture may still be from where it leads, from how it changed since it
-//! had fewer frames.
+//! `noise`: how far the mean of many samples may still be from where it leads, from how it changed since it had fewer.
 
 use super::{
-    frame_sample::{FrameSample, is_looked_at},
+    frame_sample::{FIRST_LOOK, FrameSample, is_looked_at},
     recording::Recording,
 };
 use crate::{
@@ -21,8 +20,12 @@ use wgpu::BufferUsages as Usage;
 wgsl_constants! {
     /// Bins of the histogram, one for each thread of a workgroup.
     pub const NOISE_BINS: u32 = 64;
-    /// Bins for each of the 255 levels of a display.
+    /// Bins of an even width, for each of the 255 levels of a display.
     pub const NOISE_BINS_PER_LEVEL: u32 = 16;
+    /// So many are even. The widths of later ones grow with the noise.
+    pub const NOISE_EVEN_BINS: u32 = 32;
+    /// Later bins for each factor of 2.
+    pub const NOISE_BINS_PER_OCTAVE: u32 = 4;
 }
 
 /// Levels of 255 below which nobody sees noise.
@@ -34,7 +37,7 @@ pub const MOST_SAMPLES: u32 = 64;
 /// Noise of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// Frames that the picture is the mean of.
+    /// Frames that the picture is the mean of; of a picture by paths, samples of each pixel.
     pub frames: u32,
     /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
     /// where it is largest. It is rounded up to a bin of the histogram, and infinite where the last bin is
@@ -53,7 +56,7 @@ impl Noise {
         });
         let is_last = |bin: usize| bin + 1 == bins.len();
         let levels = match bin {
-            Some(bin) if !is_last(bin) => (bin + 1) as f32 / NOISE_BINS_PER_LEVEL as f32,
+            Some(bin) if !is_last(bin) => end_of_bin(bin as u32),
             _ => f32::INFINITY,
         };
         Self { frames, levels }
@@ -63,6 +66,35 @@ impl Noise {
     pub fn is_clean(self) -> bool {
         self.levels <= CLEAN_LEVELS
     }
+
+    /// "noise 2.4 of 255", or "converged" where it is clean.
+    pub fn told(self) -> String {
+        match self.levels {
+            _ if self.is_clean() => "converged".into(),
+            f32::INFINITY => "noise of 255".into(),
+            levels => format!("noise {levels:.1} of 255"),
+        }
+    }
+}
+
+/// The noise at which a bin ends, in levels.
+fn end_of_bin(bin: u32) -> f32 {
+    let even = (bin + 1).min(NOISE_EVEN_BINS) as f32 / NOISE_BINS_PER_LEVEL as f32;
+    let later = (bin + 1).saturating_sub(NOISE_EVEN_BINS) as f32;
+    even * (later / NOISE_BINS_PER_OCTAVE as f32).exp2()
+}
+
+/// A picture so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Mean<'a> {
+    /// Four floats a pixel: sums of the light that a display emits.
+    pub shown: &'a wgpu::Buffer,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Frames of the picture.
+    pub frames: u32,
+    /// Frames that are summed in `shown`: all of them, or 1 where it holds their mean.
+    pub summed: u32,
 }
 
 /// The pass.
@@ -73,6 +105,7 @@ pub struct NoisePass {
     bins: wgpu::Buffer,
     before: wgpu::Buffer,
     frames_before: u32,
+    summed_before: u32,
     counters: Counters<{ NOISE_BINS as usize }>,
     /// Number of the estimate that is under way, and the frames of its picture.
     awaited: Option<(u64, u32)>,
@@ -94,6 +127,7 @@ impl NoisePass {
             bins: gpu.buffer("noise.bins", 4 * u64::from(NOISE_BINS), usage),
             before: before(gpu, 16)?,
             frames_before: 0,
+            summed_before: 0,
             counters: Counters::new(gpu, "noise.counters"),
             awaited: None,
             found: None,
@@ -105,7 +139,7 @@ impl NoisePass {
         self.kernel.needs(needs);
     }
 
-    /// Looks at the picture whose frames up to `sample` add up to `shown`, where that is due.
+    /// Looks at a supersampled picture whose frames up to `sample` add up to `shown`, where that is due.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -114,40 +148,59 @@ impl NoisePass {
         size: [u32; 2],
     ) -> Result<()> {
         if sample.index == 0 {
-            (self.frames_before, self.awaited, self.found) = (0, None, None);
+            self.forget();
         }
         let frames = sample.index + 1;
+        let summed = frames;
+        let mean = Mean {
+            shown,
+            size,
+            frames,
+            summed,
+        };
         match sample.is_estimated() && is_looked_at(frames) {
-            true => self.estimate(recording.gpu, &mut recording.scope, shown, frames, size),
+            true => self.estimate(recording.gpu, &mut recording.scope, mean),
             false => Ok(()),
         }
     }
 
-    /// Estimates the noise of a picture of `size` whose `frames` frames add up to `shown`, four floats a pixel, if the
-    /// pass has seen it with fewer.
-    pub fn estimate(
-        &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        shown: &wgpu::Buffer,
-        frames: u32,
-        [width, height]: [u32; 2],
-    ) -> Result<()> {
+    /// Whether a picture by paths of so many `samples` is to be looked at. Fewer than before are another picture's.
+    pub fn is_due(&mut self, samples: u32) -> bool {
+        if samples < self.frames_before.max(1) {
+            self.forget();
+        }
+        samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.frames_before)
+    }
+
+    fn forget(&mut self) {
+        (self.frames_before, self.awaited, self.found) = (0, None, None);
+    }
+
+    /// Estimates the noise of a picture, if the pass has seen it with fewer frames.
+    pub fn estimate(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, mean: Mean<'_>) -> Result<()> {
+        let Mean {
+            shown,
+            size,
+            frames,
+            summed,
+        } = mean;
         if self.before.size() != shown.size() {
             self.before = before(gpu, shown.size())?;
             self.frames_before = 0;
         }
         let params = NoiseParams {
-            width,
-            height,
+            width: size[0],
+            height: size[1],
             frames,
             frames_before: self.frames_before,
+            summed,
+            summed_before: self.summed_before,
         };
         self.params.write(gpu, &params);
         scope.clear_buffer(&self.bins, 0, None);
         let own: &[&dyn Bind] = &[&self.params, shown, &self.before, &self.bins];
         let mut pass = scope.scoped_compute_pass("noise");
-        let pixels = Workgroups::Pixels([width, height]);
+        let pixels = Workgroups::Pixels(size);
         self.kernel.dispatch(gpu, &mut pass, &[], own, pixels)?;
         drop(pass);
         if self.frames_before > 0 {
@@ -160,7 +213,7 @@ impl NoisePass {
                 self.found = Some(Noise { frames, levels });
             }
         }
-        self.frames_before = frames;
+        (self.frames_before, self.summed_before) = (frames, summed);
         Ok(())
     }
 
@@ -201,12 +254,16 @@ mod tests {
         (bins[0], bins[7], bins[8]) = (90, 5, 5);
         let noise = Noise::of(16, &bins);
         assert_eq!(noise.levels, 0.5);
-        assert!(noise.is_clean());
+        assert!(noise.is_clean() && noise.told() == "converged");
         (bins[7], bins[8]) = (4, 6);
         let noise = Noise::of(16, &bins);
         assert_eq!(noise.levels, 9.0 / 16.0);
-        assert!(!noise.is_clean());
+        assert!(!noise.is_clean() && noise.told() == "noise 0.6 of 255");
         bins[63] = 100;
-        assert_eq!(Noise::of(16, &bins).levels, f32::INFINITY);
+        let noise = Noise::of(16, &bins);
+        assert_eq!(noise.levels, f32::INFINITY);
+        bins[63] = 0;
+        bins[39] = 100;
+        assert_eq!(Noise::of(16, &bins).levels, 8.0);
     }
 }

@@ -139,7 +139,7 @@ impl Paths {
     }
 
     /// Adds up to `added` samples of each pixel, until there are those of `part`, or as many as the settings
-    /// ask for, and returns their mean. The sky is a level of the environment's cube, the texels
+    /// ask for, and returns their mean and how many there are then. The sky is a level of the environment's cube, the texels
     /// along an edge, and what changes with it.
     pub fn record(
         &mut self,
@@ -148,7 +148,7 @@ impl Paths {
         (geometry, trees): (Geometry<'_>, Trees<'_>),
         (level, face, state): (&wgpu::TextureView, u32, (u64, bool)),
         (part, added): (Option<&Range<u32>>, u32),
-    ) -> Result<&Radiance> {
+    ) -> Result<(&Radiance, u32)> {
         let gpu = recording.gpu;
         self.fit(gpu, frame.size)?;
         let is_part = part.is_some();
@@ -208,8 +208,9 @@ impl Paths {
             self.sum(recording, frame, &self.accumulate, number)?;
         }
         self.sum(recording, frame, &self.resolve, 0)?;
-        self.coming = Some((of, self.done + added));
-        Ok(&self.output)
+        let done = self.done + added;
+        self.coming = Some((of, done));
+        Ok((&self.output, done))
     }
 
     fn sum(

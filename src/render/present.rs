@@ -11,7 +11,8 @@ use super::{
     exposure::{self, Exposure},
     frame::{Frame, FrameInput},
     frame_sample::FrameSample,
-    noise::NoisePass,
+    noise::{Mean, NoisePass},
+    paths,
     recording::Recording,
     temporal::{ENCODED_FORMAT, Temporal},
     tonemap::Tonemap,
@@ -32,6 +33,8 @@ pub struct PresentSource<'a> {
     pub gbuffer: &'a GBuffer,
     /// What has moved in it.
     pub motion: Motion<'a>,
+    /// Samples of each pixel so far, where the picture is made of paths.
+    pub path_samples: Option<u32>,
 }
 
 /// The passes.
@@ -88,6 +91,10 @@ impl Present {
                 self.antialias.needs_stretch(format, needs);
             }
         } else {
+            if paths::traces(input.config, input.channel) {
+                self.accumulate.needs_sums(needs);
+                self.noise.needs(needs);
+            }
             self.needs_single(gpu, input, (format, size), needs);
         }
     }
@@ -157,7 +164,31 @@ impl Present {
                 false => self.antialias.stretch(recording, target),
             };
         }
+        if let Some(samples) = source.path_samples.filter(|n| self.noise.is_due(*n)) {
+            self.estimate_paths(recording, frame, radiance, samples)?;
+        }
         self.record_single(recording, frame, source, target)
+    }
+
+    /// Estimates the noise of a picture by paths, from the mean of so many samples, as it is displayed.
+    fn estimate_paths(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        radiance: &Radiance,
+        samples: u32,
+    ) -> Result<()> {
+        let exposure = &self.exposure.used;
+        self.accumulate
+            .record(recording, frame, radiance, exposure)?;
+        let mean = Mean {
+            shown: self.accumulate.shown(),
+            size: frame.size,
+            frames: samples,
+            summed: 1,
+        };
+        self.noise
+            .estimate(recording.gpu, &mut recording.scope, mean)
     }
 
     /// Draws a frame to `target` as a picture of its own, or as one of those that the picture is averaged over.
@@ -173,6 +204,7 @@ impl Present {
             channel,
             gbuffer,
             motion,
+            ..
         } = source;
         let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;

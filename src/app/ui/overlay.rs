@@ -10,7 +10,7 @@ use super::{
 use crate::{
     app::{channels, keys::Action, preparing::CompileProgress, state::State},
     output::numbers::{duration_left, percent, significant},
-    render::Channel,
+    render::{Channel, Noise},
 };
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
@@ -98,14 +98,15 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     if let Some(done) = facts.stats.path_samples {
         let wanted = state.config.paths.samples;
         let [told, all] = [done, wanted].map(|count| grouped(count.into()));
-        return Some(match facts.path_secs_left {
-            _ if done >= wanted => format!("paths: done, {told} samples"),
-            Some(secs) => format!(
-                "paths: {told} of {all} samples, {} left",
-                duration_left(secs)
-            ),
-            None => format!("paths: {told} of {all} samples"),
-        });
+        let count = match done >= wanted {
+            true => format!("paths: done, {told} samples"),
+            false => format!("paths: {told} of {all} samples"),
+        };
+        let noise = facts.stats.noise.map(Noise::told);
+        let left = facts.path_secs_left.filter(|_| done < wanted);
+        let left = left.map(|secs| format!("{} left", duration_left(secs)));
+        let parts = [Some(count), noise, left];
+        return Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
     }
     if facts.rendering {
         return Some("rendering…".into());
