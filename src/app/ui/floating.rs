@@ -6,6 +6,11 @@ use egui::{Align2, Area, Context, Id, Order, Rect, Ui, Vec2};
 /// Width of a card's margins, and of the room beside it, in points.
 pub(super) const MARGINS: f32 = 44.0;
 
+/// Height of the names of a comparison's sides, with the room around them, in points.
+pub(super) const NAMES: f32 = 44.0;
+/// The same of the line on what the picture is.
+pub(super) const HEADER: f32 = 36.0;
+
 /// Least room of a card in points: in a window that is smaller still, nothing can be read anyway.
 const LEAST: Vec2 = Vec2::new(160.0, 100.0);
 

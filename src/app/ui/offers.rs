@@ -1,19 +1,26 @@
 //! Cards with what is offered after a scene was opened.
 
-use super::style::card;
+use super::{
+    floating::{HEADER, NAMES},
+    style::card,
+};
 use crate::app::{keys::Action, offer::Offer, state::State};
 use egui::{Align2, Area, Id, Order, Rect, Vec2};
 
-/// Shows the offers at the top of the scene's part of the window.
+/// Shows the offers at the top of the scene's part of the window, below the lines that lie there.
 pub(super) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
     if state.offers.is_empty() {
         return;
     }
     let mut dismissed = None;
+    let names = match state.compare.told.is_shown {
+        true => NAMES,
+        false => 0.0,
+    };
     Area::new(Id::unique("offers"))
         .order(Order::Foreground)
         .pivot(Align2::CENTER_TOP)
-        .fixed_pos(room.center_top() + Vec2::new(0.0, 8.0))
+        .fixed_pos(room.center_top() + Vec2::new(0.0, names + HEADER + 8.0))
         .constrain_to(room)
         .fade_in(false)
         .show(ctx, |ui| {

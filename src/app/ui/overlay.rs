@@ -2,7 +2,7 @@
 
 use super::{
     facts::{Facts, LoadProgress, Moving},
-    floating::{MARGINS, floating, wide},
+    floating::{MARGINS, NAMES, floating, wide},
     help,
     legend::{histogram, legend},
     style::{card, digits, grouped},
@@ -47,7 +47,10 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     if let Some(text) = header(state, facts) {
         // The names of the sides of a comparison lie along the top.
         let place = match state.compare.told.is_shown {
-            true => (room.center_top() + Vec2::new(0.0, 44.0), Align2::CENTER_TOP),
+            true => (
+                room.center_top() + Vec2::new(0.0, NAMES),
+                Align2::CENTER_TOP,
+            ),
             false => (room.left_top(), Align2::LEFT_TOP),
         };
         corner(ctx, "header", place, &text);
