@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::{self, Antialias, Config},
+    config::{self, Antialias, Config, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::Needs,
     output,
     provenance::{LeftOut, SOFTWARE},
-    render::{Channel, View, compared_tree::ComparedTree},
+    render::{Channel, View, compared_tree::ComparedTree, paths},
     scene::Pose,
 };
 use std::{
@@ -119,6 +119,7 @@ impl Viewer {
             self.comparing.costs.add(&in_flight.picture, ms.into());
         }
         self.comparing.is_stale |= frame.is_shown;
+        self.has_drawn = true;
         self.in_flight = None;
         // Where frames follow one another in time, the time between them is what was recorded.
         if self.schedule.since_last_frame(Instant::now()).is_none() {
@@ -192,6 +193,21 @@ impl Viewer {
         self.finish_frame()
     }
 
+    /// The settings that the scene is drawn with. The first picture has no rays: their kernels take the most time to
+    /// compile, in software by the driver while they first run.
+    fn drawn_config(&self) -> Config {
+        let (config, side) = self.state.compare.drawn(&self.state.config);
+        let is_plain = side.is_none() && !paths::traces(&config, self.state.channel);
+        let is_rough = !self.has_drawn && self.state.channel == Channel::Lit && is_plain;
+        let mut config = config.into_owned();
+        if is_rough && !self.schedule.counts_frames() {
+            config.shadows.mode = ShadowMode::Off;
+            config.occlusion.mode = OcclusionMode::Off;
+            config.reflections.mode = ReflectionMode::Off;
+        }
+        config
+    }
+
     /// What the scene's picture would show now; `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
         // Frames that are counted show both sides of a comparison.
@@ -202,7 +218,7 @@ impl Viewer {
         let stage = self.state.stage.as_ref()?;
         let bounds = stage.bounds.scene(&stage.scene, pose);
         let (viewpoint, focus) = self.state.viewpoint(bounds);
-        let config = &self.state.compare.drawn(&self.state.config).0;
+        let config = &self.drawn_config();
         let ground = stage.ground(config.scene.ground);
         let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
         let stage = self.state.stage.as_mut()?;
@@ -293,7 +309,7 @@ impl Viewer {
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let side_plan = self.plan_side(&picture, scales, now);
         let plan = chosen.map(|frame| Plan {
-            config: frame.settings(&self.state.compare.drawn(&self.state.config).0),
+            config: frame.settings(&self.drawn_config()),
             picture,
             frame,
             pose,

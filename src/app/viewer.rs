@@ -114,6 +114,8 @@ pub(super) struct Viewer {
     pub(super) dropped: Vec<PathBuf>,
     /// The scene's part of the window.
     pub(super) area: Area,
+    /// Whether the scene has been drawn once.
+    pub(super) has_drawn: bool,
     /// Number of scenes that have been shown.
     pub(super) scenes: u64,
     /// Number of environments that have been shown.
@@ -241,6 +243,7 @@ impl Viewer {
             events: 0,
             waiting: VecDeque::new(),
             awaits_panel: false,
+            has_drawn: false,
             status: StatusStream::open(),
             presentation: None,
             leaving: Leaving::default(),
@@ -930,6 +933,7 @@ impl Viewer {
             view: self.measured_view(),
             pose: pose.as_deref(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
+            has_drawn: self.has_drawn,
             browses: self.browser.is_some(),
         };
         self.state.find_sun();

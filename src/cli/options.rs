@@ -323,10 +323,15 @@ fn is_made(env: &Path) -> bool {
 }
 
 impl LookArgs {
+    /// The environment, where `--env` names a file.
+    pub(crate) fn env_file(&self) -> Option<&Path> {
+        self.env.as_deref().filter(|env| !is_made(env))
+    }
+
     /// Whether one of these options stands for `key`, whose value is a file.
     fn gives(&self, key: &str) -> bool {
         match key {
-            "environment.file" => self.env.as_ref().is_some_and(|env| !is_made(env)),
+            "environment.file" => self.env_file().is_some(),
             "deviation.file" => self.deviation.is_some(),
             _ => false,
         }

@@ -101,7 +101,13 @@ impl ViewArgs {
     pub fn check_files(&self) -> Result<()> {
         let all = self.all_files();
         let named = all.iter().filter(|file| !scene::is_stdin(file));
-        let others = [&self.look.env, &self.look.deviation, &self.compare];
+        let LookArgs { deviation, .. } = &self.look;
+        let others = [
+            self.look.env_file(),
+            deviation.as_deref(),
+            self.compare.as_deref(),
+        ];
+        let named = named.map(PathBuf::as_path);
         for file in named.chain(others.into_iter().flatten()) {
             std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
         }

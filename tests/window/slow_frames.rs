@@ -72,6 +72,27 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     );
 }
 
+/// With shaders that the driver has yet to compile, the first picture comes without rays, whose kernels take longest.
+#[test]
+fn the_first_picture_waits_for_no_rays() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --env sky --size 320x240 --shadows rays --set sun.angle=0 --set window.panel=false --set window.still_samples=1 \
+                --set window.render_scale=1";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let cache = display.path("cache");
+    let is_cold = [("MESA_SHADER_CACHE_DIR", cache.to_str().unwrap())];
+    let _canopy = display.canopy_with(&arguments, &is_cold);
+    // On the floor, in the card's shadow. What is told of the progress covers it for a while.
+    let shadow = |shot: &Screenshot| shot.pixels[90 * shot.width + 157];
+    let start = Instant::now();
+    while shadow(&display.screenshot())[0] < 120 {
+        assert!(start.elapsed() < PATIENCE, "no picture without a shadow");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    display.settled("the shadow", |now| shadow(now)[0] < 60);
+}
+
 /// Width and height in pixels of the frames of the scene that canopy has told of so far.
 fn frame_sizes(display: &Display) -> Vec<[u32; 2]> {
     let log = std::fs::read_to_string(display.path("stderr")).unwrap();

@@ -44,6 +44,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) browses: bool,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,
+    /// Whether the scene has been drawn once.
+    pub(in crate::app) has_drawn: bool,
 }
 
 /// What a picture pays for moving.

@@ -30,6 +30,11 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         card_in(ctx, "progress", room, |ui| progress(ui, loading));
     } else if let Some(compiling) = &facts.preparing {
         card_in(ctx, "preparing", room, |ui| preparing(ui, compiling));
+    } else if awaits_first(state, facts) {
+        card_in(ctx, "first picture", room, |ui| {
+            ui.label(RichText::new("Drawing the first picture").strong());
+            ui.label(RichText::new("The driver compiles its shaders.").weak());
+        });
     } else if facts.dropping {
         hint(ctx, room, "Drop to open");
     } else if state.stage.is_none() {
@@ -74,6 +79,11 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         deviation(ctx, room, range, state);
     }
     notice(ctx, room, state);
+}
+
+/// Whether the first picture is being drawn in software: nothing else can be shown meanwhile.
+fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
+    state.stage.is_some() && !facts.has_drawn && !facts.has_gpu
 }
 
 /// One line on what the picture is.

@@ -47,6 +47,7 @@ pub(super) enum Show {
     Loading,
     ErrorWhileLoading,
     Preparing,
+    FirstPicture,
     Dropping,
     Notice,
     NoScene,
@@ -57,13 +58,14 @@ pub(super) enum Show {
 }
 
 impl Show {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Panel,
         Self::Help,
         Self::Error,
         Self::Loading,
         Self::ErrorWhileLoading,
         Self::Preparing,
+        Self::FirstPicture,
         Self::Dropping,
         Self::Notice,
         Self::NoScene,
@@ -239,6 +241,7 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
         samples: Some([3, 16]),
         path_secs_left: Some(7260.0),
         rendering: true,
+        has_drawn: show != Show::FirstPicture,
         browses: false,
         pose: None,
         view: (show == Show::Selection).then_some(View {
