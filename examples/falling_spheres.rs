@@ -62,7 +62,7 @@ const FALL: &str = r"
 
 // How many closed limbs the ray's start is in: backs that it leaves by, less the fronts.
 fn count_limbs(ray: BvhCrossingRay, depth: ptr<function, i32>) {
-    var walk = bvh_walk_begin(ray.ray.origin.x, 4u);
+    var walk = bvh_walk_begin(4u);
     for (var leaf = bvh_crossing_next(&walk, ray); leaf != BVH_MISS; leaf = bvh_crossing_next(&walk, ray)) {
         *depth -= bvh_crossing(bvh_tree_triangle(leaf), ray);
     }

@@ -811,7 +811,7 @@ fn mine() {
     let ray = BvhRay(vec3f(9.0, 0.0, 0.0), 0.0, vec3f(-1.0, 0.0, 0.0), 100.0);
     found[4] = bvh_closest_hit(ray, 4u).triangle;
     let along = bvh_crossing_ray(ray);
-    walk = bvh_walk_begin(ray.origin.x, 4u);
+    walk = bvh_walk_begin(4u);
     while bvh_crossing_next(&walk, along) != BVH_MISS {
         found[5]++;
     }
@@ -827,7 +827,7 @@ const MINE_IN_PARTS: &str = "
             found[7] += u32(bvh_region_touches(region, bvh_tree_triangle(leaf)));
         }
     }
-    walk = bvh_walk_begin(ray.origin.x, 4u);
+    walk = bvh_walk_begin(4u);
     while bvh_crossing_advance(&walk, along) {
         while !bvh_walk_is_done(&walk) {
             found[8] += u32(bvh_crossing(bvh_tree_triangle(bvh_walk_leaf(&walk)), along) != 0);

@@ -48,8 +48,7 @@ fn room(materials: [usize; 6]) -> Vec<canopy::scene::Primitive> {
     ]
 }
 
-/// Software adapters compile a kernel again at each dispatch, and keep it, where it branches on uniforms alone:
-/// common/unseen.wgsl.
+/// Mesa before version 25 compiles a kernel again at each dispatch, and keeps it, where it branches on uniforms alone.
 #[cfg(target_os = "linux")]
 fn samples_take_no_memory(stage: &mut Stage<'_>) {
     let pages = || {

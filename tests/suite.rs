@@ -60,7 +60,6 @@ mod terminator;
 mod texture_view;
 mod textures;
 mod tree_view;
-mod uniform_branches;
 mod volume_files;
 mod volumes;
 mod walk;

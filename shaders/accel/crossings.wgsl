@@ -30,7 +30,7 @@ fn crossings(
         return;
     }
     let ray = bvh_crossing_ray(rays[i]);
-    var walk = bvh_walk_begin(ray.ray.origin.x, query.y);
+    var walk = bvh_walk_begin(query.y);
     var counts = Crossings(0u, 0u);
     while bvh_crossing_advance(&walk, ray) {
         while !bvh_walk_is_done(&walk) {

@@ -47,7 +47,7 @@ fn nearest_k(
     // Square of the distance from which on nothing is kept.
     var reach = points[i].w * points[i].w;
     var count = 0u;
-    var walk = bvh_walk_begin(point.x, query.y);
+    var walk = bvh_walk_begin(query.y);
     loop {
         for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
             let node = tree_node(number);

@@ -8,7 +8,6 @@
 #import "common/dispatch.wgsl"
 #import "common/morton.wgsl"
 #import "common/tree_read.wgsl"
-#import "common/unseen.wgsl"
 
 // The number of queries; rows of each; which of them is the second one that begins with a position.
 @group(0) @binding(0) var<uniform> query: vec4u;
@@ -27,7 +26,7 @@ fn query_codes(
     }
     let point = 0.5 * rows[query.y * i].xyz + 0.5 * rows[query.y * i + query.z].xyz;
     var key = 0u;
-    if unseen_zero(abs(point.x)) + tree.mesh_count > 0u {
+    if tree.mesh_count > 0u {
         let root = bvh_root();
         // Of a mesh that is a leaf there is no node: its codes order nothing.
         let number = select(tree_triangle(root & ~BVH_MESH).triangle, root, bvh_is_node(root));

@@ -2,11 +2,9 @@
 // that the importer binds.
 
 #import "common/signal.wgsl"
-#import "common/unseen.wgsl"
 
 // Without a filter the image is one that is not used. Software adapters may write past the end of an image.
-fn blocked_light_store(pixel: vec2u, slot: u32, packed: u32) {
-    let layer = unseen_zero(f32(pixel.x)) + slot;
+fn blocked_light_store(pixel: vec2u, layer: u32, packed: u32) {
     if layer < textureNumLayers(blocked_out) && all(pixel < textureDimensions(blocked_out)) {
         textureStore(blocked_out, pixel, layer, vec4u(packed, 0u, 0u, 0u));
     }

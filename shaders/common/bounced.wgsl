@@ -9,7 +9,6 @@
 #import "common/luminance.wgsl"
 #import "common/occlusion_hit.wgsl"
 #import "common/sampling.wgsl"
-#import "common/unseen.wgsl"
 
 // The share of light that the surface scatters.
 fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
@@ -36,8 +35,7 @@ fn bounced(pixel: vec2u, index: u32, hit: OcclusionHit) -> vec3f {
     var sum = 0.0;
     var chosen = 0u;
     var chosen_weight = 0.0;
-    let count = unseen_zero(position.x) + frame.light_count;
-    for (var i = 0u; i < count; i++) {
+    for (var i = 0u; i < frame.light_count; i++) {
         let sample = light_sample(lights[i], start.position);
         var weight = 0.0;
         if shadow_ray_needed(start, normal, sample) {

@@ -21,7 +21,6 @@
 #import "common/bvh_steps.wgsl"
 #import "common/ray.wgsl"
 #import "common/tree_read.wgsl"
-#import "common/unseen.wgsl"
 
 // A hit during traversal: its leaf, and the first triangle of its mesh. Names are looked up once, at the end.
 struct BvhLeafHit {
@@ -86,8 +85,7 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhAcross, hit: ptr<fu
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
     bvh_step_ray(ray);
-    // The tree's is a uniform, which the condition must not depend on alone (common/unseen.wgsl).
-    let leaf_cutoff = max(unseen_zero(abs(ray.direction.x)) + tree.leaf_cutoff, cutoff);
+    let leaf_cutoff = max(tree.leaf_cutoff, cutoff);
     let inverse = bvh_inverse(ray.direction);
     let across = bvh_across(ray.direction);
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);

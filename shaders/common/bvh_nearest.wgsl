@@ -3,7 +3,6 @@
 // Nodes are visited by the distance of their boxes, the nearest first, and left out where nothing in them can
 // be nearer than the best so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").
 #import "common/tree_read.wgsl"
-#import "common/unseen.wgsl"
 
 struct Nearest {
     position: vec3f,
@@ -120,7 +119,7 @@ fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
 //
 // As rays do (common/bvh.wgsl), down nodes to triangles and then through those, in turns.
 fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLeaf {
-    let leaf_cutoff = max(unseen_zero(abs(point.x)) + tree.leaf_cutoff, cutoff);
+    let leaf_cutoff = max(tree.leaf_cutoff, cutoff);
     var best = start;
     // First triangle of the mesh that is being visited.
     var first = 0u;

@@ -13,7 +13,7 @@
 
 // A region that holds nothing, as a box whose lower corner is above its upper one, touches nothing.
 fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
-    var walk = bvh_walk_begin(region.lower.x, cutoff);
+    var walk = bvh_walk_begin(cutoff);
     if !bvh_region_is_valid(region) {
         walk.next = BVH_MISS;
     }

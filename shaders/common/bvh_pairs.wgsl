@@ -48,7 +48,7 @@ fn pairs_search(leaf: u32, other: LeafTriangle) -> PairSearch {
 }
 
 fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> PairSearch {
-    *walk = bvh_walk_begin(other.v0.x, query.leaf_cutoff);
+    *walk = bvh_walk_begin(query.leaf_cutoff);
     // What no tree can hold lies at BOX_FAR.
     if other.v0.x >= BOX_FAR {
         (*walk).next = BVH_MISS;

@@ -96,7 +96,7 @@ fn bvh_sweep_enter(node: Node, sweep: Sweep, inverse: vec3f, most: f32) -> vec4f
 }
 
 fn bvh_sweep_begin(sweep: Sweep, cutoff: u32) -> BvhWalk {
-    var walk = bvh_walk_begin(sweep.a.x, cutoff);
+    var walk = bvh_walk_begin(cutoff);
     if !(sweep.radius >= 0.0) {
         walk.next = BVH_MISS;
     }

@@ -1,6 +1,6 @@
 // A walk through the tree (group 1, common/tree_read.wgsl) for queries that are no rays: down nodes to leaves, then
 // through those, in turns. The query tests each node's children and each leaf; the walk knows what comes next:
-//     var walk = bvh_walk_begin(point.x, leaf_cutoff);
+//     var walk = bvh_walk_begin(leaf_cutoff);
 //     loop {
 //         for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
 //             let node = tree_node(number);
@@ -14,7 +14,6 @@
 // Software adapters run all of a loop's text in every round, and every branch: so each test stands in the text once,
 // and short loops stand where branches would.
 #import "common/tree_read.wgsl"
-#import "common/unseen.wgsl"
 
 struct BvhWalk {
     leaf_cutoff: u32,
@@ -37,10 +36,9 @@ struct BvhWalk {
     stack: array<u32, STACK_SIZE>,
 }
 
-// `unseen` is any number of the query's (common/unseen.wgsl).
-fn bvh_walk_begin(unseen: f32, cutoff: u32) -> BvhWalk {
+fn bvh_walk_begin(cutoff: u32) -> BvhWalk {
     var walk: BvhWalk;
-    walk.leaf_cutoff = max(unseen_zero(abs(unseen)) + tree.leaf_cutoff, cutoff);
+    walk.leaf_cutoff = max(tree.leaf_cutoff, cutoff);
     walk.visits = tree.triangle_count + tree.mesh_count;
     walk.next = bvh_root();
     walk.top = vec4u(BVH_MISS);

@@ -32,7 +32,7 @@ fn bvh_half_solid_angle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
 // The winding number of a point. The moments of the nodes lie behind `first_node` pairs of rows.
 fn bvh_winding_number(point: vec3f, leaf_cutoff: u32, first_node: u32) -> f32 {
     var sum = 0.0;
-    var walk = bvh_walk_begin(point.x, leaf_cutoff);
+    var walk = bvh_walk_begin(leaf_cutoff);
     loop {
         for (var number = bvh_walk_node(&walk, 1.0); number != BVH_MISS; number = bvh_walk_node(&walk, 1.0)) {
             let node = tree_node(number);

@@ -3,11 +3,10 @@
 #import "common/chosen_light.wgsl"
 #import "common/frame.wgsl"
 #import "common/shadow_words.wgsl"
-#import "common/unseen.wgsl"
 
 // The light in a slot, of which `word` is what shadow_words hold at `chosen_light_word`.
 fn chosen_light(slot: u32, word: u32) -> ChosenLight {
-    if unseen_zero(f32(slot)) + frame.light_slots == frame.light_count {
+    if frame.light_slots == frame.light_count {
         return ChosenLight(slot, 1.0);
     }
     return chosen_light_unpack(word);

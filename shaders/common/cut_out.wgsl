@@ -7,7 +7,6 @@
 #import "common/alpha.wgsl"
 #import "common/material.wgsl"
 #import "common/sampling.wgsl"
-#import "common/unseen.wgsl"
 
 fn cut_out_texel(modes: u32, x: i32, y: i32) -> f32 {
     let size = vec2i(textureDimensions(base_color_texture));
@@ -29,7 +28,7 @@ fn cut_out_alpha(uv: vec4f, color: vec4f, u: vec2f) -> f32 {
     let corner = floor(select(at, at - 0.5, is_linear));
     let weight = select(vec2f(0.0), at - 0.5 - corner, is_linear);
     let c = vec2i(corner);
-    let modes = unseen_zero(uv.x * uv.x) + material.flags / MATERIAL_SAMPLER;
+    let modes = material.flags / MATERIAL_SAMPLER;
     let top = mix(cut_out_texel(modes, c.x, c.y), cut_out_texel(modes, c.x + 1, c.y), weight.x);
     let bottom = mix(cut_out_texel(modes, c.x, c.y + 1), cut_out_texel(modes, c.x + 1, c.y + 1), weight.x);
     return material.base_color.a * color.a * mix(top, bottom, weight.y);

@@ -28,7 +28,7 @@ fn fog_air_none() -> Air {
 
 // In front of a point that a pixel shows.
 fn fog_air(pixel: vec2u, position: vec3f) -> Air {
-    if !fog_is_there(f32(pixel.x)) {
+    if !fog_is_there() {
         return fog_air_none();
     }
     let at = frame_place(pixel);
@@ -39,7 +39,7 @@ fn fog_air(pixel: vec2u, position: vec3f) -> Air {
 
 // In front of the background.
 fn fog_air_beyond(pixel: vec2u) -> Air {
-    if !fog_is_there(f32(pixel.x)) {
+    if !fog_is_there() {
         return fog_air_none();
     }
     let at = frame_place(pixel);

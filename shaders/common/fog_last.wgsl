@@ -1,7 +1,6 @@
 // Where the last frame's froxels were.
 #import "common/fog.wgsl"
 
-// Conditions must not be made of this: it comes from uniforms first (common/unseen.wgsl).
 struct FogLast {
     // In the images of froxels, from 0 to 1.
     texel: vec2f,

@@ -3,14 +3,12 @@
 // The light of the sun and of the sky is what arrives in the scene: fog takes nothing from it on the way there, since
 // uniform fog without an end would take it all. Light of lamps, and what is seen through the fog, is weakened.
 #import "common/frame.wgsl"
-#import "common/unseen.wgsl"
 
 // False in kernels for scenes without fog.
 override HAS_FOG: bool = true;
 
-// `seen` is any number that is not negative and no uniform.
-fn fog_is_there(seen: f32) -> bool {
-    return HAS_FOG && unseen_zero(seen) + u32(frame.fog_density > 0.0) != 0u;
+fn fog_is_there() -> bool {
+    return HAS_FOG && frame.fog_density > 0.0;
 }
 
 // Share of the density at a height.

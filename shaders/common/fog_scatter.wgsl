@@ -33,7 +33,7 @@ fn fog_lattice_between(at: vec3f) -> f32 {
 
 // What noise multiplies the density with: 1 in the mean. Waves that are shorter than `width`, in metres, are left out.
 fn fog_noise(medium: FogMedium, position: vec3f, width: f32) -> f32 {
-    if unseen_zero(abs(position.x)) + u32(frame.fog_noise > 0.0) == 0u {
+    if frame.fog_noise <= 0.0 {
         return 1.0;
     }
     var at = (position + medium.origin) * medium.noise_scale;

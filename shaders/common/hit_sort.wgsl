@@ -11,7 +11,6 @@
 #import "common/dispatch.wgsl"
 #import "common/hit_range.wgsl"
 #import "common/sort_block.wgsl"
-#import "common/unseen.wgsl"
 
 const NO_BIN = 0xffffffffu;
 
@@ -49,9 +48,8 @@ fn hit_sort_count(block: u32, block_count: u32, thread: u32, is_sorted: bool) {
 // Makes a bin's counts exclusive sums. A workgroup a bin.
 fn hit_sort_scan(bin: u32, block_count: u32, thread: u32) {
     let row = bin * block_count;
-    let blocks = unseen_zero(f32(thread)) + block_count;
     var carry = 0u;
-    for (var first = 0u; first < blocks; first += SORT_BLOCK) {
+    for (var first = 0u; first < block_count; first += SORT_BLOCK) {
         let block = first + thread;
         var count = 0u;
         if block < block_count {

@@ -29,7 +29,7 @@ struct MaterialLayers {
     layer_from_uv: array<vec4f, 24>,
 }
 
-// The layers over a surface of this material. Uniforms come behind what was sampled (common/unseen.wgsl).
+// The layers over a surface of this material.
 fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Layers {
     let side = select(-1.0, 1.0, front);
     let n_dot_v = abs(dot(s.normal, to_eye));

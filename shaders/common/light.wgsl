@@ -46,7 +46,7 @@ fn light_sample(light: Light, position: vec3f) -> LightSample {
         let cone = saturate(dot(-to_light, light.direction) * light.spot_scale + light.spot_offset);
         falloff *= cone * cone;
     }
-    if fog_is_there(distance) {
+    if fog_is_there() {
         falloff *= fog_passes(fog_optical_depth(position, light.position));
     }
     return LightSample(to_light, distance, light.intensity * falloff);

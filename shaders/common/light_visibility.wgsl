@@ -1,7 +1,6 @@
 // The share of a light that a surface sees, by shadow rays.
 #import "common/light_area.wgsl"
 #import "common/shadow_ray.wgsl"
-#import "common/unseen.wgsl"
 
 struct VisibleShare {
     // From 0 to 1.
@@ -13,17 +12,16 @@ struct VisibleShare {
     blocker: u32,
 }
 
-// By as many rays as are `sent`; `dimension` is that of the sampling sequence. The light's middle is above the
+// By as many `rays`; `dimension` is that of the sampling sequence. The light's middle is above the
 // surface's horizon.
 fn light_visible_share(
     start: ShadowStart,
     light: Light,
     sample: LightSample,
     pixel: vec2u,
-    sent: u32,
+    rays: u32,
     dimension: u32,
 ) -> VisibleShare {
-    let rays = unseen_zero(sample.distance) + sent;
     var taken = 0.0;
     var to_blocker = 0.0;
     var blocker = BVH_MISS;

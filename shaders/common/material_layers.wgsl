@@ -30,11 +30,9 @@ fn sheen_table_at(row: u32, column: u32) -> f32 {
 }
 
 // Number of the layer's texture among those, from 1; 0 where it has none. Branches depend on it alone, as
-// textures are sampled in uniform control flow. So the row is no constant, but for those who know that the
-// top bit of `uv_sets` is 0: of a uniform without a known offset, Mesa writes nothing down
-// (common/unseen.wgsl).
+// textures are sampled in uniform control flow.
 fn layer_slot(layer: u32) -> u32 {
-    return layered.layer_slots[layer / 4u + (material.uv_sets >> 31u)][layer % 4u] & 255u;
+    return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
 }
 
 fn layer_uv_set(layer: u32) -> u32 {

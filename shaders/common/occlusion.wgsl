@@ -2,10 +2,9 @@
 // where no rays are traced.
 #import "common/frame.wgsl"
 #import "common/ambient_visibility.wgsl"
-#import "common/unseen.wgsl"
 
 fn ambient_visibility_at(pixel: vec2u, normal: vec3f) -> AmbientVisibility {
-    if unseen_zero(f32(pixel.x)) + frame.occlusion == 0u {
+    if frame.occlusion == 0u {
         return ambient_unoccluded(normal);
     }
     return ambient_visibility_unpack(occlusion_words[pixel.y * frame.size.x + pixel.x]);

@@ -16,7 +16,7 @@ const FOG_STEPS = 256u;
 fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     let most = 1.0 + frame.fog_noise;
     var depth = 0.0;
-    for (var step = 0u; step < FOG_STEPS + unseen_zero(distance); step++) {
+    for (var step = 0u; step < FOG_STEPS; step++) {
         depth -= log(path_random()) / most;
         let t = fog_distance_of(origin, direction, depth);
         if t >= distance {
@@ -33,7 +33,7 @@ fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
 fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     var share = 1.0;
     var depth = 0.0;
-    for (var step = 0u; step < FOG_STEPS + unseen_zero(distance); step++) {
+    for (var step = 0u; step < FOG_STEPS; step++) {
         depth -= log(path_random()) / max(frame.fog_noise, 1.0e-9);
         let t = fog_distance_of(origin, direction, depth);
         if t >= distance {
@@ -45,7 +45,6 @@ fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     return share;
 }
 
-fn fog_is_mottled(seen: f32) -> bool {
-    // No `&&` of uniforms, which would be a branch on them alone: common/unseen.wgsl.
-    return HAS_FOG && unseen_zero(seen) + u32(min(frame.fog_density, frame.fog_noise) > 0.0) != 0u;
+fn fog_is_mottled() -> bool {
+    return HAS_FOG && min(frame.fog_density, frame.fog_noise) > 0.0;
 }

@@ -12,7 +12,6 @@
 #import "common/path_state.wgsl"
 #import "common/path_volume.wgsl"
 #import "common/shadow_start.wgsl"
-#import "common/unseen.wgsl"
 
 // Surfaces after which paths end by chance.
 const SURE_BOUNCES = 3u;
@@ -23,8 +22,7 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
     var total = 0.0;
     var chosen = 0u;
     var chosen_weight = 0.0;
-    let lights_there = unseen_zero(f32(pixel.x)) + frame.light_count;
-    for (var i = 0u; i < lights_there; i++) {
+    for (var i = 0u; i < frame.light_count; i++) {
         let sample = light_sample(lights[i], p.s.position);
         let is_far = lights[i].kind == LIGHT_DIRECTIONAL;
         let sine = min(lights[i].radius / select(sample.distance, 1.0, is_far), 1.0);
@@ -76,7 +74,7 @@ fn path_ask_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce
         let density = path_density(p, sky.direction);
         asked.light = path_scatters(p, sky.direction) * environment_prefiltered(sky.direction, 0.0)
             / (sky.density + density);
-        if fog_is_there(f32(pixel.x)) && p.kind != PATH_MEDIUM && density > FOG_IMAGE {
+        if fog_is_there() && p.kind != PATH_MEDIUM && density > FOG_IMAGE {
             asked.light *= fog_passes(fog_optical_depth_beyond(start.origin, sky.direction));
             asked.in_fog = asked.distance;
         }
@@ -86,7 +84,7 @@ fn path_ask_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce
 
 fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> Asked {
     var asked: Asked;
-    let count = unseen_zero(f32(pixel.x)) + params.emitter_count;
+    let count = params.emitter_count;
     let sums = params.emitter_word + count;
     if count == 0u {
         return asked;
@@ -123,7 +121,7 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
         let density = chosen.chance * distance2 / (0.5 * twice_area * abs(facing));
         asked.light = path_scatters(p, direction) * path_emission(index, uv)
             / (density + path_density(p, direction));
-        if fog_is_there(f32(pixel.x)) {
+        if fog_is_there() {
             asked.light *= fog_passes(fog_optical_depth(start.origin, at));
             asked.in_fog = sqrt(distance2);
         }
@@ -140,21 +138,21 @@ struct MediumMet {
 
 const PATH_IN_FOG = 0xffffffffu;
 
-fn path_volume_count(pixel: vec2u) -> u32 {
+fn path_volume_count() -> u32 {
     if !HAS_VOLUMES {
         return 0u;
     }
-    return unseen_zero(f32(pixel.x)) + params.volume_count;
+    return params.volume_count;
 }
 
 // Looks for what scatters the path within `distance`, and adds what volumes send out until there.
 fn path_medium_met(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> MediumMet {
-    let volumes = path_volume_count(pixel);
+    let volumes = path_volume_count();
     var met = MediumMet(-1.0, PATH_IN_FOG);
     var reach = distance;
     path_random_begin(pixel, bounce, RAY_ON);
     // Media are independent of each other: the nearest collision of all is that of their sum.
-    if has_fog && fog_is_there(f32(pixel.x)) {
+    if has_fog && fog_is_there() {
         met.t = fog_flight(state.origin, state.direction, reach);
         reach = select(met.t, reach, met.t < 0.0);
     }
@@ -214,8 +212,8 @@ fn path_ask(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
     asked[0] = path_ask_light(p, start, pixel, bounce);
     asked[1] = path_ask_environment(p, start, pixel, bounce);
     asked[2] = path_ask_emitter(p, start, pixel, bounce);
-    let volumes = path_volume_count(pixel);
-    let is_mottled = fog_is_mottled(f32(pixel.x));
+    let volumes = path_volume_count();
+    let is_mottled = fog_is_mottled();
     for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
         let wanted = asked[ray - RAY_LIGHT];
         if !any(wanted.light > vec3f(0.0)) {

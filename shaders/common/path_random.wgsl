@@ -10,6 +10,5 @@ fn path_random() -> f32 {
 
 // Begins those of a ray of a surface: RAY_….
 fn path_random_begin(pixel: vec2u, bounce: u32, ray: u32) {
-    let index = unseen_zero(f32(pixel.x)) + params.index;
-    random_seed = path_hash(pixel.y + path_hash(pixel.x + path_hash(index * 512u + bounce * 8u + ray)));
+    random_seed = path_hash(pixel.y + path_hash(pixel.x + path_hash(params.index * 512u + bounce * 8u + ray)));
 }

@@ -41,8 +41,7 @@ fn path_asking_ray(which: u32, is_lifted: bool) -> Ray {
 fn path_trace_ray(ray: Ray, which: u32, pixel: vec2u, bounce: u32) -> BvhLeafHit {
     // Light of lamps passes glass as it does in the fast frame; all other light is found by paths.
     passes_clear = which <= RAY_LIGHT;
-    let index = unseen_zero(f32(pixel.x)) + params.index;
-    ray_seed = path_hash(pixel.x + path_hash(pixel.y + path_hash(index * 512u + bounce * 8u + which)));
+    ray_seed = path_hash(pixel.x + path_hash(pixel.y + path_hash(params.index * 512u + bounce * 8u + which)));
     return bvh_traverse(ray, frame.leaf_cutoff, which != RAY_ON);
 }
 

@@ -3,7 +3,6 @@
 #import "common/path_table.wgsl"
 #import "common/ray.wgsl"
 #import "common/sampling.wgsl"
-#import "common/unseen.wgsl"
 
 // Direct light that a path has asked for: a ray, and what it adds if nothing is in its way.
 struct Asked {
@@ -65,8 +64,7 @@ fn path_hash(x: u32) -> u32 {
 
 // Two numbers of the path's own, of a dimension of a surface. Conditions are made of them, and see no uniform.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
-    let index = unseen_zero(f32(pixel.x)) + params.index;
-    return sampling_point(pixel, index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
+    return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
 }
 
 // The ray through a point of a pixel.

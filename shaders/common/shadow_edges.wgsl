@@ -11,7 +11,6 @@
 #import "common/shadow_start.wgsl"
 #import "common/signal.wgsl"
 #import "common/signal_taps.wgsl"
-#import "common/unseen.wgsl"
 
 const NO_SLOT = 0xffffffffu;
 
@@ -28,7 +27,7 @@ fn shadow_edges(pixel: vec2u) -> ShadowEdges {
     let inside = min(pixel, textureDimensions(taps_texture) - 1u);
     let taps = signal_taps_unpack(textureLoad(taps_texture, inside, 0).xy);
     let at = clamp(signal_taps_nearest(taps), vec2i(0), vec2i(textureDimensions(edges_texture)) - 1);
-    let layers = unseen_zero(f32(pixel.x)) + textureNumLayers(edges_texture);
+    let layers = textureNumLayers(edges_texture);
     var found = ShadowEdges(NO_SLOT, 0u, 0u);
     for (var layer = 0u; layer < layers; layer++) {
         let word = textureLoad(edges_texture, at, layer, 0).r;

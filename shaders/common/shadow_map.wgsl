@@ -3,7 +3,6 @@
 #import "common/basis.wgsl"
 #import "common/light.wgsl"
 #import "common/sampling.wgsl"
-#import "common/unseen.wgsl"
 
 struct ShadowView {
     clip_from_world: mat4x4f,
@@ -100,7 +99,7 @@ fn shadow_map_soft(
     let search = min(widest / texel, most);
     var blockers = 0.0;
     var distance = 0.0;
-    for (var i = 0u; i < SHADOW_MAP_SEARCH + unseen_zero(sample.distance); i++) {
+    for (var i = 0u; i < SHADOW_MAP_SEARCH; i++) {
         let offset = search * shadow_map_tap(i, SHADOW_MAP_SEARCH, turn);
         let tap = at.uv * size + offset;
         let held = textureLoad(shadow_maps, vec2i(clamp(tap, vec2f(0.0), size - 1.0)), layer, 0);
@@ -115,7 +114,7 @@ fn shadow_map_soft(
     let width = light.radius * (receiver - blocker) * select(1.0, 1.0 / blocker, view.perspective != 0.0);
     let reach = clamp(width / texel, 0.5 * f32(frame.pcf_width), most);
     var sum = 0.0;
-    for (var i = 0u; i < SHADOW_MAP_TAPS + unseen_zero(sample.distance); i++) {
+    for (var i = 0u; i < SHADOW_MAP_TAPS; i++) {
         let offset = reach / size * shadow_map_tap(i, SHADOW_MAP_TAPS, turn);
         let depth = saturate(at.depth + dot(gradient, offset));
         sum += textureSampleCompareLevel(shadow_maps, shadow_sampler, at.uv + offset, layer, depth);
@@ -147,13 +146,13 @@ fn shadow_map_visibility(
     if !at.is_inside {
         return 1.0;
     }
-    if unseen_zero(sample.distance) + u32(light.radius > 0.0) != 0u {
+    if light.radius > 0.0 {
         let turn = 6.2831853 * sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_SHADOW_MAPS).x;
         let gradient = shadow_map_gradient(view, at, receiver, normal, texel);
         return shadow_map_soft(light, sample, layer, turn, at, gradient);
     }
     let step = 1.0 / vec2f(textureDimensions(shadow_maps));
-    let width = unseen_zero(sample.distance) + frame.pcf_width;
+    let width = frame.pcf_width;
     let reach = (f32(width) - 1.0) * 0.5;
     var sum = 0.0;
     for (var y = 0u; y < width; y++) {

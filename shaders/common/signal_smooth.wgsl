@@ -5,7 +5,6 @@
 // up to 64 / s² rays, and by 32 / n for more rays n. The importer binds `surfaces` and `params`, and defines
 // `signal_at(pixel: vec2u) -> vec4f`.
 #import "common/signal.wgsl"
-#import "common/unseen.wgsl"
 
 // Sums over the taps at the edges and at the corners of the 3 × 3.
 struct SignalRing {
@@ -56,7 +55,7 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
 
 // Most variance that the round may widen by, over s², for a pixel with so many rays.
 fn signal_spread(rays: f32) -> f32 {
-    let step = unseen_zero(rays) + params.step;
+    let step = params.step;
     return select(min(0.5, 32.0 / (rays * f32(step * step))), 0.0, step == 0u);
 }
 

@@ -6,20 +6,19 @@
 #import "common/light.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_words.wgsl"
-#import "common/unseen.wgsl"
 
 // False in kernels for frames that draw no shadow maps.
 override HAS_SHADOW_MAPS: bool = true;
 
 // Of the light in a slot, times its weight.
 fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
-    let shadow_mode = unseen_zero(sample.distance) + frame.shadow_mode;
+    let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
         return chosen.weight * shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
     }
     if HAS_SHADOW_MAPS && shadow_mode == SHADOWS_MAP {
         let seen = shadow_map_visibility(lights[chosen.light], sample, pixel, s.position, s.smooth_normal);
-        if unseen_zero(sample.distance) + frame.volume_shadows != 0u {
+        if frame.volume_shadows != 0u {
             return seen * (1.0 - shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot));
         }
         return seen;

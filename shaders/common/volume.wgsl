@@ -1,6 +1,5 @@
 // A volume on its lattice: where a ray is in it, and what takes light from the ray. The importer binds
-// `volume`, `density_texture`, `skip_texture` and `volume_sampler`; `volume` is a storage buffer, because
-// loops depend on it (common/unseen.wgsl).
+// `volume`, `density_texture`, `skip_texture` and `volume_sampler`.
 #import "common/volume_ray.wgsl"
 
 struct VolumeParams {

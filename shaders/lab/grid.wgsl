@@ -12,7 +12,6 @@
 // One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in the two others.
 // Triangles touch the cells that their boxes do.
 #import "common/dispatch.wgsl"
-#import "common/unseen.wgsl"
 
 struct LabGrid {
     lower: vec3f,
@@ -144,7 +143,7 @@ fn grid_inner(
 // Counts or puts the triangle of a link of the upper level among the cells within its cell.
 fn grid_place_within(link: u32, fills: bool) {
     // The last cell that begins at the link or before it: cells without triangles begin where the next one does.
-    var low = unseen_zero(f32(link));
+    var low = 0u;
     var high = low + grid.cells;
     while high - low > 1u {
         let middle = (low + high) / 2u;

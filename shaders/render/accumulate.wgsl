@@ -10,7 +10,6 @@
 #import "common/display.wgsl"
 #import "common/dither.wgsl"
 #import "common/exposure.wgsl"
-#import "common/unseen.wgsl"
 
 struct AccumulateParams {
     // Same as TonemapParams.curve.
@@ -43,14 +42,13 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let hdr = textureLoad(hdr_texture, pixel, 0);
-    let zero = unseen_zero(f32(pixel.x));
     let display = textureLoad(display_texture, pixel, 0);
     let covered = display_coverage(hdr.a, params.transparent);
-    let toned = display_covered(hdr.rgb * exposure.scale, covered * display.a, zero + params.curve);
+    let toned = display_covered(hdr.rgb * exposure.scale, covered * display.a, params.curve);
     let light = vec4f(saturate(toned + display.rgb), covered);
     let lit = hdr + vec4f(display.rgb * params.unlit_radiance, 0.0);
     let at = pixel.y * params.width + pixel.x;
-    if zero + params.index == 0u {
+    if params.index == 0u {
         shown[at] = light;
         radiance[at] = lit;
     } else {

@@ -16,7 +16,6 @@
 #import "common/reflected_at.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
-#import "common/unseen.wgsl"
 #import "common/volume_ahead.wgsl"
 
 @group(1) @binding(3) var front_ids: texture_storage_2d<r32uint, read>;
@@ -37,7 +36,7 @@ fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
 
 // The visibility of light `i` from a fragment.
 fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
-    let shadow_mode = unseen_zero(sample.distance) + frame.shadow_mode;
+    let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
         if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
@@ -62,11 +61,10 @@ fn blended_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) ->
 }
 
 fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> BlendedLights {
-    let zero = unseen_zero(s.roughness);
-    let chooses = zero + frame.light_slots < frame.light_count;
+    let chooses = frame.light_slots < frame.light_count;
     var total = 0.0;
     if chooses {
-        for (var i = 0u; i < zero + frame.light_count; i++) {
+        for (var i = 0u; i < frame.light_count; i++) {
             total += blended_weight(s, e, to_eye, light_sample(lights[i], s.position));
         }
     }
@@ -98,15 +96,14 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     var radiance = s.emissive;
-    let zero = unseen_zero(in.clip.x);
-    if (zero | u32(s.unlit)) == 0u {
+    if !s.unlit {
         let start = shadow_ray_start(in.triangle + 1u, s.position);
         let pixel = vec2u(in.clip.xy);
         let reflected = fragment_reflected(pixel, in.triangle, s);
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected);
         let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
         var all = blended_lights(pixel, s, eye, to_eye);
-        for (var i = 0u; i < zero + frame.light_count; i++) {
+        for (var i = 0u; i < frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             let weight = blended_take(&all, s, eye, to_eye, sample);
             if weight > 0.0 && light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
@@ -160,8 +157,7 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     var radiance = layers_ambient(s, l, lobes, to_eye, ambient_unoccluded(s.normal), reflected);
     let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
     var all = blended_lights(pixel, s, eye, to_eye);
-    let light_count = unseen_zero(in.clip.x) + frame.light_count;
-    for (var i = 0u; i < light_count; i++) {
+    for (var i = 0u; i < frame.light_count; i++) {
         let sample = light_sample(lights[i], s.position);
         let weight = blended_take(&all, s, eye, to_eye, sample);
         if weight == 0.0 || !light_reaches(sample) {

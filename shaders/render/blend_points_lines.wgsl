@@ -9,7 +9,6 @@
 #import "common/light.wgsl"
 #import "common/points_lines.wgsl"
 #import "common/shadow_map.wgsl"
-#import "common/unseen.wgsl"
 #import "common/volume_ahead.wgsl"
 
 @group(1) @binding(5) var<uniform> fog: FogParams;
@@ -23,16 +22,15 @@ fn blend_points_lines(in: Fragment) -> Blended {
     let base_color = material_base_color(in.uv, in.color);
     let s = segment_surface(in, base_color);
     let to_eye = frame_to_eye(s.position);
-    let zero = unseen_zero(in.clip.x);
     var radiance = s.emissive;
-    if (zero | u32(s.unlit)) == 0u {
+    if !s.unlit {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         let eye = brdf_eye(s, to_eye, 0.0);
-        for (var i = 0u; i < zero + frame.light_count; i++) {
+        for (var i = 0u; i < frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 var visible = 1.0;
-                if zero + frame.shadow_mode == SHADOWS_MAP {
+                if frame.shadow_mode == SHADOWS_MAP {
                     visible = shadow_map_visibility(lights[i], sample, vec2u(in.clip.xy), s.position, s.normal);
                 }
                 radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance * visible;

@@ -9,7 +9,6 @@
 // `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
 #import "common/chosen_lights.wgsl"
 #import "common/gbuffer_seen.wgsl"
-#import "common/unseen.wgsl"
 #import "common/fog_air.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
@@ -89,7 +88,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
 
 // Radiance and distance; zeros where nothing was traced.
 fn reflected(pixel: vec2u) -> vec4f {
-    if unseen_zero(f32(pixel.x)) + u32(frame.reflect_below > 0.0) == 0u {
+    if frame.reflect_below <= 0.0 {
         return vec4f(0.0);
     }
     return reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);
@@ -123,7 +122,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let channel = unseen_zero(f32(pixel.x)) + params.channel;
+    let channel = params.channel;
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     // The ground is there for what falls on it: to other channels it is the background.
     let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
@@ -198,7 +197,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         if covered {
             air = fog_air(pixel, position.xyz);
         }
-        if unseen_zero(f32(pixel.x)) + params.volumes != 0u {
+        if params.volumes != 0u {
             // Fog in front of a volume is in its radiance; the rest lies behind.
             let seen = textureLoad(volume_texture, pixel, 0);
             air = Air(seen.rgb + seen.a * air.scattered, seen.a * air.transmittance);

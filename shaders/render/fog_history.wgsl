@@ -33,12 +33,11 @@ struct Sources {
 
 // Of cones of light, which have edges, the mean over four points.
 fn sources(froxel: vec3u) -> Sources {
-    let count = unseen_zero(f32(froxel.x)) + frame.light_count;
     let middle = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
     let place = fog_place_of(fog, froxel, vec2f(0.5));
     let offset = fog_place_of(fog, froxel, vec2f(0.75)) - place;
     var sum = Sources(vec3f(0.0), vec3f(0.0), fog_sky(middle.direction));
-    for (var light = 0u; light < count; light++) {
+    for (var light = 0u; light < frame.light_count; light++) {
         let is_cone = lights[light].kind == LIGHT_SPOT;
         let points = select(1u, 4u, is_cone);
         var source = vec3f(0.0);
@@ -80,7 +79,7 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
     var found = 0.0;
     // On the edges there are no neighbours on one side: those on the other side alone would tilt the mean.
     let reach = select(vec3i(1), vec3i(0), vec3i(froxel) == vec3i(0) | vec3i(froxel) == most);
-    for (var i = 0; i < 27 + i32(unseen_zero(f32(thread.x))); i++) {
+    for (var i = 0; i < 27; i++) {
         let offset = reach * (vec3i(i % 3, i / 3 % 3, i / 9) - 1);
         let at = vec3i(froxel) + offset;
         let before_at = clamp(last_at + offset, vec3i(0), most);

@@ -20,7 +20,7 @@ fn fog_integrate(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let ray = fog_middle_ray(fog, vec3u(column, 0u));
-    let slices = unseen_zero(f32(column.x)) + fog.size.z;
+    let slices = fog.size.z;
     var light = vec3f(0.0);
     var weighted = vec3f(0.0);
     var weights = 0.0;

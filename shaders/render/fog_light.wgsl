@@ -61,10 +61,9 @@ fn scattered_direction(direction: vec3f, u: vec2f) -> vec3f {
 
 // What reaches `position`; `point` is the froxel's middle, and `pixel` its place in the sampling sequence.
 fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
-    let zero = unseen_zero(f32(pixel.x));
-    let mode = zero + frame.shadow_mode;
-    let count = zero + frame.light_count;
-    let chooses = zero + frame.light_slots < frame.light_count;
+    let mode = frame.shadow_mode;
+    let count = frame.light_count;
+    let chooses = frame.light_slots < frame.light_count;
     var lamps_total = vec3f(0.0);
     var far_total = 0.0;
     for (var i = 0u; i < count; i++) {
@@ -85,7 +84,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
         var share = 1.0;
         let is_sky = i == count;
         if is_sky {
-            if zero + fog.sky_rays == 0u {
+            if fog.sky_rays == 0u {
                 break;
             }
             let u = sampling_point(pixel, frame.sample_index, SAMPLE_FOG_SKY);
@@ -100,7 +99,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
                 let weight = fog_luminance(source);
                 source *= f32(light_choice_take(&choice, weight)) * choice.step / max(weight, 1.0e-38);
             }
-            if zero + u32(any(source > vec3f(0.0))) == 0u {
+            if !any(source > vec3f(0.0)) {
                 continue;
             }
             let sample = light_sample(light, position);
@@ -160,7 +159,7 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
     }
     let frames = recent[0].a;
     var fresh: array<vec4f, 2>;
-    if unseen_zero(f32(thread.x)) + is_hidden == 0u {
+    if is_hidden == 0u {
         let found = visible(point, ray.origin + depth * ray.direction, pixel);
         fresh[0] = vec4f(found.lamps, 1.0);
         fresh[1] = vec4f(found.far, 0.0, 0.0);

@@ -9,7 +9,6 @@
 #import "common/gbuffer_seen.wgsl"
 #import "common/light.wgsl"
 #import "common/ray.wgsl"
-#import "common/unseen.wgsl"
 
 struct LabRayParams {
     // From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
@@ -76,8 +75,7 @@ fn shadow(pixel: vec2u) -> Ray {
     let normal = select(-area, area, facing >= 0.0) / size;
     var to_light = normalize(vec3f(LAB_ABOVE_X, LAB_ABOVE_Y, LAB_ABOVE_Z));
     var distance = params.far;
-    let count = unseen_zero(size) + frame.light_count;
-    for (var i = 0u; i < count; i++) {
+    for (var i = 0u; i < frame.light_count; i++) {
         let sample = light_sample(lights[i], position.xyz);
         if light_reaches(sample) {
             to_light = sample.to_light;

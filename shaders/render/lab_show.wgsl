@@ -11,7 +11,6 @@
 #import "common/dispatch.wgsl"
 #import "common/octahedral.wgsl"
 #import "common/ray.wgsl"
-#import "common/unseen.wgsl"
 #import "lab/hit.wgsl"
 
 struct LabShowParams {
@@ -79,7 +78,7 @@ fn lab_show(
         hit = hits[i];
         own = vec2u(visits[i].nodes, visits[i].triangles);
         mark = SENT | select(0u, HIT, hit.leaf != BVH_MISS);
-        if unseen_zero(ray.t_max) + params.is_checked == 1u && differs(hit, own_hits[i]) {
+        if params.is_checked == 1u && differs(hit, own_hits[i]) {
             mark |= DIFFERS;
         }
     }
@@ -111,7 +110,7 @@ fn lab_show(
     var value = vec3f(0.0);
     var is_shown = (mark & SENT) != 0u;
     let steps = f32(all_visited.x + all_visited.y) / 32.0;
-    switch unseen_zero(ray.t_max) + params.show {
+    switch params.show {
         case LAB_SHOW_NODES, LAB_SHOW_TRIANGLES, LAB_SHOW_BOTH: {
             value = vec3f(vec2f(own), f32(slowest));
         }

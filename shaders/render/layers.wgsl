@@ -9,7 +9,6 @@
 #import "common/material_sample.wgsl"
 #import "common/occlusion.wgsl"
 #import "common/reflected_at.wgsl"
-#import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var ids_texture: texture_storage_2d<r32uint, read>;
@@ -34,8 +33,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let ambient = ambient_visibility_at(pixel, s.normal);
     var radiance = layers_ambient(s, l, lobes, to_eye, ambient, reflected_at(pixel, s));
     let growth = glint_growth(in.triangle + 1u, s.position);
-    let slots = unseen_zero(in.clip.x) + frame.light_slots;
-    for (var slot = 0u; slot < slots; slot++) {
+    for (var slot = 0u; slot < frame.light_slots; slot++) {
         let chosen = visibility_light(slot, pixel);
         let sample = light_sample(lights[chosen.light], s.position);
         if !light_reaches(sample) {

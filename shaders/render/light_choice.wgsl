@@ -11,7 +11,6 @@
 #import "common/light_choice.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_start.wgsl"
-#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 #texels 1 1 position_texture: rgba32float
@@ -49,8 +48,7 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     }
     let to_eye = frame_to_eye(s.position);
     let eye = brdf_eye(s, to_eye, 0.0);
-    let zero = unseen_zero(f32(pixel.x));
-    let lights_to_look_at = select(zero + frame.light_count, 0u, position.w == 0.0);
+    let lights_to_look_at = select(frame.light_count, 0u, position.w == 0.0);
     var total = 0.0;
     for (var i = 0u; i < lights_to_look_at; i++) {
         total += weight_of(s, eye, start, to_eye, lights[i]);
@@ -69,7 +67,7 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
             shadow_words[chosen_light_word(slot, pixel)] = word;
         }
     }
-    for (; slot < zero + frame.light_slots; slot++) {
+    for (; slot < frame.light_slots; slot++) {
         shadow_words[chosen_light_word(slot, pixel)] = 0u;
     }
 }

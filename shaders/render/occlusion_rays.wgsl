@@ -19,7 +19,6 @@
 #import "common/sampling.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/signal.wgsl"
-#import "common/unseen.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 #texels 3 1 position_texture: rgba32float
@@ -56,12 +55,10 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     var hits = 0.0;
     var occluded = vec3f(0.0);
     var first_hit = OCCLUSION_UNHIT;
-    let zero = unseen_zero(f32(pixel.x));
-    let rays = zero + params.rays;
-    for (var ray = 0u; ray < rays; ray++) {
+    for (var ray = 0u; ray < params.rays; ray++) {
         let k = params.index * params.rays + ray;
         let along = hemisphere_direction(start, normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
-        let is_told = ray == zero + params.told;
+        let is_told = ray == params.told;
         let hit = shadow_ray_hit(start, along, params.reach, !is_told);
         hits += hit.taken;
         occluded += hit.taken * along;

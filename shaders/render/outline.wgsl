@@ -10,7 +10,6 @@
 // Masked and clear surfaces are left out by their alpha.
 #import "common/alpha.wgsl"
 #import "common/cover.wgsl"
-#import "common/unseen.wgsl"
 
 struct OutlineParams {
     clip_from_offset: mat4x4f,
@@ -91,7 +90,7 @@ fn outline_edges(in: Corner) -> @location(0) vec4f {
     let size = vec2i(textureDimensions(source_texture));
     let at = vec2i(in.clip.xy);
     let here = textureLoad(source_texture, at, 0).xy;
-    let width = f32(unseen_zero(in.clip.x)) + params.width;
+    let width = params.width;
     // A dark rim, so that the line is seen on any picture.
     let rim = width + 1.0;
     let reach = i32(ceil(rim));

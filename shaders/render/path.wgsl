@@ -26,7 +26,6 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let bounces = unseen_zero(f32(pixel.x)) + params.bounces;
     path_begin(pixel);
     var bounce = 0u;
     loop {
@@ -70,7 +69,7 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
         if !any(state.throughput > vec3f(0.0)) {
             break;
         }
-        if !path_meet(found, pixel, bounce, bounces) {
+        if !path_meet(found, pixel, bounce, params.bounces) {
             break;
         }
         bounce++;

@@ -11,7 +11,6 @@
 #import "common/frame.wgsl"
 #import "common/half_float.wgsl"
 #import "common/path_table.wgsl"
-#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: PathParams;

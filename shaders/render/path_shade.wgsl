@@ -30,7 +30,7 @@ fn path_shade(
     }
     let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
     let pixel = path_pixel(number);
-    let bounce = unseen_zero(f32(thread)) + stage.bounce;
+    let bounce = stage.bounce;
     let found = paths[path_row(ROW_HIT, number)];
     let direction = bitcast<vec4f>(paths[path_row(ROW_DIRECTION, number)]);
     let throughput = bitcast<vec4f>(paths[path_row(ROW_THROUGHPUT, number)]);
@@ -46,8 +46,7 @@ fn path_shade(
     state.origin = origin.xyz;
     let t = origin.w;
     let hit = PathHit(found.x, found.y, bitcast<vec2f>(found.zw), t);
-    let bounces = unseen_zero(f32(pixel.x)) + params.bounces;
-    let goes_on = path_meet(hit, pixel, bounce, bounces);
+    let goes_on = path_meet(hit, pixel, bounce, params.bounces);
     var bits = 0u;
     if goes_on {
         for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {

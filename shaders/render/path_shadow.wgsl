@@ -28,8 +28,8 @@ fn path_shadow(
     }
     let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
     let pixel = path_pixel(number);
-    let bounce = unseen_zero(f32(thread)) + stage.bounce;
-    let which = unseen_zero(f32(thread)) + stage.ray;
+    let bounce = stage.bounce;
+    let which = stage.ray;
     let found = paths[path_row(ROW_RADIANCE, number)];
     let bits = found.w;
     if (bits & (1u << which)) == 0u {

@@ -28,7 +28,7 @@ fn path_trace(
     }
     let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
     let pixel = path_pixel(number);
-    let bounce = unseen_zero(f32(thread)) + stage.bounce;
+    let bounce = stage.bounce;
     let direction = bitcast<vec4f>(paths[path_row(ROW_DIRECTION, number)]);
     if direction.w == PATH_ENDED {
         paths[path_row(ROW_HIT, number)].x = PATH_NO_RAY;

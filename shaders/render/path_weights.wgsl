@@ -10,7 +10,6 @@
 #import "common/dispatch.wgsl"
 #import "common/path_table.wgsl"
 #import "common/scene.wgsl"
-#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> params: PathParams;
 @group(1) @binding(1) var<storage, read_write> table: array<u32>;
@@ -80,10 +79,8 @@ var<workgroup> sums: array<f32, 256>;
 
 @compute @workgroup_size(256)
 fn path_scan(@builtin(local_invocation_index) thread: u32) {
-    // Limits of loops (common/unseen.wgsl).
-    let zero = unseen_zero(f32(thread));
-    let word = zero + params.scan_word;
-    let count = zero + params.scan_count;
+    let word = params.scan_word;
+    let count = params.scan_count;
     let run = (count + 255u) / 256u;
     let first = word + min(run * thread, count);
     let end = word + min(run * (thread + 1u), count);

@@ -12,7 +12,6 @@
 #import "common/gbuffer_ids.wgsl"
 #import "common/gbuffer_position.wgsl"
 #import "common/segment.wgsl"
-#import "common/unseen.wgsl"
 
 struct PickParams {
     // The ray, as a Ray.
@@ -122,7 +121,7 @@ struct Segment {
 // The point or line that is the nearest to the pixel, of those that are not behind `depth`.
 fn find_segment(depth: f32) -> Segment {
     let size = vec2i(textureDimensions(ids_texture));
-    let reach = i32(unseen_zero(abs(depth)) + params.reach);
+    let reach = i32(params.reach);
     var nearest = 1.0e9;
     var found: Segment;
     for (var y = -reach; y <= reach; y++) {

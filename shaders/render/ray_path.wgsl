@@ -1,7 +1,7 @@
 // ray_path: every step of the rays of one pixel through the trees.
 //
 // in   the trees (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the
-//      query, which is no uniform, because conditions depend on it (common/unseen.wgsl)
+//      query
 // out  path: how many steps, nodes and triangles there were, and the first steps
 // One thread. It traces the camera's ray, whose hits the any-hit test of shadow rays accepts, or the shadow rays that
 // the last frame has sent for the pixel to all lights: where lights are not chosen, they visit what the channel `cost`

@@ -10,7 +10,6 @@
 #import "common/hemisphere.wgsl"
 #import "common/hit_ambient.wgsl"
 #import "common/sampling.wgsl"
-#import "common/unseen.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(1) var position_texture: texture_2d<f32>;
@@ -33,8 +32,7 @@ fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
     var start = shadow_ray_start(seen, position.xyz);
     start.origin += hemisphere_inwards(gbuffer_triangle(seen), start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-    let zero = unseen_zero(f32(pixel.x));
-    let told = zero + params.told;
+    let told = params.told;
     var taken = 0.0;
     var radiance = vec3f(0.0);
     var first_hit = OCCLUSION_UNHIT;

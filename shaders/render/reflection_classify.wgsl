@@ -17,7 +17,6 @@
 #import "common/reflection_params.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/sending_tiles.wgsl"
-#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> params: ReflectionParams;
 @group(1) @binding(1) var position_texture: texture_2d<f32>;
@@ -52,8 +51,8 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
     let tile = thread / 8u;
     let row = thread % 8u;
     let first = vec2u(64u * workgroup.x + 8u * tile, 8u * workgroup.y + row);
-    let is_first = unseen_zero(f32(first.x)) + params.bounce == 0u;
-    let listing = unseen_zero(f32(first.x)) + params.listing;
+    let is_first = params.bounce == 0u;
+    let listing = params.listing;
     var mask = 0u;
     var seen = 0u;
     for (var column = 0u; column < 8u; column++) {
@@ -125,7 +124,7 @@ fn reflection_arguments() {
     let block = SORT_BLOCK * SORT_ROUNDS;
     let blocks = (rays + block - 1u) / block;
     store_groups(0u, blocks);
-    if unseen_zero(f32(rays)) + params.bounce == 0u {
+    if params.bounce == 0u {
         let tiles = atomicLoad(&arguments[REFLECTION_TILES]);
         sending.groups = dispatch_folded(tiles);
         sending.count = tiles;

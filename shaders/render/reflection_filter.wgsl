@@ -28,7 +28,6 @@
 #import "common/sent_ray.wgsl"
 #import "common/signal_find.wgsl"
 #import "common/signal_smooth.wgsl"
-#import "common/unseen.wgsl"
 
 struct ReflectionFilterParams {
     // Most earlier frames that the mean counts; 0 where it begins.
@@ -257,8 +256,7 @@ fn reflection_accumulate(
     let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
     let taps = signal_taps_unpack(textureLoad(taps_texture, pixel, 0).xy);
     var last = last_mean(taps.corner, taps.weights);
-    let zero = unseen_zero(s.roughness);
-    let moves = zero + params.moves != 0u;
+    let moves = params.moves != 0u;
     if moves && !surface.moved && m.roughness < REFLECTION_NARROW {
         let mirrored = mirrored_mean(pixel, s, surface, found.distance);
         if mirrored.a > 0.5 {
@@ -274,12 +272,12 @@ fn reflection_accumulate(
         );
         last = vec4f(expanded(color, params.compression), last.a);
     }
-    let remembered = zero + params.remembered;
+    let remembered = params.remembered;
     let known = last.a > 0.5 && surface.frames > 0u && remembered > 0u;
     let frames = min(max(surface.frames, 1u) - 1u, remembered) + 1u;
     let gain = select(1.0, 1.0 / f32(frames), known);
     var now = fresh.rgb;
-    if zero + params.reuses != 0u && !s.layered {
+    if params.reuses != 0u && !s.layered {
         now = resolved(pixel, s, surface, fresh.rgb, found.distance, select(1u, frames, known));
     }
     let mean = mix(last.rgb, now, gain);
@@ -309,7 +307,7 @@ fn smoothed(pixel: vec2u) -> vec2u {
     let found = reflected_unpack(words);
     let m = mirroring_at(pixel);
     let s = m.surface;
-    if m.is_mirror || unseen_zero(s.roughness) + params.step == 0u {
+    if m.is_mirror || params.step == 0u {
         return words;
     }
     own_normal = s.normal;

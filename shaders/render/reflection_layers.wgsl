@@ -10,7 +10,6 @@
 #import "common/hit_ambient.wgsl"
 #import "common/hit_layers.wgsl"
 #import "common/reflected.wgsl"
-#import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
@@ -34,14 +33,13 @@ fn reflection_layers(
     let traced = Reflected(vec3f(0.0), follows);
     let lobes = lobes_packed(layer_lobes(s, l), s);
     var ambient = ambient_unoccluded(s.normal);
-    if unseen_zero(f32(pixel.x)) + frame.occlusion != 0u {
+    if frame.occlusion != 0u {
         ambient = hit_ambient_unpack(textureLoad(hits_texture, pixel, HITS_AMBIENT, 0), s.normal);
     }
     var radiance = layers_ambient(s, l, lobes, hit.to_eye, ambient, traced);
     let behind = environment_prefiltered(-hit.to_eye, s.roughness);
     radiance += (1.0 - follows) * layers_transmittance(s, l, hit.to_eye) * behind;
-    let slots = unseen_zero(f32(pixel.x)) + frame.light_slots;
-    for (var slot = 0u; slot < slots; slot++) {
+    for (var slot = 0u; slot < frame.light_slots; slot++) {
         let chosen = visibility_light(slot, pixel);
         let sample = light_sample(lights[chosen.light], s.position);
         if !light_reaches(sample) {

@@ -13,7 +13,6 @@
 #import "common/reflected.wgsl"
 #import "common/reflection_ray.wgsl"
 #import "common/shadow_start.wgsl"
-#import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var<uniform> ranges: array<HitRange, REFLECTION_BINS + 1u>;
@@ -60,14 +59,13 @@ fn reflection_light(
         let seen = textureLoad(ids_texture, pixel, 0).r;
         s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
         var ambient = ambient_unoccluded(s.normal);
-        if unseen_zero(f32(pixel.x)) + frame.occlusion != 0u {
+        if frame.occlusion != 0u {
             ambient = hit_ambient_unpack(textureLoad(hits_texture, pixel, HITS_AMBIENT, 0), s.normal);
         }
         let traced = Reflected(vec3f(0.0), reflection_share(s));
         radiance += brdf_ambient(s, to_eye, ambient, traced);
         let eye = brdf_eye(s, to_eye, 0.0);
-        let slots = unseen_zero(f32(pixel.x)) + frame.light_slots;
-        for (var slot = 0u; slot < slots; slot++) {
+        for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
             let sample = light_sample(lights[chosen.light], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {

@@ -33,7 +33,6 @@
 #import "common/sampling.wgsl"
 #import "common/sent_ray.wgsl"
 #import "common/shadow_start.wgsl"
-#import "common/unseen.wgsl"
 
 @group(3) @binding(0) var<uniform> params: ReflectionParams;
 // A uniform, because eight storage buffers are bound already.
@@ -250,8 +249,7 @@ fn reflection_rays(
     if !sends_ray(pixel, seen, s) {
         return;
     }
-    let bounce = unseen_zero(f32(pixel.x)) + params.bounce;
-    let is_first = bounce == 0u;
+    let is_first = params.bounce == 0u;
     var arriving = ReflectionRay(-frame_to_eye(s.position), vec3f(1.0), frame_pixel_width(s.position));
     if !is_first {
         arriving = reflection_ray_unpack(textureLoad(arriving_texture, pixel, HITS_RAY, 0));
@@ -260,7 +258,7 @@ fn reflection_rays(
     let l = lobes_at(pixel, s);
     let w = lobe_weights(l, s, to_eye);
     // What a point is chosen by decides which lobe sends the ray.
-    let dimension = unseen_zero(f32(pixel.x)) + params.dimension;
+    let dimension = params.dimension;
     let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + dimension);
     let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + dimension);
     let start = shadow_ray_start(seen, s.position);
@@ -287,7 +285,7 @@ fn reflection_rays(
     let counts = max(carried.r, max(carried.g, carried.b)) > REFLECTION_LEAST;
     if counts {
         least_alpha = choice.y;
-        let is_last = unseen_zero(f32(pixel.x)) + params.is_last != 0u;
+        let is_last = params.is_last != 0u;
         found = nearest_seen(Ray(origin, 0.0, direction, 1.0e30), is_last, ray_sent.inside);
     }
     if ray_sent.inside {
@@ -296,7 +294,7 @@ fn reflection_rays(
     let hit = found.hit;
     let word = pixel.y * frame.size.x + pixel.x;
     var scattered = vec3f(0.0);
-    if fog_is_there(f32(pixel.x)) && !ray_sent.inside && counts {
+    if fog_is_there() && !ray_sent.inside && counts {
         let air = fog_air_along(origin, direction, select(hit.t, 1.0e30, hit.leaf == BVH_MISS));
         scattered = carried * air.scattered;
         carried *= air.transmittance;

@@ -21,7 +21,6 @@
 #import "common/shadow_edges.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
-#import "common/unseen.wgsl"
 
 struct RayArguments {
     // Workgroups of the indirect dispatch.
@@ -58,9 +57,8 @@ var<workgroup> row_sent: array<u32, 64>;
 fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
     let tile = thread / 8u;
     let row = thread % 8u;
-    let zero = unseen_zero(f32(thread));
-    let slots = zero + batch.slot_count;
-    let first_slot = zero + batch.first_slot;
+    let slots = batch.slot_count;
+    let first_slot = batch.first_slot;
     let first = vec2u(64u * workgroup.x + 8u * tile, batch.first_row + 8u * workgroup.y + row);
     for (var i = 0u; i < slots; i++) {
         row_masks[64u * i + thread] = 0u;

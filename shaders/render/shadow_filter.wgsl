@@ -30,7 +30,6 @@
 #import "common/shadow_words.wgsl"
 #import "common/signal_smooth.wgsl"
 #import "common/signal_taps.wgsl"
-#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
@@ -265,7 +264,7 @@ fn shadow_accumulate(
         let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
         textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
         // Software adapters may write past the end of an image.
-        let edge_layer = unseen_zero(f32(pixel.x)) + params.layer / 2u;
+        let edge_layer = params.layer / 2u;
         if edge_layer < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
             let sharpens = soft & vec2<bool>(params.sharpens != 0u);

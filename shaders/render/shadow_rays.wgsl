@@ -21,7 +21,6 @@
 #import "common/light_visibility.wgsl"
 #import "common/shadow_edges.wgsl"
 #import "common/shadow_words.wgsl"
-#import "common/unseen.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
@@ -81,7 +80,7 @@ fn shadow_rays(
     let rays = rays_to_light(light, entry >= 0x80000000u);
     let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
-    if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
+    if frame.counts_cost != 0u {
         let cost = shadow_cost_word(pixel);
         atomicAdd(&shadow_words[cost], bvh_nodes_visited);
         atomicAdd(&shadow_words[cost + 1u], bvh_triangles_visited);
@@ -138,7 +137,7 @@ fn shadow_rays_by_pixel(
             }
             atomicStore(&shadow_words[shadow_word(first, pixel)], word);
         }
-        if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
+        if frame.counts_cost != 0u {
             let cost = shadow_cost_word(pixel);
             atomicStore(&shadow_words[cost], bvh_nodes_visited);
             atomicStore(&shadow_words[cost + 1u], bvh_triangles_visited);

@@ -13,7 +13,6 @@
 #import "common/light.wgsl"
 #import "common/shadow_edges_word.wgsl"
 #import "common/signal.wgsl"
-#import "common/unseen.wgsl"
 
 struct ShaftParams {
     // Boxes.
@@ -74,7 +73,7 @@ fn shaft_meets(middle: vec3f, half: vec3f, light: Light, low: vec3f, high: vec3f
 fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
     let first = 8u * workgroup.xy + vec2u(0u, first_row);
     let tile = first / 8u;
-    let boxes = unseen_zero(f32(thread)) + params.count;
+    let boxes = params.count;
     if thread == 0u {
         atomicStore(&moved, 0u);
     }

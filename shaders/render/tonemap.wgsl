@@ -11,7 +11,6 @@
 #import "common/dither.wgsl"
 #import "common/exposure.wgsl"
 #import "common/magma.wgsl"
-#import "common/unseen.wgsl"
 
 struct TonemapParams {
     // Tone curve: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
@@ -76,13 +75,12 @@ fn intersection(is_through: bool, facing: f32) -> vec3f {
 
 @fragment
 fn tonemap(in: Corner) -> @location(0) vec4f {
-    let zero = unseen_zero(in.clip.x);
-    let channel = zero + params.channel;
+    let channel = params.channel;
     if channel == CHANNEL_LIT {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0);
         let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0);
         let covered = display_coverage(radiance.a, params.transparent);
-        let toned = display_covered(radiance.rgb * exposure.scale, covered * shown.a, zero + params.curve);
+        let toned = display_covered(radiance.rgb * exposure.scale, covered * shown.a, params.curve);
         let encoded = srgb_encode(toned + shown.rgb);
         let dithered = dither(encoded, vec2u(in.clip.xy));
         // Colours that are shown as they are given have no radiance, and get no noise.

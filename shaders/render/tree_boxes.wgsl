@@ -20,7 +20,6 @@
 #import "common/gbuffer_position.wgsl"
 #import "common/magma.wgsl"
 #import "common/tree_read.wgsl"
-#import "common/unseen.wgsl"
 
 struct TreeBoxesParams {
     clip_from_offset: mat4x4f,
@@ -122,9 +121,8 @@ fn is_hidden(mesh: Box) -> bool {
 }
 
 fn go_down(leaf: u32) {
-    let over_meshes = unseen_zero(f32(leaf)) + params.over_meshes != 0u;
-    let last_depth = unseen_zero(f32(leaf)) + params.last_depth;
-    let leaves_alone = unseen_zero(f32(leaf)) + params.leaves_alone != 0u;
+    let over_meshes = params.over_meshes != 0u;
+    let leaves_alone = params.leaves_alone != 0u;
     let cutoff = select(max(params.leaf_cutoff, tree.leaf_cutoff), 1u, over_meshes);
     var start = tree.triangle_count;
     var end = start + tree.mesh_count;
@@ -144,7 +142,7 @@ fn go_down(leaf: u32) {
         bounds = Box(item.v0, item.v1);
     }
     var number = start;
-    for (var depth = 0u; depth <= last_depth; depth++) {
+    for (var depth = 0u; depth <= params.last_depth; depth++) {
         let is_leaf = end - start <= cutoff;
         let is_shown = select(depth >= params.first_depth, is_leaf, leaves_alone);
         let is_hidden_mesh = over_meshes && is_leaf && is_hidden(Box(item.v0, item.v1));

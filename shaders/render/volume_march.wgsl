@@ -152,7 +152,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
         middle += through * taken * t;
         through *= 1.0 - taken;
     }
-    if fog_is_there(f32(pixel.x)) {
+    if fog_is_there() {
         // What the air in front scatters is dimmed with what lies behind, and added again.
         let taken = 1.0 - through;
         let distance = select(ray.first, middle / taken, taken > 1.0e-6);

@@ -9,7 +9,6 @@
 #import "common/gbuffer_seen.wgsl"
 #import "common/light.wgsl"
 #import "common/shadow_words.wgsl"
-#import "common/unseen.wgsl"
 #import "common/volume.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -30,8 +29,7 @@ fn volume_shadow(@builtin(global_invocation_id) id: vec3u) {
     if position.w == 0.0 {
         return;
     }
-    let slots = unseen_zero(abs(position.w)) + frame.light_slots;
-    for (var slot = 0u; slot < slots; slot++) {
+    for (var slot = 0u; slot < frame.light_slots; slot++) {
         let word = shadow_word(slot, pixel);
         let before = shadow_words[word];
         let found = shadow_share_unpack(before, slot);

@@ -8,7 +8,6 @@
 // Collision detection and Response"); steps are climbed by going up, ahead and down again.
 #import "common/bvh_region.wgsl"
 #import "common/bvh_sweep.wgsl"
-#import "common/unseen.wgsl"
 
 struct WalkParams {
     // Where the capsule's lowest point is.
@@ -219,7 +218,7 @@ fn walk_free(start: vec3f) -> vec3f {
         let region = bvh_region_capsule(low, high, params.radius);
         var nearest = params.radius;
         var push = vec3f(0.0);
-        var walk = bvh_walk_begin(low.x, params.leaf_cutoff);
+        var walk = bvh_walk_begin(params.leaf_cutoff);
         loop {
             for (var number = bvh_walk_node(&walk, 1.0); number != BVH_MISS; number = bvh_walk_node(&walk, 1.0)) {
                 let node = tree_node(number);
@@ -391,8 +390,7 @@ fn walk() {
         }
     }
     body.position = walk_free(body.position);
-    let steps = unseen_zero(abs(body.position.x)) + params.steps;
-    for (var step = 0u; step < min(steps, WALK_STEPS); step++) {
+    for (var step = 0u; step < min(params.steps, WALK_STEPS); step++) {
         walk_step(&body);
     }
     state = body;

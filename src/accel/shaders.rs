@@ -83,7 +83,6 @@ pub static SHADERS: Library = Library {
         "common/sorted.wgsl",
         "common/tree.wgsl",
         "common/tree_read.wgsl",
-        "common/unseen.wgsl",
     ],
     constants: &[layout::CONSTANTS],
     // Numbers of vertices are the geometry's, which is validated; all others are made by these kernels. Every

@@ -449,7 +449,7 @@ impl Tree {
     /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_advance` and
     ///   `bvh_sweep_leaf` to choose among contacts;
     /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`,
-    ///   after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all triangles along a ray.
+    ///   after `bvh_walk_begin(leaf_cutoff)`: all triangles along a ray.
     ///
     /// It fits trees over the same objects ([`Tree::objects`]) on the same device.
     ///

@@ -73,6 +73,8 @@ pub struct Capabilities {
     pub sky_face: u32,
     /// True if kernels filter cubes wrongly at the edges of faces until a draw has read the cube: SwiftShader.
     pub cube_edges_drawn: bool,
+    /// Whether entry points read copies of uniforms (`private_uniforms`): Mesa's software driver before version 25.
+    pub private_uniforms: bool,
     /// Whether paths of light are followed by several kernels, because threads that wait for longer paths cost more
     /// than what the kernels hand each other.
     pub separate_path_kernels: bool,
@@ -87,6 +89,13 @@ pub struct Capabilities {
     pub timestamps: bool,
     /// Pipeline caches that can be saved.
     pub pipeline_cache: bool,
+}
+
+/// The version of Mesa's software driver, where it is the one: 22 of "Mesa 22.3.6 (LLVM 15.0.6)".
+fn mesa_version(info: &wgpu::AdapterInfo) -> Option<u32> {
+    let version = info.driver_info.strip_prefix("Mesa ")?;
+    let major = version.split('.').next()?.parse().ok()?;
+    (info.driver == "llvmpipe").then_some(major)
 }
 
 impl Capabilities {
@@ -114,6 +123,7 @@ impl Capabilities {
             cube_face: if is_software { 256 } else { 1024 },
             sky_face: if is_software { 64 } else { 256 },
             cube_edges_drawn: info.driver.starts_with("SwiftShader"),
+            private_uniforms: mesa_version(&info).is_some_and(|version| version < 25),
             separate_path_kernels: !is_software,
             bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
             norm16_textures: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),

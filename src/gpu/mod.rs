@@ -21,6 +21,7 @@ pub mod pass;
 #[cfg(feature = "render")]
 mod pipeline_cache;
 mod pipelines;
+mod private_uniforms;
 #[cfg(feature = "render")]
 pub mod profiler;
 pub mod readback;

@@ -1,9 +1,10 @@
 //! The shader composer: `#import "common/bvh.wgsl"` lines, each file once, with errors that name file and
 //! line.
 
-use super::{capabilities::Arrays, device::Gpu, library::Library};
+use super::{capabilities::Arrays, device::Gpu, library::Library, private_uniforms};
 use crate::{Error, Result, error::one_line};
-use std::{collections::HashSet, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
+use wgpu::naga;
 
 /// A shader with its imports in place.
 #[derive(Debug, Clone)]
@@ -344,6 +345,17 @@ pub(crate) fn module_with(
     create_module(gpu, path, &composed, false)
 }
 
+/// The shader with copies of its uniforms, where the driver needs that. What does not parse is left to wgpu, which says
+/// why.
+fn private(gpu: &Gpu, text: &str) -> Option<naga::Module> {
+    if !gpu.capabilities.private_uniforms {
+        return None;
+    }
+    let mut module = naga::front::wgsl::parse_str(text).ok()?;
+    private_uniforms::make_private(&mut module);
+    Some(module)
+}
+
 /// Parses and validates a composed shader; one that is `proven` goes without checks where the device does
 /// ([`Gpu::set_unchecked`]).
 ///
@@ -359,7 +371,10 @@ pub(crate) fn create_module(
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
     let descriptor = wgpu::ShaderModuleDescriptor {
         label: Some(label),
-        source: wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
+        source: match private(gpu, &composed.text) {
+            Some(module) => wgpu::ShaderSource::Naga(Cow::Owned(module)),
+            None => wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
+        },
     };
     let module = if proven && gpu.is_unchecked() {
         let checks = wgpu::ShaderRuntimeChecks {

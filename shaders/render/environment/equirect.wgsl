@@ -13,7 +13,6 @@
 #import "common/angle.wgsl"
 #import "common/cube_box.wgsl"
 #import "common/half_float.wgsl"
-#import "common/unseen.wgsl"
 
 struct EquirectParams {
     // Size of the image.
@@ -84,7 +83,7 @@ fn equirect(@builtin(global_invocation_id) id: vec3u) {
     if any(at >= vec2u(face_size)) {
         return;
     }
-    let samples = unseen_zero(f32(id.x)) + params.samples;
+    let samples = params.samples;
     let step = 2.0 / f32(face_size);
     let rows_per_radian = f32(params.size.y) / PI;
     var sum = vec3f(0.0);

@@ -11,7 +11,6 @@
 // sample.
 #import "common/cube_map.wgsl"
 #import "common/half_float.wgsl"
-#import "common/unseen.wgsl"
 
 const PARTS = 8u;
 
@@ -40,9 +39,8 @@ fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) 
     let right = cube_map_direction(group.z, vec2f(1.0, 0.0)) - cube_map_direction(group.z, vec2f(0.0));
     let tangent = normalize(right - normal * dot(normal, right));
     let bitangent = cross(normal, tangent);
-    let count = unseen_zero(f32(local.x)) + params.count;
     var sum = vec4f(0.0);
-    for (var i = local.y; i < count; i += PARTS) {
+    for (var i = local.y; i < params.count; i += PARTS) {
         let s = samples[i];
         let to_light = tangent * s.x + bitangent * s.y + normal * s.z;
         let sides = abs(to_light);
