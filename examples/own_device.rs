@@ -25,7 +25,7 @@ const EYE: Vec3 = Vec3::new(0.5, 2.0, 6.0);
 
 /// A pinhole camera. The meshes have no triangles with an any-hit test, so `bvh_accepts` is never called.
 const SHADER: &str = r#"
-#import "common/bvh.wgsl"
+#import "bvh/bvh.wgsl"
 
 struct Query {
     eye: vec3f,

@@ -1099,7 +1099,7 @@ fn rays_into_boxes() -> Vec<Entering> {
 
 #[test]
 fn no_ray_loses_a_box_to_rounding() {
-    const TEST: &str = "#import \"common/bvh_enter.wgsl\"
+    const TEST: &str = "#import \"bvh/bvh_enter.wgsl\"
 @group(0) @binding(0) var<storage, read> rays: array<vec4u>;
 @group(0) @binding(1) var<storage, read_write> entered: array<f32>;
 @compute @workgroup_size(64)
@@ -1245,12 +1245,12 @@ fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
 #[test]
 fn errors_of_a_callers_shader_name_its_line() {
     let gpu = gpu();
-    let text = "#import \"common/bvh.wgsl\"
+    let text = "#import \"bvh/bvh.wgsl\"
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool { return true; }
 fn wrong() -> u32 { return nothing; }";
     let error = accel::shader_module(&gpu, "mine.wgsl", text).unwrap_err();
     assert!(error.to_string().starts_with("mine.wgsl:3: "), "{error}");
-    let text = "fn right() {}\n#import \"common/nothing.wgsl\"";
+    let text = "fn right() {}\n#import \"bvh/nothing.wgsl\"";
     let error = accel::shader_module(&gpu, "mine.wgsl", text).unwrap_err();
     assert!(error.to_string().starts_with("mine.wgsl:2: "), "{error}");
 }

@@ -313,8 +313,8 @@ fn textures_compares_arrays_with_a_dispatch_for_each_material() {
 fn compile_measures_every_entry_point_once() {
     // The quick lane leaves out what takes longest.
     let (shaders, lighting) = by_lane(
-        ("render/gbuffer.wgsl,accel/trace.wgsl", 0),
-        ("render/gbuffer,render/lighting,trace.wgsl", 1),
+        ("passes/gbuffer.wgsl,bvh/query/trace.wgsl", 0),
+        ("passes/gbuffer,passes/lighting,trace.wgsl", 1),
     );
     let line = format!("compile --json --shaders {shaders},serial,sort_small");
     let output = bench(&line);

@@ -101,7 +101,7 @@ fn dispatches_filter_cubes_across_the_edges_of_faces() {
 }
 
 /// SwiftShader returns π for atan2(−0, 1). Vulkan allows an error of 4,096 ulp, and either sign of zero. See
-/// common/angle.wgsl.
+/// bvh/angle.wgsl.
 #[test]
 fn the_angle_of_negative_zero_is_zero() {
     let gpu = gpu();

@@ -646,7 +646,7 @@ fn roughness_and_levels_fit_each_other() {
         })
         .chain([[-1.0, 4.0], [2.0, 4.0], [0.5, 1.0]])
         .collect();
-    let text = "#import \"common/environment_lod.wgsl\"
+    let text = "#import \"environment/environment.wgsl\"
         @group(0) @binding(0) var<storage, read> queries: array<vec2f>;
         @group(0) @binding(1) var<storage, read_write> answers: array<vec2f>;
         @compute @workgroup_size(1)
@@ -706,7 +706,7 @@ fn probe(
 fn table_answers(gpu: &Gpu, queries: &[[f32; 2]]) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
     let table = BrdfTable::new(gpu);
     record(gpu, |scope| table.record(gpu, scope).unwrap());
-    let text = "#import \"common/brdf_table.wgsl\"
+    let text = "#import \"environment/brdf_table_lookup.wgsl\"
         @group(0) @binding(0) var<storage, read> queries: array<vec2f>;
         @group(0) @binding(1) var<storage, read_write> answers: array<vec2f>;
         @group(0) @binding(2) var<uniform> brdf_table: array<vec4f, BRDF_TABLE_PAIRS>;

@@ -401,7 +401,7 @@ fn irradiance_is_near_the_integral() {
 #[test]
 fn shading_evaluates_as_the_twin() {
     const TEST: &str = "
-#import \"common/sh.wgsl\"
+#import \"environment/sh.wgsl\"
 @group(0) @binding(0) var<uniform> environment_sh: array<vec4f, 50>;
 @group(0) @binding(1) var<storage, read_write> values: array<vec4f>;
 @compute @workgroup_size(64)

@@ -579,7 +579,7 @@ fn the_tables_last_until_the_air_changes() {
 /// Results of `sky_sun_disc` for each direction (x, y, z, pixel).
 fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
     let source = format!(
-        "#import \"common/sky_disc.wgsl\"
+        "#import \"environment/sky_disc.wgsl\"
         @group(0) @binding(0) var<storage, read> rays: array<vec4f>;
         @group(0) @binding(1) var<storage, read_write> out: array<f32>;
         @compute @workgroup_size(64)

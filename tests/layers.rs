@@ -80,7 +80,7 @@ const ROOT_NAMES: &[(&str, &str)] = &[("Error", "error"), ("Result", "error")];
 #[test]
 fn the_source_keeps_to_its_layers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let passes = passes(&root.join("shaders/render"));
+    let passes = passes(&root.join("shaders"));
     assert!(passes.contains("deform") && passes.len() > 5, "{passes:?}");
     let files = rust_files(&root.join("src"));
     assert!(files.len() > 30, "only {} files were found", files.len());
@@ -128,10 +128,22 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     nested.chain(files.into_iter().filter(rust)).collect()
 }
 
-/// The renderer's passes: what has a shader, or a folder of them, of its own name.
+/// The renderer's passes: what has a shader with entry points of its own name, and the environment's.
 fn passes(shaders: &Path) -> BTreeSet<String> {
-    let stem = |path: &PathBuf| Some(path.file_stem()?.to_string_lossy().into_owned());
-    entries(shaders).iter().filter_map(stem).collect()
+    let is_of_the_renderer = |folder: &&PathBuf| {
+        let others = ["bench", "bvh", "lab"];
+        folder.is_dir() && !others.iter().any(|other| folder.ends_with(other))
+    };
+    let folders = entries(shaders);
+    let files = folders.iter().filter(is_of_the_renderer);
+    let files = files.flat_map(|folder| entries(folder));
+    let is_pass = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.contains("\n@compute") || text.contains("\n@fragment")
+    };
+    let stem = |path: PathBuf| Some(path.file_stem()?.to_string_lossy().into_owned());
+    let stems = files.filter(is_pass).filter_map(stem);
+    stems.chain(["environment".into()]).collect()
 }
 
 /// What the file of `module` names and may not, one line each.

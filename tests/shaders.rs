@@ -10,15 +10,20 @@ use naga::{
     back::pipeline_constants::process_overrides,
     valid::{Capabilities, ValidationFlags, Validator},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Shaders with entry points: all but those in `common/` and the parts of the laboratory.
-pub(crate) fn entry_shaders() -> impl Iterator<Item = &'static str> {
-    let paths = SHADERS.files().map(|(path, _)| path);
-    paths.filter(|path| !path.starts_with("common/") && !kernels::is_part(path))
+/// Whether a shader is compiled by itself: the vertex stages of parts are not.
+fn has_entry_points(text: &str) -> bool {
+    text.contains("\n@compute") || text.contains("\n@fragment")
 }
 
-pub(crate) fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
+/// Shaders with entry points.
+fn entry_shaders() -> impl Iterator<Item = &'static str> {
+    let entries = SHADERS.files().filter(|(_, text)| has_entry_points(text));
+    entries.map(|(path, _)| path)
+}
+
+fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
     let composed = shader::compose(&SHADERS, path, arrays).unwrap_or_else(|e| panic!("{e}"));
     let module = parsed(&composed);
     (composed, module)
@@ -57,10 +62,10 @@ fn every_shader_validates_with_portable_capabilities() {
     for path in entry_shaders() {
         // Devices without these capabilities never compile these shaders.
         let capabilities = match path {
-            "accel/sort_subgroups.wgsl" | "render/environment/project_sh_subgroups.wgsl" => {
+            "bvh/build/sort_subgroups.wgsl" | "environment/project_sh_subgroups.wgsl" => {
                 Capabilities::SUBGROUP
             }
-            "render/gbuffer_indexed.wgsl" => Capabilities::PRIMITIVE_INDEX,
+            "passes/gbuffer_indexed.wgsl" => Capabilities::PRIMITIVE_INDEX,
             _ => Capabilities::empty(),
         };
         for arrays in [Arrays::Buffers, Arrays::Textures] {
@@ -87,10 +92,10 @@ fn every_shader_validates_with_portable_capabilities() {
 /// The tree alone compiles from its own files: a library below the renderer's.
 #[test]
 fn the_trees_shaders_need_no_others() {
-    let trees = accel::SHADERS.files().map(|(path, _)| path);
-    let trees: Vec<_> = trees.filter(|path| path.starts_with("accel/")).collect();
+    let trees = accel::SHADERS.files();
+    let trees: Vec<_> = trees.filter(|(_, text)| has_entry_points(text)).collect();
     assert_eq!(trees.len(), 32);
-    for path in trees {
+    for (path, _) in trees {
         let alone = shader::compose(&accel::SHADERS, path, Arrays::Buffers);
         assert_eq!(
             alone.unwrap().text,
@@ -115,7 +120,9 @@ fn every_shader_file_is_embedded_and_imported() {
             continue;
         }
         let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
-        on_disk.insert(name.replace('\\', "/"));
+        if name != "README.md" {
+            on_disk.insert(name.replace('\\', "/"));
+        }
     }
     let embedded: BTreeSet<_> = SHADERS.files().map(|(path, _)| path.to_owned()).collect();
     assert_eq!(
@@ -127,13 +134,46 @@ fn every_shader_file_is_embedded_and_imported() {
         embedded, on_disk,
         "render::SHADERS, accel::SHADERS and shaders/ differ"
     );
-    for path in embedded.iter().filter(|path| path.starts_with("common/")) {
+    let parts = SHADERS
+        .files()
+        .filter(|(path, text)| !has_entry_points(text) && !kernels::is_part(path));
+    for (path, _) in parts {
         let import = format!("#import \"{path}\"");
         assert!(
             SHADERS.files().any(|(_, text)| text.contains(&import)),
             "nothing imports {path}"
         );
     }
+}
+
+/// The page on the folders says what each of them imports, and each imports those above it alone.
+#[test]
+fn folders_import_each_other_one_way() {
+    let folder = |path: &str| path.rsplit_once('/').unwrap().0.to_owned();
+    let mut imports = BTreeMap::<String, BTreeSet<String>>::new();
+    for (path, text) in SHADERS.files() {
+        let imported = text.lines().filter_map(|line| {
+            let imported = line.strip_prefix("#import \"")?.strip_suffix('"')?;
+            Some(folder(imported)).filter(|imported| *imported != folder(path))
+        });
+        imports.entry(folder(path)).or_default().extend(imported);
+    }
+    let page = include_str!("../shaders/README.md");
+    let mut above = BTreeSet::new();
+    let mut told = BTreeMap::new();
+    for row in page.lines().filter(|line| line.starts_with("| [")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let name = cells[1].trim_start_matches('[').split(']').next().unwrap();
+        let names = cells[3].split(", ").filter(|name| !name.is_empty());
+        let names: BTreeSet<_> = names.map(str::to_owned).collect();
+        assert!(
+            names.is_subset(&above),
+            "{name} imports what stands below it: {names:?}"
+        );
+        above.insert(name.to_owned());
+        told.insert(name.to_owned(), names);
+    }
+    assert_eq!(told, imports);
 }
 
 /// Every struct that Rust declares for the shaders.
@@ -210,19 +250,15 @@ fn proven_shaders_lose_their_checks() {
         compared.push(path);
     }
     for path in [
-        "accel/trace.wgsl",
-        "accel/hierarchy.wgsl",
-        "accel/hierarchy_across.wgsl",
-        "render/shadow_rays.wgsl",
+        "bvh/query/trace.wgsl",
+        "bvh/build/hierarchy.wgsl",
+        "bvh/build/hierarchy_across.wgsl",
+        "shadow/shadow_rays.wgsl",
     ] {
         assert!(compared.contains(&path), "{path}");
     }
     // What reads a file's bytes without such a proof is none of them.
-    for path in [
-        "render/deform.wgsl",
-        "render/gbuffer.wgsl",
-        "common/bvh.wgsl",
-    ] {
+    for path in ["frame/deform.wgsl", "passes/gbuffer.wgsl", "bvh/bvh.wgsl"] {
         assert!(!SHADERS.is_proven(path));
     }
 }
@@ -355,7 +391,7 @@ fn discards(module: &naga::Module, block: &naga::Block) -> bool {
 #[test]
 fn opaque_surfaces_are_not_discarded() {
     for name in ["gbuffer", "gbuffer_indexed"] {
-        let (_, module) = parse(&format!("render/{name}.wgsl"), Arrays::Buffers);
+        let (_, module) = parse(&format!("passes/{name}.wgsl"), Arrays::Buffers);
         let found: Vec<_> = module
             .entry_points
             .iter()
@@ -490,7 +526,7 @@ fn no_constant_is_written_twice() {
 
 #[test]
 fn doubled_constants_are_found() {
-    let wgsl = |code| constants_of("shaders/common/a.wgsl", code);
+    let wgsl = |code| constants_of("shaders/math/a.wgsl", code);
     let rust = constants_of(
         "src/b.rs",
         "pub const RADIUS: f64 = 0.004_653;\nconst SIDE: u32 = 7;",
@@ -508,6 +544,6 @@ fn doubled_constants_are_found() {
         assert_eq!(doubled(&wgsl(code), &rust, &shared).len(), count, "{code}");
     }
     let mut both = wgsl("const TWICE = 2u;");
-    both.extend(constants_of("shaders/render/c.wgsl", "const TWICE = 2u;"));
+    both.extend(constants_of("shaders/passes/c.wgsl", "const TWICE = 2u;"));
     assert_eq!(doubled(&both, &[], &BTreeSet::new()).len(), 1);
 }

@@ -323,7 +323,7 @@ fn pixels_of_one_box_lie_along_its_edges() {
 /// A shader's colours are those of the program.
 #[test]
 fn colours_of_shaders_are_those_of_the_program() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/common/magma.wgsl");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/math/magma.wgsl");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().filter_map(|line| {
         let row = line.trim().strip_prefix("vec3f(")?.strip_suffix("),")?;

@@ -5,8 +5,8 @@
 // One thread per ray. A node is its own box with two children or one triangle, so that both children are
 // fetched to be tested; children are pushed unordered; one triangle a leaf, by Möller and Trumbore (1997).
 // The host checks that no tree is deeper than the stack.
-#import "common/dispatch.wgsl"
-#import "common/ray.wgsl"
+#import "bvh/dispatch.wgsl"
+#import "bvh/ray.wgsl"
 
 struct BaselineNode {
     lower: vec3f,

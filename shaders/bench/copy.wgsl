@@ -3,7 +3,7 @@
 // in   source
 // out  destination, as long
 // One thread per 16 bytes, neighbours side by side.
-#import "common/dispatch.wgsl"
+#import "bvh/dispatch.wgsl"
 
 @group(0) @binding(0) var<storage, read> source: array<vec4u>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4u>;

@@ -13,7 +13,7 @@
 // One thread per hit. Both sample the same texels. Within arrays the shader wraps coordinates by itself, and
 // stays half a texel within the bounds, so that no neighbour of the array bleeds in: at a seam it filters
 // what a sampler would not.
-#import "common/dispatch.wgsl"
+#import "bvh/dispatch.wgsl"
 
 struct TextureHit {
     uv: vec2f,

@@ -1,6 +1,6 @@
 // What every part of the laboratory reads and writes: group 0 of lab/trace.wgsl. What `nodes` and `links`
 // hold is the walk's; `triangles` holds three rows for each triangle, as the test wants them.
-#import "common/ray.wgsl"
+#import "bvh/ray.wgsl"
 #import "lab/hit.wgsl"
 
 struct LabQuery {

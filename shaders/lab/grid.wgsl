@@ -1,7 +1,7 @@
 // grid: the triangles of each cell of a uniform grid, or of a grid of grids (Kalojanov, Billeter and Slusallek 2011):
 // counted, then filled in.
 //
-// grid_count        in   triangles; out begins: how many touch each cell, to be summed (accel/scan.wgsl)
+// grid_count        in   triangles; out begins: how many touch each cell, to be summed (bvh/build/scan.wgsl)
 // grid_fill         in   the sums; cursors: zeros; out links: the triangles of each cell, from its sum on
 // grid_inner        in   begins: those sums, of the upper level; out firsts: how many cells each cell has within, to be
 //                        summed; cursors: their number along each axis, in ten bits each, x lowest
@@ -11,7 +11,7 @@
 //                        than GRID_ORDERED
 // One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in the two others.
 // Triangles touch the cells that their boxes do.
-#import "common/dispatch.wgsl"
+#import "bvh/dispatch.wgsl"
 
 struct LabGrid {
     lower: vec3f,

@@ -5,7 +5,7 @@
 // out  hits, one per ray; lab_count_…: visits, one per ray, and no hits
 // One thread per ray; lab_persistent_…: threads that take rays one by one from a counter, which is 0 at
 // first, and wait for nobody. A ray whose t_max is not above its t_min is the gap of a pixel that sends none.
-#import "common/dispatch.wgsl"
+#import "bvh/dispatch.wgsl"
 #import "lab/data.wgsl"
 #import "lab/parts.wgsl"
 

@@ -7,9 +7,9 @@
 // One thread per ray, with a sample in the middle of each step. From front to back, a ray ends where next to nothing comes
 // through; from back to front, every step counts. Both pass empty bricks, and sample where the other does. A ray whose
 // t_max is not above its t_min is the gap of a pixel that sends none.
-#import "common/dispatch.wgsl"
-#import "common/ray.wgsl"
-#import "common/volume_look.wgsl"
+#import "bvh/dispatch.wgsl"
+#import "bvh/ray.wgsl"
+#import "volume/volume_look.wgsl"
 
 struct LabSeen {
     radiance: vec3f,

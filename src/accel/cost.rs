@@ -31,7 +31,7 @@ impl Cost {
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let bindings = [Write, Write, Uniform, Read];
-            Kernel::new(gpu, "accel/cost.wgsl", entry, &[], &bindings)
+            Kernel::new(gpu, "bvh/build/cost.wgsl", entry, &[], &bindings)
         };
         Self {
             nodes: kernel("cost_nodes"),

@@ -1,6 +1,6 @@
 //! Queries with any number of results each: counted first, summed up, and collected into buffers of just the
 //! size; or in one go, as far as there is room. What is found while counting is kept, as far as there is room, so
-//! that the collection need not search again: `common/counted.wgsl`.
+//! that the collection need not search again: `bvh/query/counted.wgsl`.
 
 use super::{
     scan::Scan,

@@ -1,5 +1,5 @@
 //! `crossings`: through how many triangles each ray of a list passes, front or back, which tells the inside of a
-//! closed surface. Kernels of your own import `common/bvh_crossings.wgsl`.
+//! closed surface. Kernels of your own import `bvh/bvh_crossings.wgsl`.
 
 pub use super::layout::Crossings;
 use super::{
@@ -41,7 +41,7 @@ impl RayCrossings {
 
     /// As [`RayCrossings::new`], for triangles that a predicate of the caller's accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
-        let (path, entry) = ("accel/crossings.wgsl", "crossings");
+        let (path, entry) = ("bvh/query/crossings.wgsl", "crossings");
         Self(ListQuery::new(
             gpu,
             path,

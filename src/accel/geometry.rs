@@ -6,7 +6,7 @@ use crate::{
     gpu::{Array, Gpu},
 };
 
-/// Trees hold coordinates that are nearer to 0 than this: 2^50 metres (common/box.wgsl).
+/// Trees hold coordinates that are nearer to 0 than this: 2^50 metres (bvh/box.wgsl).
 pub const TREE_REACH: f32 = (1_u64 << 50) as f32;
 
 /// Merged triangles in GPU memory. The buffers need the usages `STORAGE` and `COPY_SRC`; the builder reads

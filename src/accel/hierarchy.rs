@@ -61,20 +61,20 @@ impl Hierarchy {
         let kernel = |path, entry, bindings| {
             Kernel::with_constants(gpu, path, entry, &shared, bindings, &[records])
         };
-        let path = "accel/hierarchy.wgsl";
+        let path = "bvh/build/hierarchy.wgsl";
         let large = |bindings: &[Binding]| {
             let constants = [records, ("HIERARCHY_THREADS", f64::from(LARGE_BLOCK / 2))];
             Kernel::with_constants(gpu, path, "hierarchy", &shared, bindings, &constants)
         };
         let tlas_leaves = [Uniform, Write, Read];
-        let (path_pyramid, pyramid) = ("accel/pyramid.wgsl", [Uniform, Write, Uniform]);
+        let (path_pyramid, pyramid) = ("bvh/build/pyramid.wgsl", [Uniform, Write, Uniform]);
         let nodes = [Uniform, Write, Write];
         let (path_across, across) = (
-            "accel/hierarchy_across.wgsl",
+            "bvh/build/hierarchy_across.wgsl",
             [Uniform, ReadArray(4), Write],
         );
         Self {
-            tlas_leaves: kernel("accel/tlas_leaves.wgsl", "tlas_leaves", &tlas_leaves),
+            tlas_leaves: kernel("bvh/build/tlas_leaves.wgsl", "tlas_leaves", &tlas_leaves),
             hierarchy: kernel(path, "hierarchy", &nodes),
             large: has_room_for_large(&gpu.limits).then(|| large(&nodes)),
             pyramid: Kernel::new(gpu, path_pyramid, "pyramid_levels", &[], &pyramid),
@@ -176,7 +176,7 @@ fn has_room_for_large(limits: &wgpu::Limits) -> bool {
         && limits.max_compute_workgroup_size_x >= threads
 }
 
-/// Says in `params` where the parts of `common/sorted.wgsl`'s words begin, up to the spans; returns the words in all.
+/// Says in `params` where the parts of `bvh/sorted.wgsl`'s words begin, up to the spans; returns the words in all.
 pub(super) fn span_words(params: &mut BuildParams) -> u32 {
     params.spans_word = params.item_count;
     params.spans_word + (params.mesh_count + 1) * (size_of::<Span>() / 4) as u32

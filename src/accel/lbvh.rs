@@ -70,7 +70,7 @@ impl Lbvh {
                 ("REGROUP_BY_CODE", f64::from(u8::from(by_code))),
                 ("REGROUP_MESH_SHIFT", f64::from(shift)),
             ];
-            let path = "accel/regroup.wgsl";
+            let path = "bvh/build/regroup.wgsl";
             Kernel::with_constants(gpu, path, "regroup", &[], &bindings, &constants)
         };
         let tlas = |with_codes: bool, with_records: bool| {
@@ -79,19 +79,19 @@ impl Lbvh {
                 ("TLAS_CODES", f64::from(u8::from(with_codes))),
                 ("TLAS_RECORDS", f64::from(u8::from(with_records))),
             ];
-            let path = "accel/tlas.wgsl";
+            let path = "bvh/build/tlas.wgsl";
             Kernel::with_constants(gpu, path, "tlas", &[], &bindings, &constants)
         };
         let bounds: &[Binding] = &[Uniform, Read, Write];
         let morton = |with_records: bool| {
             let bindings = [Uniform, Read, Read, Write, Write];
             let constants = [("HAS_RECORDS", f64::from(u8::from(with_records)))];
-            let path = "accel/morton.wgsl";
+            let path = "bvh/build/morton.wgsl";
             Kernel::with_constants(gpu, path, "morton", &geometry, &bindings, &constants)
         };
         let records_or_not = [0.0, 1.0].map(|has_records| ("HAS_RECORDS", has_records));
         Self {
-            bounds: Kernel::new(gpu, "accel/bounds.wgsl", "bounds", &geometry, bounds),
+            bounds: Kernel::new(gpu, "bvh/build/bounds.wgsl", "bounds", &geometry, bounds),
             tlas: [false, true].map(|with_records| tlas(true, with_records)),
             tlas_rows: tlas(false, false),
             morton: [false, true].map(morton),

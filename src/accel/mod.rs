@@ -52,9 +52,9 @@
 //! # }
 //! ```
 //!
-//! A shader of your own traces rays too: [`shader_module`] puts `#import "common/bvh.wgsl"` in place, and
-//! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`common/bvh_nearest.wgsl`) and
-//! for what a box touches (`common/bvh_overlap.wgsl`). `examples/own_device.rs` does all of this.
+//! A shader of your own traces rays too: [`shader_module`] puts `#import "bvh/bvh.wgsl"` in place, and
+//! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`bvh/bvh_nearest.wgsl`) and
+//! for what a box touches (`bvh/bvh_overlap.wgsl`). `examples/own_device.rs` does all of this.
 
 pub mod codes;
 pub mod cost;

@@ -1,5 +1,5 @@
 //! `nearest`: the nearest point of the tree's triangles, for each point of a list. Kernels of your own import
-//! `common/bvh_nearest.wgsl`.
+//! `bvh/bvh_nearest.wgsl`.
 
 pub use super::layout::Nearest;
 use super::{
@@ -86,7 +86,7 @@ impl NearestPoints {
         let kernel = |entry, rest: &[_]| {
             let bindings = [&[Uniform, Read, Write], rest].concat();
             let shared = [(1, &tree)];
-            Kernel::new(gpu, "accel/nearest.wgsl", entry, &shared, &bindings)
+            Kernel::new(gpu, "bvh/query/nearest.wgsl", entry, &shared, &bindings)
         };
         Self {
             kernel: kernel("nearest", &[]),

@@ -23,7 +23,7 @@ impl NearestK {
 
     /// As [`NearestK::new`], for objects that a predicate of the caller's accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
-        let path = "accel/nearest_k.wgsl";
+        let path = "bvh/query/nearest_k.wgsl";
         Self(ListQuery::new(
             gpu,
             path,

@@ -41,7 +41,7 @@ impl SignedDistance {
     /// The query, compiled when it is first needed.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Uniform, Read, Write, ReadArray(1), ReadArray(1), Read];
-        let path = ("accel/nearest_sign.wgsl", "nearest_sign");
+        let path = ("bvh/query/nearest_sign.wgsl", "nearest_sign");
         Self {
             nearest: NearestPoints::new(gpu),
             pseudonormal: QueryKernel::new(gpu, path, &bindings, &[], None),

@@ -60,7 +60,7 @@ impl ObjectLbvh {
     pub fn with_quality(gpu: &Gpu, best: Quality) -> Self {
         let kernel = |entry| {
             let bindings = [Uniform, Read, Write];
-            Kernel::new(gpu, "accel/objects.wgsl", entry, &[], &bindings)
+            Kernel::new(gpu, "bvh/build/objects.wgsl", entry, &[], &bindings)
         };
         Self {
             lbvh: Lbvh::with_quality(gpu, best),

@@ -1,5 +1,5 @@
 //! `overlap`: the objects that each region of a list touches, counted first and then collected, or in one go.
-//! Kernels of your own import `common/bvh_overlap.wgsl`.
+//! Kernels of your own import `bvh/bvh_overlap.wgsl`.
 
 pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
@@ -76,7 +76,7 @@ impl<R: Region> Overlap<R> {
                 ("BVH_OBJECTS", objects.constant()),
                 ("QUERIES_SORTED", f64::from(sorted)),
             ];
-            let path = ("accel/overlap.wgsl", "overlap");
+            let path = ("bvh/query/overlap.wgsl", "overlap");
             let asked = [Uniform, Read, ReadArray(1)];
             CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
         };

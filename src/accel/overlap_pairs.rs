@@ -153,7 +153,7 @@ impl OverlapPairs {
                 ("BVH_OTHERS", others.constant()),
                 ("PAIRS_THROUGH", f64::from(through)),
             ];
-            let path = ("accel/overlap_pairs.wgsl", "overlap_pairs");
+            let path = ("bvh/query/overlap_pairs.wgsl", "overlap_pairs");
             let asked = [Uniform, ReadArray(4), Read];
             let entry = (path.0, "pairs_count_kept");
             let kept = [Uniform, ReadArray(4), Read, Write, Write, Read];

@@ -49,11 +49,21 @@ impl Ploc {
         let leaves = [Uniform, Write, Read];
         let nodes = [Uniform, Write, ReadArray(4), Write];
         Self {
-            items: kernel("accel/ploc.wgsl", "ploc_items", &shared, &level),
-            clusters: kernel("accel/ploc.wgsl", "ploc_clusters", &shared, &level),
-            leaves: kernel("accel/ploc_leaves.wgsl", "ploc_leaves", &shared, &leaves),
+            items: kernel("bvh/build/ploc.wgsl", "ploc_items", &shared, &level),
+            clusters: kernel("bvh/build/ploc.wgsl", "ploc_clusters", &shared, &level),
+            leaves: kernel(
+                "bvh/build/ploc_leaves.wgsl",
+                "ploc_leaves",
+                &shared,
+                &leaves,
+            ),
             // Without the geometry, which would be more than the eight buffers that the weakest devices bind.
-            nodes: kernel("accel/ploc_nodes.wgsl", "ploc_nodes", &shared[1..], &nodes),
+            nodes: kernel(
+                "bvh/build/ploc_nodes.wgsl",
+                "ploc_nodes",
+                &shared[1..],
+                &nodes,
+            ),
         }
     }
 
@@ -148,7 +158,7 @@ fn rounds(levels: u32) -> u32 {
         .map_or(0, |others| others * ROUNDS + LAST_ROUNDS)
 }
 
-/// Says in `params` where the words of `common/ploc.wgsl` begin, behind the first `words` of the scratch buffer;
+/// Says in `params` where the words of `bvh/build/ploc_links.wgsl` begin, behind the first `words` of the scratch buffer;
 /// returns the words in all.
 pub(super) fn scratch_words(params: &mut BuildParams, words: u32) -> u32 {
     let left: u32 = left(params.item_count).sum();

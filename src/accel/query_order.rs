@@ -46,7 +46,7 @@ impl OrderBuffers {
 impl QueryOrder {
     pub(super) fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let (path, entry) = ("accel/query_codes.wgsl", "query_codes");
+        let (path, entry) = ("bvh/query/query_codes.wgsl", "query_codes");
         let codes = Kernel::new(gpu, path, entry, &[(1, &tree)], &[Uniform, Read, Write]);
         let sort = RadixSort::new(gpu);
         Self { codes, sort, tree }

@@ -20,7 +20,7 @@ impl Scan {
     pub fn new(gpu: &Gpu) -> Self {
         let kernels = ["scan_blocks", "scan_sums", "scan_add"].map(|entry| {
             let bindings = [Uniform, Write, Write];
-            Kernel::new(gpu, "accel/scan.wgsl", entry, &[], &bindings)
+            Kernel::new(gpu, "bvh/build/scan.wgsl", entry, &[], &bindings)
         });
         Self { kernels }
     }

@@ -52,7 +52,7 @@ impl<'a> Search<'a> {
 /// A condition of the caller's on objects, in WGSL: in place of [`Search::mask`].
 ///
 /// The text defines `fn bvh_query_accepts(query: u32, object: LeafTriangle, mask: u32) -> bool`: whether the
-/// query of that number accepts the object of a leaf (`common/tree.wgsl`). It may declare bindings of bind
+/// query of that number accepts the object of a leaf (`bvh/tree.wgsl`). It may declare bindings of bind
 /// group 2.
 #[derive(Debug, Clone)]
 pub struct Predicate {
@@ -64,7 +64,7 @@ impl Predicate {
     /// The text `wgsl`, called `name` in errors, and the layout of its bind group 2 if it has one.
     pub fn new(name: &str, wgsl: &str, layout: Option<wgpu::BindGroupLayout>) -> Self {
         let wgsl = Replaced {
-            path: "common/predicate.wgsl",
+            path: "bvh/predicate.wgsl",
             text: wgsl.into(),
             name: name.into(),
         };

@@ -14,92 +14,92 @@ use std::collections::BTreeMap;
 /// The shaders of the tree, for [`Gpu::from_device`].
 pub static SHADERS: Library = Library {
     files: wgsl_files![
-        "accel/bounds.wgsl",
-        "accel/cost.wgsl",
-        "accel/crossings.wgsl",
-        "accel/hierarchy.wgsl",
-        "accel/hierarchy_across.wgsl",
-        "accel/moments.wgsl",
-        "accel/morton.wgsl",
-        "accel/nearest.wgsl",
-        "accel/nearest_k.wgsl",
-        "accel/nearest_sign.wgsl",
-        "accel/objects.wgsl",
-        "accel/overlap.wgsl",
-        "accel/overlap_pairs.wgsl",
-        "accel/ploc.wgsl",
-        "accel/ploc_leaves.wgsl",
-        "accel/ploc_nodes.wgsl",
-        "accel/pyramid.wgsl",
-        "accel/query_codes.wgsl",
-        "accel/regroup.wgsl",
-        "accel/scan.wgsl",
-        "accel/software/hierarchy_join.wgsl",
-        "accel/software/hierarchy_serial.wgsl",
-        "accel/software/pairs_descend.wgsl",
-        "accel/software/sort_serial.wgsl",
-        "accel/sort.wgsl",
-        "accel/sort_small.wgsl",
-        "accel/sort_subgroups.wgsl",
-        "accel/sweep.wgsl",
-        "accel/tlas.wgsl",
-        "accel/tlas_leaves.wgsl",
-        "accel/trace.wgsl",
-        "accel/winding.wgsl",
-        "common/angle.wgsl",
-        "common/box.wgsl",
-        "common/bvh.wgsl",
-        "common/bvh_crossings.wgsl",
-        "common/bvh_enter.wgsl",
-        "common/bvh_meets.wgsl",
-        "common/bvh_nearest.wgsl",
-        "common/bvh_object.wgsl",
-        "common/bvh_overlap.wgsl",
-        "common/bvh_pairs.wgsl",
-        "common/bvh_pseudonormal.wgsl",
-        "common/bvh_region.wgsl",
-        "common/bvh_steps.wgsl",
-        "common/bvh_sweep.wgsl",
-        "common/bvh_through.wgsl",
-        "common/bvh_walk.wgsl",
-        "common/bvh_winding.wgsl",
-        "common/counted.wgsl",
-        "common/dispatch.wgsl",
-        "common/geometry.wgsl",
-        "common/items.wgsl",
-        "common/leaf.wgsl",
-        "common/mesh_bounds.wgsl",
-        "common/morton.wgsl",
-        "common/node.wgsl",
-        "common/ploc.wgsl",
-        "common/predicate.wgsl",
-        "common/pyramid.wgsl",
-        "common/query_order.wgsl",
-        "common/radix_tree.wgsl",
-        "common/ray.wgsl",
-        "common/sort.wgsl",
-        "common/sort_block.wgsl",
-        "common/sort_scatter.wgsl",
-        "common/sorted.wgsl",
-        "common/tree.wgsl",
-        "common/tree_read.wgsl",
+        "bvh/angle.wgsl",
+        "bvh/box.wgsl",
+        "bvh/build/bounds.wgsl",
+        "bvh/build/cost.wgsl",
+        "bvh/build/hierarchy.wgsl",
+        "bvh/build/hierarchy_across.wgsl",
+        "bvh/build/items.wgsl",
+        "bvh/build/mesh_bounds.wgsl",
+        "bvh/build/moments.wgsl",
+        "bvh/build/morton.wgsl",
+        "bvh/build/objects.wgsl",
+        "bvh/build/ploc.wgsl",
+        "bvh/build/ploc_leaves.wgsl",
+        "bvh/build/ploc_links.wgsl",
+        "bvh/build/ploc_nodes.wgsl",
+        "bvh/build/pyramid.wgsl",
+        "bvh/build/pyramid_levels.wgsl",
+        "bvh/build/radix_tree.wgsl",
+        "bvh/build/regroup.wgsl",
+        "bvh/build/scan.wgsl",
+        "bvh/build/sort.wgsl",
+        "bvh/build/sort_block.wgsl",
+        "bvh/build/sort_digit.wgsl",
+        "bvh/build/sort_scatter.wgsl",
+        "bvh/build/sort_small.wgsl",
+        "bvh/build/sort_subgroups.wgsl",
+        "bvh/build/tlas.wgsl",
+        "bvh/build/tlas_leaves.wgsl",
+        "bvh/bvh.wgsl",
+        "bvh/bvh_crossings.wgsl",
+        "bvh/bvh_enter.wgsl",
+        "bvh/bvh_meets.wgsl",
+        "bvh/bvh_nearest.wgsl",
+        "bvh/bvh_object.wgsl",
+        "bvh/bvh_overlap.wgsl",
+        "bvh/bvh_pairs.wgsl",
+        "bvh/bvh_pseudonormal.wgsl",
+        "bvh/bvh_region.wgsl",
+        "bvh/bvh_steps.wgsl",
+        "bvh/bvh_sweep.wgsl",
+        "bvh/bvh_through.wgsl",
+        "bvh/bvh_walk.wgsl",
+        "bvh/bvh_winding.wgsl",
+        "bvh/dispatch.wgsl",
+        "bvh/geometry.wgsl",
+        "bvh/leaf.wgsl",
+        "bvh/morton_code.wgsl",
+        "bvh/node.wgsl",
+        "bvh/predicate.wgsl",
+        "bvh/query/counted.wgsl",
+        "bvh/query/crossings.wgsl",
+        "bvh/query/nearest.wgsl",
+        "bvh/query/nearest_k.wgsl",
+        "bvh/query/nearest_sign.wgsl",
+        "bvh/query/overlap.wgsl",
+        "bvh/query/overlap_pairs.wgsl",
+        "bvh/query/query_codes.wgsl",
+        "bvh/query/query_order.wgsl",
+        "bvh/query/sweep.wgsl",
+        "bvh/query/trace.wgsl",
+        "bvh/query/winding.wgsl",
+        "bvh/ray.wgsl",
+        "bvh/software/hierarchy_join.wgsl",
+        "bvh/software/hierarchy_serial.wgsl",
+        "bvh/software/pairs_descend.wgsl",
+        "bvh/software/sort_serial.wgsl",
+        "bvh/sorted.wgsl",
+        "bvh/tree.wgsl",
+        "bvh/tree_read.wgsl",
     ],
     constants: &[layout::CONSTANTS],
     // Numbers of vertices are the geometry's, which is validated; all others are made by these kernels. Every
     // loop counts something that ends: bits, digits, leaves, levels, or nodes to be visited.
-    proven: &["accel/"],
+    proven: &["bvh/build/", "bvh/query/", "bvh/software/"],
     base: None,
 };
 
-/// Plain WGSL of a caller's shader `text`, with the files that its `#import "common/bvh.wgsl"` lines name;
+/// Plain WGSL of a caller's shader `text`, with the files that its `#import "bvh/bvh.wgsl"` lines name;
 /// `name` is the shader's name in errors. It fits trees of the device `gpu`, which may differ in how they are
 /// bound.
 ///
-/// `common/bvh.wgsl` declares the tree as bind group 1 ([`Tree::bind_group`](super::Tree::bind_group)) and
+/// `bvh/bvh.wgsl` declares the tree as bind group 1 ([`Tree::bind_group`](super::Tree::bind_group)) and
 /// offers `bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit` and `bvh_any_hit(ray: Ray, leaf_cutoff: u32)
 /// -> bool`. The caller's shader defines `fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) ->
 /// bool`, the any-hit test of triangles with [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST).
-/// `common/bvh_nearest.wgsl` and `common/bvh_overlap.wgsl` are other queries of the same bind group.
+/// `bvh/bvh_nearest.wgsl` and `bvh/bvh_overlap.wgsl` are other queries of the same bind group.
 ///
 /// # Errors
 ///
@@ -119,11 +119,11 @@ pub fn shader_module(gpu: &Gpu, name: &str, text: &str) -> Result<wgpu::ShaderMo
 
 /// What [`Tree::wgsl`](super::Tree::wgsl) consists of.
 const QUERIES: &str = "\
-#import \"common/bvh.wgsl\"
-#import \"common/bvh_crossings.wgsl\"
-#import \"common/bvh_nearest.wgsl\"
-#import \"common/bvh_overlap.wgsl\"
-#import \"common/bvh_sweep.wgsl\"
+#import \"bvh/bvh.wgsl\"
+#import \"bvh/bvh_crossings.wgsl\"
+#import \"bvh/bvh_nearest.wgsl\"
+#import \"bvh/bvh_overlap.wgsl\"
+#import \"bvh/bvh_sweep.wgsl\"
 ";
 
 /// All queries in plain WGSL for a tree at bind group `group`, over objects of that kind, with no global names but

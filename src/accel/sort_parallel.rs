@@ -28,19 +28,19 @@ const SMALL_BINDINGS: [Binding; 5] = [Uniform, Write, Write, Write, Write];
 pub(super) fn kernels(gpu: &Gpu, by_subgroups: bool) -> SortKernels {
     let kernel = |path, entry| Kernel::new(gpu, path, entry, &[], &BINDINGS);
     SortKernels {
-        histogram: kernel("accel/sort.wgsl", "histogram"),
-        scan: kernel("accel/sort.wgsl", "scan"),
+        histogram: kernel("bvh/build/sort.wgsl", "histogram"),
+        scan: kernel("bvh/build/sort.wgsl", "scan"),
         scatter: if by_subgroups {
-            let (path, entry) = ("accel/sort_subgroups.wgsl", "scatter_subgroups");
+            let (path, entry) = ("bvh/build/sort_subgroups.wgsl", "scatter_subgroups");
             let least = gpu.capabilities.sort_subgroup_size;
             let constants = [("LEAST_SUBGROUP", f64::from(least))];
             Kernel::with_constants(gpu, path, entry, &[], &BINDINGS, &constants)
         } else {
-            kernel("accel/sort.wgsl", "scatter")
+            kernel("bvh/build/sort.wgsl", "scatter")
         },
         small: Some(Kernel::new(
             gpu,
-            "accel/sort_small.wgsl",
+            "bvh/build/sort_small.wgsl",
             "sort_small",
             &[],
             &SMALL_BINDINGS,

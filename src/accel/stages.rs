@@ -12,9 +12,9 @@ use std::ops::Range;
 /// Layouts of the bind groups that several stages share.
 #[derive(Debug)]
 pub(super) struct StageLayouts {
-    /// Group 1, the merged geometry: `common/geometry.wgsl`.
+    /// Group 1, the merged geometry: `bvh/geometry.wgsl`.
     pub(super) geometry: wgpu::BindGroupLayout,
-    /// Group 2, what was sorted: `common/sorted.wgsl`.
+    /// Group 2, what was sorted: `bvh/sorted.wgsl`.
     pub(super) sorted: wgpu::BindGroupLayout,
 }
 

@@ -1,5 +1,5 @@
 //! `sweep`: the first contact of each moving capsule or ball of a list. Kernels of your own import
-//! `common/bvh_sweep.wgsl`.
+//! `bvh/bvh_sweep.wgsl`.
 
 pub use super::layout::{Contact, Sweep};
 use super::{
@@ -31,7 +31,7 @@ impl Sweeps {
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         Self(ListQuery::new(
             gpu,
-            "accel/sweep.wgsl",
+            "bvh/query/sweep.wgsl",
             "sweep",
             &Objects::ALL,
             predicate,

@@ -1,5 +1,5 @@
 //! `trace`: rays from a list through the trees, for tools and tests; passes of a renderer have their own
-//! kernels on the same core, `common/bvh.wgsl`.
+//! kernels on the same core, `bvh/bvh.wgsl`.
 
 pub use super::layout::{Hit, Ray, Visits};
 use super::{layout::TRACE_BLOCK, tree::Tree};
@@ -100,7 +100,7 @@ impl Trace {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let kernel = |entry| {
             let bindings = [Uniform, Read, Write];
-            Kernel::new(gpu, "accel/trace.wgsl", entry, &[(1, &tree)], &bindings)
+            Kernel::new(gpu, "bvh/query/trace.wgsl", entry, &[(1, &tree)], &bindings)
         };
         Self {
             closest_hit: kernel("closest_hit"),

@@ -44,7 +44,7 @@ pub struct Tree {
     pub(super) mesh_bounds: wgpu::Buffer,
     /// The records of `morton`, if there are any.
     pub(super) codes: Array,
-    /// What the kernels that make nodes share: see `common/sorted.wgsl`.
+    /// What the kernels that make nodes share: see `bvh/sorted.wgsl`.
     pub(super) scratch: wgpu::Buffer,
     pub(super) geometry: GeometryArrays,
     pub(super) pairs: SortBuffers,
@@ -132,7 +132,7 @@ pub struct TreeData {
     pub nodes: Vec<Node>,
     /// Area of the box of each node; negative where no node lies.
     pub node_areas: Vec<f32>,
-    /// In leaf order, then the meshes, as `common/leaf.wgsl` writes them.
+    /// In leaf order, then the meshes, as `bvh/leaf.wgsl` writes them.
     pub triangles: Vec<LeafTriangle>,
 }
 
@@ -349,7 +349,7 @@ impl Tree {
         self.passes
     }
 
-    /// Binary nodes of the last build that reach beyond a block of `accel/hierarchy.wgsl`, waiting for it;
+    /// Binary nodes of the last build that reach beyond a block of `bvh/build/hierarchy.wgsl`, waiting for it;
     /// `None` where other kernels made the nodes. Before [`Tree::build_only`] chooses others.
     ///
     /// # Errors
@@ -405,12 +405,12 @@ impl Tree {
     }
 
     /// The bounds of each mesh's centroids and its box, then the scene's box: twelve, twelve, … and six `u32`
-    /// as `accel/bounds.wgsl` encodes them.
+    /// as `bvh/build/bounds.wgsl` encodes them.
     pub fn mesh_bounds(&self) -> &wgpu::Buffer {
         &self.mesh_bounds
     }
 
-    /// What `common/bvh.wgsl` binds, group 1: sizes, nodes, triangles. Further bindings may follow.
+    /// What `bvh/bvh.wgsl` binds, group 1: sizes, nodes, triangles. Further bindings may follow.
     pub const BINDINGS: [Binding; 3] = [
         Binding::Uniform,
         Binding::ReadArray(4),

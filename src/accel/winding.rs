@@ -31,7 +31,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The moments of all nodes, as `common/bvh_winding.wgsl` reads them.
+    /// The moments of all nodes, as `bvh/bvh_winding.wgsl` reads them.
     #[cfg(feature = "render")]
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
@@ -69,11 +69,11 @@ impl Winding {
     /// The query, compiled when it is first needed.
     pub fn new(gpu: &Gpu) -> Self {
         let moments = |entry| {
-            let path = ("accel/moments.wgsl", entry);
+            let path = ("bvh/build/moments.wgsl", entry);
             QueryKernel::new(gpu, path, &[Uniform, Write], &[], None)
         };
         let query = |entry| {
-            let path = ("accel/winding.wgsl", entry);
+            let path = ("bvh/query/winding.wgsl", entry);
             QueryKernel::new(gpu, path, &[Uniform, Read, Write, Read], &[], None)
         };
         Self {

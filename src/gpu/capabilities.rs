@@ -28,7 +28,7 @@ pub enum Cooperation {
 }
 
 /// Bytes of workgroup memory that kernels without [`Cooperation`] need: the stacks of
-/// `accel/software/hierarchy_serial.wgsl`.
+/// `bvh/software/hierarchy_serial.wgsl`.
 pub(crate) const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
 
 /// Storage textures that [`Arrays::Textures`] needs in a stage: `shadow_motion` has 14 with the scene's.

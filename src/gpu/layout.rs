@@ -437,7 +437,7 @@ gpu_structs! {
         /// As [`TonemapParams::dither`].
         dither: u32,
     }
-    /// What a sample of the path tracer knows: common/path_table.wgsl.
+    /// What a sample of the path tracer knows: path/path_table.wgsl.
     PathParams {
         index: u32,
         bounces: u32,
@@ -461,7 +461,7 @@ gpu_structs! {
         volume_count: u32,
         medium: FogMedium,
     }
-    /// What the kernels of a surface know that follow paths together: common/path_rows.wgsl.
+    /// What the kernels of a surface know that follow paths together: path/path_rows.wgsl.
     PathStage {
         bounce: u32,
         /// Which rays are traced that ask for light.

@@ -52,7 +52,7 @@ pub fn pipeline_layout(
 }
 
 /// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the
-/// shader's `dispatch_workgroup` (common/dispatch.wgsl) flattens it again; the last row may run over, so
+/// shader's `dispatch_workgroup` (bvh/dispatch.wgsl) flattens it again; the last row may run over, so
 /// shaders check their bounds.
 pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     const LIMIT: u32 = 65_535;

@@ -1,4 +1,4 @@
-//! The shader composer: `#import "common/bvh.wgsl"` lines, each file once, with errors that name file and
+//! The shader composer: `#import "bvh/bvh.wgsl"` lines, each file once, with errors that name file and
 //! line.
 
 use super::{capabilities::Arrays, device::Gpu, library::Library, private_uniforms};

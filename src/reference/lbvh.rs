@@ -10,7 +10,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// `BOX_FAR` of common/box.wgsl: the empty box reaches from it to its negative.
+/// `BOX_FAR` of bvh/box.wgsl: the empty box reaches from it to its negative.
 const FAR: f32 = BOX_FAR as f32;
 
 /// Corners of a triangle.

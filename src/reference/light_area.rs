@@ -1,4 +1,4 @@
-//! Twin of common/light_area.wgsl and common/light_visibility.wgsl: rays to points of a light that has a
+//! Twin of light/light_area.wgsl and shadow/light_visibility.wgsl: rays to points of a light that has a
 //! size, in f64 and against every triangle.
 
 use super::{lbvh::Triangle, sampling, shadow_start::ShadowStart};

@@ -1,4 +1,4 @@
-//! Twin of render/path.wgsl in f64, for scenes of opaque surfaces and clear glass without textures, which one
+//! Twin of path/path.wgsl in f64, for scenes of opaque surfaces and clear glass without textures, which one
 //! lamp without a size lights: the same random numbers, and so the same decisions. Microfacets scatter light once, as
 //! with `materials.multiple_scattering` off.
 

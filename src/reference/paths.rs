@@ -1,4 +1,4 @@
-//! Twin of render/path_accumulate.wgsl: sums that lose nothing, whatever the number and the order of samples;
+//! Twin of path/path_accumulate.wgsl: sums that lose nothing, whatever the number and the order of samples;
 //! and direct light in f64, by which the path tracer is held to integrals.
 
 use glam::DVec3;

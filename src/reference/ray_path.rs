@@ -1,4 +1,4 @@
-//! Twin of the traversal of common/bvh.wgsl: which nodes and triangles a ray comes to, and in which order.
+//! Twin of the traversal of bvh/bvh.wgsl: which nodes and triangles a ray comes to, and in which order.
 
 use super::{trace::enter, tree_boxes::Trees};
 use crate::accel::layout::{BVH_MARGIN, Node, Ray, STACK_SIZE};

@@ -1,4 +1,4 @@
-//! Twin of common/sampling.wgsl: the numbers that all sampling passes share.
+//! Twin of math/sampling.wgsl: the numbers that all sampling passes share.
 
 /// Two numbers in [0, 1) for ray `k` of a pixel in one of the sequence's dimensions: the (0, 2)-sequence of
 /// Kollig and Keller 2002 ("Efficient Multidimensional Sampling"), in an order that belongs to the dimension

@@ -1,4 +1,4 @@
-//! Twin of `common/shadow_start.wgsl`, and of its use in `common/shadow_ray.wgsl`, in f64.
+//! Twin of `shadow/shadow_start.wgsl`, and of its use in `shadow/shadow_ray.wgsl`, in f64.
 
 use super::{lbvh::Triangle, trace::intersect};
 use crate::gpu::layout::GRAZING_MAX;

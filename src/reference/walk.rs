@@ -1,4 +1,4 @@
-//! `walk`: a person who walks, against every triangle by brute force. What render/walk.wgsl does, in its
+//! `walk`: a person who walks, against every triangle by brute force. What inspect/walk.wgsl does, in its
 //! order.
 
 use super::lbvh::Triangle;
@@ -108,7 +108,7 @@ fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
 }
 
 /// The share of the motion after which a capsule touches a triangle, the normal, and the point that is
-/// touched; what is touched at the start counts only where the capsule gets nearer (common/bvh_sweep.wgsl).
+/// touched; what is touched at the start counts only where the capsule gets nearer (bvh/bvh_sweep.wgsl).
 fn contact(
     params: &WalkParams,
     triangle: &Triangle,

@@ -35,7 +35,7 @@ impl Accumulate {
     ///
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let path = "render/accumulate.wgsl";
+        let path = "picture/accumulate.wgsl";
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, Float, Write, Write, uniform, Float];
         Ok(Self {

@@ -46,7 +46,7 @@ wgsl_constants! {
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
-/// The table that common/alpha.wgsl reads: a header for each material, then the alpha of the texture of each
+/// The table that material/alpha.wgsl reads: a header for each material, then the alpha of the texture of each
 /// masked or blended material, once per image.
 pub(super) struct AlphaTable {
     pub(super) words: Vec<u32>,

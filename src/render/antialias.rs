@@ -40,7 +40,7 @@ impl Antialias {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let cover =
-            |entry, bindings: &[_]| Cover::new(gpu, "render/antialias.wgsl", entry, bindings);
+            |entry, bindings: &[_]| Cover::new(gpu, "picture/antialias.wgsl", entry, bindings);
         Self {
             edges: cover("edges", &[Float]),
             weights: cover("weights", &[Uint]),

@@ -15,16 +15,16 @@ use wgpu::ShaderStages;
 /// The shared layouts.
 #[derive(Debug)]
 pub struct Layouts {
-    /// `common/frame.wgsl`, `common/light.wgsl`, `common/shadow_map.wgsl`, `common/environment.wgsl`,
-    /// `common/sampling.wgsl`.
+    /// `frame/frame.wgsl`, `light/light.wgsl`, `shadow/shadow_map.wgsl`, `environment/environment.wgsl`,
+    /// `math/sampling.wgsl`.
     pub frame: wgpu::BindGroupLayout,
-    /// `common/bvh.wgsl`.
+    /// `bvh/bvh.wgsl`.
     pub tree: wgpu::BindGroupLayout,
-    /// `common/scene.wgsl`.
+    /// `frame/scene.wgsl`.
     pub scene: wgpu::BindGroupLayout,
-    /// `common/material.wgsl`.
+    /// `material/material.wgsl`.
     pub material: wgpu::BindGroupLayout,
-    /// `common/material_layers.wgsl`.
+    /// `material/material_layers.wgsl`.
     pub layers: wgpu::BindGroupLayout,
 }
 
@@ -55,8 +55,8 @@ const fn vertex_buffer(
 /// Most textures that the layers of one material have together.
 pub const LAYER_TEXTURES: usize = 8;
 
-/// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl, or those of
-/// common/points_lines.wgsl.
+/// A raster pipeline over the merged scene, with the vertex shader of material/material.wgsl, or those of
+/// material/points_lines.wgsl.
 #[derive(Debug, Clone)]
 pub(super) struct SurfacePipeline {
     /// Path of the shader.

@@ -80,7 +80,7 @@ impl Blend {
         let sides = |entry, layered, blend| {
             let pipeline = |cull| {
                 layouts.surface_pipeline(SurfacePipeline {
-                    path: "render/blend.wgsl",
+                    path: "passes/blend.wgsl",
                     entry,
                     targets: targets(blend),
                     cull_mode: Some(cull),
@@ -118,7 +118,7 @@ impl Blend {
             ],
             segments: SegmentPipelines::new(|topology| {
                 layouts.surface_pipeline(SurfacePipeline {
-                    path: "render/blend_points_lines.wgsl",
+                    path: "passes/blend_points_lines.wgsl",
                     entry: "blend_points_lines",
                     targets: targets(over),
                     cull_mode: None,

@@ -28,7 +28,7 @@ impl BlendGBuffer {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipeline = |cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {
-                path: "render/blend_gbuffer.wgsl",
+                path: "passes/blend_gbuffer.wgsl",
                 entry: LABEL,
                 targets: gbuffer_targets(gpu),
                 cull_mode,

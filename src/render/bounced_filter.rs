@@ -21,7 +21,7 @@ use crate::{
 const LABEL: &str = "bounced_filter";
 
 const SHADERS: Shaders = Shaders {
-    path: "render/bounced_filter.wgsl",
+    path: "ambient/bounced_filter.wgsl",
     entries: ["bounced_accumulate", "bounced_smooth"],
     taps: 1,
     finds_edges: false,

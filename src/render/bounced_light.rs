@@ -30,7 +30,7 @@ impl BouncedLight {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Uint, Uniform, StoreArray(FRESH_FORMAT)];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "render/bounced_light.wgsl";
+        let path = "ambient/bounced_light.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
             output: image(gpu, [1, 1]),

@@ -88,7 +88,7 @@ impl ChannelPass {
             Float,
         ];
         let bindings = [&bindings[..], &Air::BINDINGS, &[Float]].concat();
-        let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
+        let (path, shared) = ("inspect/channel.wgsl", [(0, &layouts.frame)]);
         Self {
             kernel: Kernel::new(gpu, path, "channel", &shared, &bindings),
             params: Uniform::new(gpu, "channel.params"),

@@ -12,7 +12,7 @@ use crate::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-const PATH: &str = "render/compare.wgsl";
+const PATH: &str = "picture/compare.wgsl";
 /// What it draws to.
 const TARGET: Format = Format::Rgba8Unorm;
 /// The errors are counted in parts of 1 over this.

@@ -45,7 +45,7 @@ impl CostRangePass {
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let bindings = [Binding::Uniform, Float, Write, Write];
-            Kernel::new(gpu, "render/cost_range.wgsl", entry, &[], &bindings)
+            Kernel::new(gpu, "inspect/cost_range.wgsl", entry, &[], &bindings)
         };
         let stored = Usage::STORAGE | Usage::COPY_DST;
         let usage = stored | Usage::UNIFORM | Usage::COPY_SRC;

@@ -25,7 +25,7 @@ impl Deform {
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Read, Read, Read, Read, Read, Read, Write, Write];
         Self {
-            kernel: Kernel::new(gpu, "render/deform.wgsl", "deform", &[], &bindings),
+            kernel: Kernel::new(gpu, "frame/deform.wgsl", "deform", &[], &bindings),
         }
     }
 

@@ -35,7 +35,7 @@ wgsl_constants! {
 
 const LABEL: &str = "depth_of_field";
 const CIRCLES: &str = "depth_of_field_circles";
-const PATH: &str = "render/depth_of_field.wgsl";
+const PATH: &str = "picture/depth_of_field.wgsl";
 
 /// The pass.
 #[derive(Debug)]

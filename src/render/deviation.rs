@@ -39,7 +39,7 @@ impl Deviation {
         let kernel = |entry, moments: &[Binding]| {
             let bindings = [Binding::Uniform, Float, Binding::Uniform, Store(FORMAT)];
             let bindings = [&bindings, moments].concat();
-            let path = "render/deviation.wgsl";
+            let path = "inspect/deviation.wgsl";
             Kernel::new(gpu, path, entry, &[(1, &tree)], &bindings)
         };
         Self {

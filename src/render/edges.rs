@@ -13,9 +13,9 @@ use crate::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
-/// Where the last frame saw what a pixel sees: common/signal_taps.wgsl.
+/// Where the last frame saw what a pixel sees: denoise/signal_taps.wgsl.
 pub const TAPS_FORMAT: Format = Format::Rg32Uint;
-/// Surfaces that signals are of: `SignalSurface` in common/signal.wgsl.
+/// Surfaces that signals are of: `SignalSurface` in denoise/signal.wgsl.
 pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 
 /// What a pass that traces rays writes for a signal's filter: a word a layer, two layers a signal.
@@ -84,7 +84,7 @@ pub struct ShadowMaps<'a> {
 /// What each pixel sees: made by `gbuffer` and `points_lines`.
 #[derive(Debug)]
 pub struct GBuffer {
-    /// Depth or world position (common/gbuffer_position.wgsl), and roughness and metalness.
+    /// Depth or world position (frame/gbuffer_position.wgsl), and roughness and metalness.
     pub position: GpuImage,
     /// World normal.
     pub normal: GpuImage,
@@ -92,7 +92,7 @@ pub struct GBuffer {
     pub albedo: GpuImage,
     /// Emitted radiance.
     pub emissive: GpuImage,
-    /// Triangle plus 1; or point or line (common/gbuffer.wgsl).
+    /// Triangle plus 1; or point or line (frame/gbuffer.wgsl).
     pub ids: GpuImage,
     /// Reversed depth.
     pub depth: GpuImage,
@@ -169,7 +169,7 @@ impl GBuffer {
 pub struct Hits {
     /// As that of the picture. Its depth is one texel.
     pub gbuffer: GBuffer,
-    /// Triangles, rays and ambient visibility: three layers (common/reflection_ray.wgsl).
+    /// Triangles, rays and ambient visibility: three layers (reflections/reflection_ray.wgsl).
     pub found: GpuImage,
     /// Of surfaces with layers, where the scene has any.
     pub lobes: Lobes,
@@ -201,7 +201,7 @@ impl Hits {
 /// The lobes by which surfaces with layers send rays on: made by `lobes`, and at hits by `reflection_lobes`.
 #[derive(Debug)]
 pub struct Lobes {
-    /// Coat, sheen and base (common/lobes.wgsl).
+    /// Coat, sheen and base (material/lobes.wgsl).
     pub layers: GpuImage,
     /// What is transmitted.
     pub glass: GpuImage,
@@ -256,7 +256,7 @@ pub const REFLECTED_BYTES: u64 = 8;
 /// What each pixel reflects: made by the reflection passes.
 #[derive(Debug)]
 pub struct Reflected {
-    /// Two words a pixel: common/reflected.wgsl.
+    /// Two words a pixel: reflections/reflected.wgsl.
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
@@ -299,7 +299,7 @@ pub struct Motion<'a> {
 /// Which lights each pixel sees: made by the shadow passes.
 #[derive(Debug)]
 pub struct Visibility {
-    /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow
+    /// Counts, visibility, costs and chosen lights: shadow/shadow_words.wgsl. Only the counts where no shadow
     /// rays are traced.
     pub words: wgpu::Buffer,
     /// What the filter reads, a layer a slot; not used without it. Behind those a layer a slot for the triangles
@@ -425,7 +425,7 @@ impl VisibilityPlan {
 pub struct OcclusionFound<'a> {
     /// The signal, in two layers.
     pub signal: &'a GpuImage,
-    /// What one ray of each pixel hit first, where lights bounce (common/occlusion_hit.wgsl).
+    /// What one ray of each pixel hit first, where lights bounce (ambient/occlusion_hit.wgsl).
     pub hits: &'a GpuImage,
     /// Which rays they were.
     pub params: &'a Uniform<OcclusionParams>,
@@ -435,7 +435,7 @@ pub struct OcclusionFound<'a> {
 #[derive(Debug)]
 pub struct AmbientVisibility {
     /// Two words a pixel: the share that is visible and the bent normal, and the light that bounces off what occludes
-    /// (common/ambient_visibility.wgsl).
+    /// (frame/ambient_visibility.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
@@ -482,7 +482,7 @@ pub struct Air<'a> {
     pub params: &'a Uniform<FogParams>,
     /// What each froxel scatters to the eye, over its extinction and albedo.
     pub light: &'a GpuImage,
-    /// What lies between the eye and each slice of froxels: shaders/render/fog_integrate.wgsl.
+    /// What lies between the eye and each slice of froxels: shaders/fog/fog_integrate.wgsl.
     pub air: &'a GpuImage,
     /// Filters both.
     pub sampler: &'a wgpu::Sampler,

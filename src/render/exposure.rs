@@ -33,7 +33,7 @@ impl Exposure {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Binding::Uniform, Float, Write, Write];
-        let kernel = |entry| Kernel::new(gpu, "render/exposure.wgsl", entry, &[], &bindings);
+        let kernel = |entry| Kernel::new(gpu, "picture/exposure.wgsl", entry, &[], &bindings);
         let bins = u64::from(EXPOSURE_BINS) * size_of::<ExposureBin>() as u64;
         let kept = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         Self {

@@ -31,7 +31,7 @@ impl FogHistory {
             out,
         ];
         let shared = [(0, &layouts.frame)];
-        let path = "render/fog_history.wgsl";
+        let path = "fog/fog_history.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "fog_history", &shared, &bindings),
         }

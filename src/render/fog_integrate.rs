@@ -21,7 +21,7 @@ impl FogIntegrate {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
         let shared = [(0, &layouts.frame)];
-        let (path, entry) = ("render/fog_integrate.wgsl", "fog_integrate");
+        let (path, entry) = ("fog/fog_integrate.wgsl", "fog_integrate");
         Self {
             kernel: Kernel::new(
                 gpu,

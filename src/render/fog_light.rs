@@ -31,7 +31,7 @@ impl FogLight {
         let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
         let bindings = [uniform, uniform, Float, FilteredArray, Sampler, out, out];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "render/fog_light.wgsl";
+        let path = "fog/fog_light.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         }

@@ -38,10 +38,10 @@ impl GBufferPass {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let indexed = gpu.capabilities.indexed_draws;
         let (path, opaque, masked) = if indexed {
-            let path = "render/gbuffer_indexed.wgsl";
+            let path = "passes/gbuffer_indexed.wgsl";
             (path, "gbuffer_indexed", "gbuffer_indexed_masked")
         } else {
-            ("render/gbuffer.wgsl", "gbuffer", "gbuffer_masked")
+            ("passes/gbuffer.wgsl", "gbuffer", "gbuffer_masked")
         };
         let pipeline = |entry, cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {

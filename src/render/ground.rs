@@ -35,7 +35,7 @@ impl GroundPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipeline = layouts.surface_pipeline(SurfacePipeline {
-            path: "render/ground.wgsl",
+            path: "passes/ground.wgsl",
             entry: "ground",
             targets: gbuffer_targets(gpu),
             // It is not seen from below.

@@ -142,7 +142,7 @@ impl History {
             uniform, POSITIONS, WORDS, POSITIONS, SURFACES, Read, taps, surfaces, uniform, uniform,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let path = "render/reproject.wgsl";
+        let path = "passes/reproject.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
             remembered: Uniform::new(gpu, "reproject.remembered"),

@@ -16,7 +16,7 @@ use crate::{
 /// What shades the hits of a material.
 pub(super) struct Shading<'a> {
     pub(super) kernel: &'a Kernel,
-    /// Its bindings, behind those of common/listed_hit.wgsl.
+    /// Its bindings, behind those of reflections/listed_hit.wgsl.
     pub(super) own: &'a [&'a dyn Bind],
     /// Whether it looks at the material's layers.
     pub(super) layers: bool,

@@ -121,7 +121,7 @@ impl Intersections {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let bindings = [Binding::Uniform, Binding::Uniform, Write, Write];
-        let (path, constants) = ("render/intersections.wgsl", [("PAIRS_THROUGH", 1.0)]);
+        let (path, constants) = ("inspect/intersections.wgsl", [("PAIRS_THROUGH", 1.0)]);
         let shared = [(1, &tree)];
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         Ok(Self {

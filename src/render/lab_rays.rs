@@ -52,7 +52,7 @@ impl LabRaysPass {
                 Read,
                 Write,
             ];
-            let (path, shared) = ("render/lab_rays.wgsl", [(0, &layouts.frame)]);
+            let (path, shared) = ("inspect/lab_rays.wgsl", [(0, &layouts.frame)]);
             Kernel::new(gpu, path, entry, &shared, &bindings)
         };
         Self {

@@ -131,7 +131,7 @@ impl LabGeometry {
     }
 }
 
-/// A unit vector as `common/octahedral.wgsl` packs it.
+/// A unit vector as `math/octahedral.wgsl` packs it.
 fn octahedral(normal: Vec3) -> u32 {
     let sum = (normal.x.abs() + normal.y.abs() + normal.z.abs()).max(1e-20);
     let p = normal.truncate() / sum;

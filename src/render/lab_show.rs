@@ -102,7 +102,7 @@ impl LabShowPass {
         ];
         let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         Self {
-            kernel: Kernel::new(gpu, "render/lab_show.wgsl", "lab_show", &[], &bindings),
+            kernel: Kernel::new(gpu, "inspect/lab_show.wgsl", "lab_show", &[], &bindings),
             params: Uniform::new(gpu, "lab_show.params"),
             sums: gpu.buffer("lab_show.sums", 4 * WORDS as u64, usage),
             readback: Counters::new(gpu, "lab_show.readback"),

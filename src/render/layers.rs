@@ -41,7 +41,7 @@ impl LayersPass {
         let layout = pass::layout(gpu, "layers", &bindings);
         let pipeline = |cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {
-                path: "render/layers.wgsl",
+                path: "passes/layers.wgsl",
                 entry: "layers",
                 targets: vec![HDR_FORMAT.into()],
                 cull_mode,

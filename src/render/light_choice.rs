@@ -25,7 +25,7 @@ impl LightChoice {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, POSITIONS, WORDS, WORDS, WORDS, Write];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let path = "render/light_choice.wgsl";
+        let path = "shadow/light_choice.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "light_choice", &shared, &bindings),
         }

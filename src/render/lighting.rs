@@ -36,7 +36,7 @@ impl Lighting {
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let parts = ["HAS_SHADOW_MAPS", "HAS_FOG", "HAS_GROUND"];
-        let path = "render/lighting.wgsl";
+        let path = "passes/lighting.wgsl";
         Self {
             kernels: Variants::new(parts, |constants| {
                 Kernel::with_constants(gpu, path, "lighting", &shared, &bindings, constants)

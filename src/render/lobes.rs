@@ -34,7 +34,7 @@ impl LobesPass {
         let layout = pass::layout(gpu, "lobes", &[(ShaderStages::FRAGMENT, Binding::Uint)]);
         let pipeline = |cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {
-                path: "render/lobes.wgsl",
+                path: "passes/lobes.wgsl",
                 entry: "lobes",
                 targets: LOBE_FORMATS.map(Into::into).to_vec(),
                 cull_mode,

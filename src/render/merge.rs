@@ -153,7 +153,7 @@ fn segments(primitive: &Primitive, first_vertex: u32) -> impl Iterator<Item = [u
     lines.map(move |line| line.map(|vertex| (first_vertex + vertex) | flags))
 }
 
-/// UV sets and colour of a vertex, as `common/scene.wgsl` unpacks them.
+/// UV sets and colour of a vertex, as `frame/scene.wgsl` unpacks them.
 fn attributes(primitive: &Primitive, vertex: usize) -> [u32; 6] {
     let uv0 = primitive.uv0.get(vertex).copied().unwrap_or_default();
     let uv1 = primitive.uv1.get(vertex).copied().unwrap_or_default();

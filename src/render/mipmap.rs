@@ -31,7 +31,7 @@ impl Mipmap {
     pub fn new(gpu: &Gpu) -> Self {
         let cover = |entry, formats: &[Format]| {
             let bindings = [pass::Binding::Filtered];
-            Cover::new(gpu, "render/mipmap.wgsl", entry, &bindings).for_formats(formats)
+            Cover::new(gpu, "frame/mipmap.wgsl", entry, &bindings).for_formats(formats)
         };
         let (linear, srgb) = (Format::Rgba8Unorm, Format::Rgba8UnormSrgb);
         Self {

@@ -68,7 +68,7 @@ impl MotionPass {
             ReadArray(1),
             Store(FORMAT),
         ];
-        let path = "render/motion.wgsl";
+        let path = "passes/motion.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),
             params: Uniform::new(gpu, "motion.params"),

@@ -122,7 +122,7 @@ impl NoisePass {
         let bindings = [Binding::Uniform, Read, Write, Write];
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         Ok(Self {
-            kernel: Kernel::new(gpu, "render/noise.wgsl", "noise", &[], &bindings),
+            kernel: Kernel::new(gpu, "picture/noise.wgsl", "noise", &[], &bindings),
             params: Uniform::new(gpu, "noise.params"),
             bins: gpu.buffer("noise.bins", 4 * u64::from(NOISE_BINS), usage),
             before: before(gpu, 16)?,

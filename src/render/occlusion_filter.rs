@@ -21,7 +21,7 @@ use crate::{
 const LABEL: &str = "occlusion_filter";
 
 const SHADERS: Shaders = Shaders {
-    path: "render/signal_filter.wgsl",
+    path: "denoise/signal_filter.wgsl",
     entries: ["signal_accumulate", "signal_filter"],
     taps: 1,
     finds_edges: false,
@@ -45,7 +45,7 @@ impl OcclusionFilter {
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, MEANS, SURFACES, WORDS, Write];
         let shared = [(0, &layouts.frame)];
-        let path = "render/occlusion_filter.wgsl";
+        let path = "ambient/occlusion_filter.wgsl";
         Ok(Self {
             signal: Signal::new(gpu)?,
             filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),

@@ -47,7 +47,7 @@ impl OcclusionRays {
             Store(HITS_FORMAT),
         ];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let (path, entry) = ("render/occlusion_rays.wgsl", "occlusion_rays");
+        let (path, entry) = ("ambient/occlusion_rays.wgsl", "occlusion_rays");
         Self {
             kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
             params: Uniform::new(gpu, "occlusion.params"),

@@ -25,7 +25,7 @@ use wgpu::{
 pub const OUTLINES: usize = 2;
 
 const LABEL: &str = "outline";
-const PATH: &str = "render/outline.wgsl";
+const PATH: &str = "inspect/outline.wgsl";
 /// A channel for each selected mesh.
 const MASK_FORMAT: Format = Format::Rg8Unorm;
 /// Samples of its pixels, for smooth lines.

@@ -42,7 +42,7 @@ pub const COLORS: &[Constant] = &[
 pub const OVERLAY_LIMIT: u32 = 1 << 19;
 
 const LABEL: &str = "overlay";
-const PATH: &str = "render/overlay.wgsl";
+const PATH: &str = "inspect/overlay.wgsl";
 
 /// How many lines of the last frame there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

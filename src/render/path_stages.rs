@@ -75,12 +75,12 @@ impl PathStages {
         let head = [OfUniform, OfUniform, OfUniform, Write];
         let with = |rest: &[Binding]| [&head, rest].concat();
         let own = with(&[Write, list, sample]);
-        let ends = |entry| Kernel::new(gpu, "render/path_generate.wgsl", entry, &[frame], &own);
+        let ends = |entry| Kernel::new(gpu, "path/path_generate.wgsl", entry, &[frame], &own);
         let sort = |entry| {
             let own = [
                 OfUniform, OfUniform, Write, OfUniform, Uint, Read, Write, Write, list,
             ];
-            Kernel::new(gpu, "render/path_sort.wgsl", entry, &[], &own)
+            Kernel::new(gpu, "path/path_sort.wgsl", entry, &[], &own)
         };
         let listed = with(&[OfUniform, Uint]);
         let rays = |path, entry| Kernel::new(gpu, path, entry, &[frame, tree, scene], &listed);
@@ -91,17 +91,17 @@ impl PathStages {
         };
         Ok(Self {
             generate: ends("path_generate"),
-            trace: rays("render/path_trace.wgsl", "path_trace"),
+            trace: rays("path/path_trace.wgsl", "path_trace"),
             count: sort("path_count_hits"),
             scan: sort("path_scan_hits"),
             ranges: sort("path_ranges_of_hits"),
             scatter: sort("path_scatter_hits"),
             shade: Variants::new(PATH_PARTS, |constants| {
-                let (path, shared) = ("render/path_shade.wgsl", [frame, scene]);
+                let (path, shared) = ("path/path_shade.wgsl", [frame, scene]);
                 let own = with(&[OfUniform, Uint, PathTable::BINDING]);
                 Kernel::with_constants(gpu, path, "path_shade", &shared, &own, constants)
             }),
-            shadow: rays("render/path_shadow.wgsl", "path_shadow"),
+            shadow: rays("path/path_shadow.wgsl", "path_shadow"),
             finish: ends("path_finish"),
             sort_params: Uniform::new(gpu, "path_sort"),
             stages: UniformArray::new(gpu, "path_stages", std::iter::empty())?,

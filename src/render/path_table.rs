@@ -1,4 +1,4 @@
-//! The table of the path tracer (common/path_table.wgsl): materials, texels, and by what light is chosen, in
+//! The table of the path tracer (path/path_table.wgsl): materials, texels, and by what light is chosen, in
 //! one buffer. Texels are copied from the textures, so that every format that the adapter samples is one
 //! here.
 
@@ -35,7 +35,7 @@ use wgpu::BufferUsages as Buffer;
 wgsl_constants! {
     /// Rays of a surface that ask for light: of the lamps, of the environment, and of what glows.
     pub(super) const PATH_ASKED: u32 = 3;
-    /// Row of a path from which on those rays lie, two rows each: common/path_rows.wgsl.
+    /// Row of a path from which on those rays lie, two rows each: path/path_rows.wgsl.
     pub(super) const PATH_ASKED_ROW: u32 = 7;
     /// Textures of a material: those of its base, then those of its layers.
     const PATH_TEXTURES: u32 = 17;
@@ -100,13 +100,13 @@ type Places = BTreeMap<(usize, TextureUse), Placed>;
 impl PathTable {
     /// Ready to be compiled.
     pub(super) fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let path = "render/path_weights.wgsl";
+        let path = "path/path_weights.wgsl";
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let kernel = |entry| Kernel::new(gpu, path, entry, &shared, &[Uniform, Write]);
         Ok(Self {
             texels: Kernel::new(
                 gpu,
-                "render/path_texels.wgsl",
+                "path/path_texels.wgsl",
                 "path_texels",
                 &[],
                 &[Uniform, Float, Write],

@@ -1,4 +1,4 @@
-//! Volumes in the table of the path tracer: common/path_volume.wgsl.
+//! Volumes in the table of the path tracer: path/path_volume.wgsl.
 
 use super::{
     frame::Frame,
@@ -62,7 +62,7 @@ impl PathVolumes {
     pub(super) fn new(gpu: &Gpu) -> Self {
         let own = [Uniform, Float3d, Write];
         Self {
-            voxels: Kernel::new(gpu, "render/path_voxels.wgsl", LABEL, &[], &own),
+            voxels: Kernel::new(gpu, "path/path_voxels.wgsl", LABEL, &[], &own),
             placed: BTreeMap::new(),
             bricks: BTreeMap::new(),
             level: 0,

@@ -101,11 +101,11 @@ impl Paths {
         let own = [Uniform, Uniform, PathTable::BINDING, sample];
         let out = Store(HDR_FORMAT);
         let of_sums = [Uniform, Uniform, Write, Float, out, out];
-        let summing = "render/path_accumulate.wgsl";
+        let summing = "path/path_accumulate.wgsl";
         let sums = |entry| Kernel::new(gpu, summing, entry, &[(0, &layouts.frame)], &of_sums);
         Ok(Self {
             path: Variants::new(PATH_PARTS, |constants| {
-                let path = "render/path.wgsl";
+                let path = "path/path.wgsl";
                 Kernel::with_constants(gpu, path, "path", &shared, &own, constants)
             }),
             stages: PathStages::new(gpu, layouts)?,

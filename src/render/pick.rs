@@ -64,7 +64,7 @@ impl Pick {
         let shared = [(1, &layouts.tree), (2, &layouts.scene)];
         let bindings = [Uniform, Float, Uint, Write];
         Self {
-            kernel: Kernel::new(gpu, "render/pick.wgsl", "pick", &shared, &bindings),
+            kernel: Kernel::new(gpu, "inspect/pick.wgsl", "pick", &shared, &bindings),
             readback: Counters::new(gpu, "pick.readback"),
         }
     }

@@ -24,7 +24,7 @@ impl PointsLines {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipelines = SegmentPipelines::new(|topology| {
             layouts.surface_pipeline(SurfacePipeline {
-                path: "render/points_lines.wgsl",
+                path: "passes/points_lines.wgsl",
                 entry: "points_lines",
                 targets: gbuffer_targets(gpu),
                 cull_mode: None,

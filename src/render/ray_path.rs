@@ -29,7 +29,7 @@ wgsl_constants! {
     const RAY_STEP_ANSWER: u32 = 3;
 }
 
-/// What stands in place of common/bvh_steps.wgsl.
+/// What stands in place of bvh/bvh_steps.wgsl.
 const HOOKS: &str = "
 fn bvh_step_ray(ray: Ray) { ray_step_ray(ray); }
 fn bvh_step_node(number: u32, node: Node, enter: vec4f, t_max: f32) {
@@ -136,13 +136,13 @@ impl RayPathPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let hooks = Replaced {
-            path: "common/bvh_steps.wgsl",
+            path: "bvh/bvh_steps.wgsl",
             text: HOOKS.into(),
             name: "ray_path".into(),
         };
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let bindings = [Float, Uint, Uint, Write];
-        let path = "render/ray_path.wgsl";
+        let path = "inspect/ray_path.wgsl";
         Self {
             kernel: Kernel::with_text(gpu, path, "ray_path", &shared, &bindings, &[], Some(hooks)),
         }

@@ -19,7 +19,7 @@ use crate::{
 const LABEL: &str = "reflection_ambient";
 
 wgsl_constants! {
-    /// Rays into the hemisphere of a hit. `ambient_bounced` of common/ambient_visibility.wgsl corrects for two.
+    /// Rays into the hemisphere of a hit. `ambient_bounced` of frame/ambient_visibility.wgsl corrects for two.
     pub const HIT_AMBIENT_RAYS: u32 = 2;
 }
 
@@ -36,7 +36,7 @@ impl ReflectionAmbient {
         let hits = StoreArray(wgpu::TextureFormat::Rgba32Uint);
         let bindings = [Uniform, Float, Uint, Uint, Uniform, hits];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "render/reflection_ambient.wgsl";
+        let path = "reflections/reflection_ambient.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
             params: UniformBuffer::new(gpu, "reflection_ambient.params"),

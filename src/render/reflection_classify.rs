@@ -39,7 +39,7 @@ impl ReflectionClassify {
             Uint,
             Uint,
         ];
-        let path = "render/reflection_classify.wgsl";
+        let path = "reflections/reflection_classify.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings);
         Self {
             classify: kernel("reflection_classify"),

@@ -86,7 +86,7 @@ impl ReflectionFilter {
         let round = [Read, uniform, Float, Uint, Uint, Uint, Uint, Uint];
         let kernel = |entry, last: &[Binding]| {
             let bindings = [&round[..], last].concat();
-            let path = "render/reflection_filter.wgsl";
+            let path = "reflections/reflection_filter.wgsl";
             Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings)
         };
         let out = Store(MEAN_FORMAT);

@@ -33,7 +33,7 @@ impl ReflectionLayers {
             (2, &layouts.scene),
             (3, &layouts.layers),
         ];
-        let path = "render/reflection_layers.wgsl";
+        let path = "reflections/reflection_layers.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         }

@@ -30,7 +30,7 @@ impl ReflectionLight {
             Uniform, Read, Read, Write, Float, Uint, Uint, Uint, Uint, UintArray,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let path = "render/reflection_light.wgsl";
+        let path = "reflections/reflection_light.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         }

@@ -23,7 +23,7 @@ const SAMPLE_STARTS: u32 = 2 * (SAMPLE_LOBES - SAMPLE_REFLECTIONS);
 const SENDING_HEADER: u64 = 4;
 /// What reflections are averaged in over frames.
 pub const MEAN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
-/// The first ray of each pixel: common/sent_ray.wgsl.
+/// The first ray of each pixel: reflections/sent_ray.wgsl.
 pub const SENT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 /// The lists of one bounce, which the next one fills anew.

@@ -34,7 +34,7 @@ impl ReflectionLobes {
             (2, &layouts.scene),
             (3, &layouts.layers),
         ];
-        let path = "render/reflection_lobes.wgsl";
+        let path = "reflections/reflection_lobes.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         }

@@ -46,7 +46,7 @@ impl ReflectionRays {
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "render/reflection_rays.wgsl";
+        let path = "reflections/reflection_rays.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         }

@@ -30,7 +30,7 @@ impl ReflectionSort {
         let bindings = [
             Uniform, Uint, Uint, Read, Read, Write, Write, Write, Uniform,
         ];
-        let path = "render/reflection_sort.wgsl";
+        let path = "reflections/reflection_sort.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &[], &bindings);
         Self {
             count: kernel("reflection_count"),

@@ -42,7 +42,7 @@ impl ReflectionSurface {
             words,
             Read,
         ];
-        let path = "render/reflection_surface.wgsl";
+        let path = "reflections/reflection_surface.wgsl";
         let scene = [(0, &layouts.frame), (2, &layouts.scene)];
         let textured = [scene[0], scene[1], (3, &layouts.material)];
         Self {

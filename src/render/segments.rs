@@ -59,7 +59,7 @@ pub(super) fn shown(runs: &[SegmentRun], parts: &[Aabb]) -> Vec<SegmentRun> {
     shown
 }
 
-/// Draws `run` with the pipeline that is set; the vertex shaders of common/points_lines.wgsl take the number
+/// Draws `run` with the pipeline that is set; the vertex shaders of material/points_lines.wgsl take the number
 /// of triangles for the instance.
 pub(super) fn draw(pass: &mut wgpu::RenderPass<'_>, buffers: &SceneBuffers, run: &SegmentRun) {
     let triangles = buffers.triangle_count;

@@ -41,7 +41,7 @@ impl ShadowClassify {
             TILES,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let path = "render/shadow_classify.wgsl";
+        let path = "shadow/shadow_classify.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &shared, &bindings);
         Self {
             classify: kernel("shadow_classify"),

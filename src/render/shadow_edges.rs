@@ -14,7 +14,7 @@ use wgpu::TextureUsages as Usage;
 /// What the last frame found; images that are not used without it.
 #[derive(Debug)]
 pub struct ShadowEdges {
-    /// A layer for two slots (common/shadow_edges_word.wgsl), of the last frame and of this one by the parity of
+    /// A layer for two slots (shadow/shadow_edges_word.wgsl), of the last frame and of this one by the parity of
     /// [`Reprojection::index`].
     found: [GpuImage; 2],
     /// Nothing, for what has no last frame.

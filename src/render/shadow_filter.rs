@@ -16,6 +16,7 @@ use crate::{
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
         layout::Light,
+        library::wgsl_constants,
         pass::Binding::{self, Write},
     },
 };
@@ -23,10 +24,15 @@ use crate::{
 /// Frames that are averaged of a light that moves, as all of its shadows do, and of shadows that move and are not
 /// followed.
 const MOVED: u32 = 3;
+wgsl_constants! {
+    /// Widest penumbra that the filter tells apart, in pixels.
+    const PENUMBRA_MAX: f64 = 256.0;
+}
+
 /// Label of the pass.
 const LABEL: &str = "shadow_filter";
 
-const PATH: &str = "render/shadow_filter.wgsl";
+const PATH: &str = "shadow/shadow_filter.wgsl";
 const SHADERS: Shaders = Shaders {
     path: PATH,
     entries: ["shadow_accumulate", "shadow_smooth"],

@@ -240,7 +240,7 @@ fn pipeline(
     layout: &wgpu::PipelineLayout,
     masked: bool,
 ) -> Result<wgpu::RenderPipeline> {
-    let module = shader::module(gpu, "render/shadow_map.wgsl")?;
+    let module = shader::module(gpu, "passes/shadow_map.wgsl")?;
     let buffers = [
         Some(wgpu::VertexBufferLayout {
             array_stride: 12,

@@ -67,7 +67,7 @@ impl ShadowMotion {
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let kernel = |lights: u32| {
             let constants = [("SHADOW_LIGHTS", lights.into())];
-            let path = "render/shadow_motion.wgsl";
+            let path = "shadow/shadow_motion.wgsl";
             Kernel::with_constants(gpu, path, LABEL, &shared, &bindings, &constants)
         };
         let pairs = (0..LIGHT_LIMIT.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);

@@ -37,7 +37,7 @@ impl ShadowRays {
         let by_pixel = [&bindings[..], &[TAPS, FRESH, TILES]].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |entry, bindings: &[Binding]| {
-            Kernel::new(gpu, "render/shadow_rays.wgsl", entry, &shared, bindings)
+            Kernel::new(gpu, "shadow/shadow_rays.wgsl", entry, &shared, bindings)
         };
         Self {
             listed: kernel("shadow_rays", &listed),

@@ -47,7 +47,7 @@ impl ShadowShafts {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let (path, shared) = ("render/shadow_shafts.wgsl", [(0, &layouts.frame)]);
+        let (path, shared) = ("shadow/shadow_shafts.wgsl", [(0, &layouts.frame)]);
         let all = GpuImage::new(
             gpu,
             "shadow_shafts.all",

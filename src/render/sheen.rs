@@ -1,5 +1,5 @@
 //! How much of light from each direction a sheen scatters: E of KHR_materials_sheen, as a table for
-//! common/layers.wgsl.
+//! material/layers.wgsl.
 
 use crate::gpu::library::wgsl_constants;
 use std::f64::consts::PI;

@@ -50,7 +50,7 @@ struct Mean {
 impl Temporal {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let path = "render/temporal.wgsl";
+        let path = "picture/temporal.wgsl";
         let uniform = Binding::Uniform;
         let bindings = [
             uniform,

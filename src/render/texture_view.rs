@@ -27,7 +27,7 @@ wgsl_constants! {
 pub const RADIANCE: &str = "radiance";
 
 const LABEL: &str = "texture_view";
-const PATH: &str = "render/texture_view.wgsl";
+const PATH: &str = "inspect/texture_view.wgsl";
 const TEXEL_BYTES: u64 = size_of::<TextureViewTexel>() as u64;
 
 /// The pass.

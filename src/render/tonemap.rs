@@ -56,7 +56,7 @@ impl Tonemap {
             Binding::Uniform,
         ];
         Self {
-            cover: Cover::new(gpu, "render/tonemap.wgsl", "tonemap", &bindings),
+            cover: Cover::new(gpu, "picture/tonemap.wgsl", "tonemap", &bindings),
             params: Uniform::new(gpu, "tonemap.params"),
             undithered: Uniform::new(gpu, "tonemap.undithered"),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {

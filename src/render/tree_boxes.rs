@@ -56,7 +56,7 @@ pub(super) const COLORS: &[Constant] = &[
 const LABEL: &str = "tree_boxes";
 /// Of the window.
 const TARGET_FORMAT: Format = Format::Rgba8Unorm;
-const PATH: &str = "render/tree_boxes.wgsl";
+const PATH: &str = "inspect/tree_boxes.wgsl";
 /// Words of the counts.
 const WORDS: u64 = (TREE_BOX_HEADER + TREE_BOX_LEVELS) as u64;
 

@@ -146,7 +146,7 @@ fn pipeline(
     blend: wgpu::BlendState,
     targets: usize,
 ) -> Result<wgpu::RenderPipeline> {
-    let module = shader::module(gpu, "render/volume_compose.wgsl")?;
+    let module = shader::module(gpu, "volume/volume_compose.wgsl")?;
     let layout = pass::pipeline_layout(gpu, entry, &[Some(layout)]);
     let target = wgpu::ColorTargetState {
         format: HDR_FORMAT,

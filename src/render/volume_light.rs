@@ -35,7 +35,7 @@ impl VolumeLight {
         let out = Store3d(LIGHT_FORMAT);
         let bindings = [Uniform, Read, Filtered3d, Float3d, Sampler, out];
         Self {
-            kernel: Kernel::new(gpu, "render/volume_light.wgsl", LABEL, &shared, &bindings),
+            kernel: Kernel::new(gpu, "volume/volume_light.wgsl", LABEL, &shared, &bindings),
         }
     }
 

@@ -43,7 +43,7 @@ impl VolumeMarch {
             Uniform, Read, Float, Filtered3d, Filtered3d, Float3d, Filtered3d, Sampler, out, spans,
         ];
         let bindings = [&bindings[..], &Air::BINDINGS].concat();
-        let path = "render/volume_march.wgsl";
+        let path = "volume/volume_march.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
             output: Output::new(gpu, [1, 1], None),

@@ -28,7 +28,7 @@ impl VolumeShadow {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Read, Float, Filtered3d, Float3d, Sampler, Write];
-        let path = "render/volume_shadow.wgsl";
+        let path = "volume/volume_shadow.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
         }

@@ -127,7 +127,7 @@ impl Walk {
         let kernel = |entry| {
             Kernel::new(
                 gpu,
-                "render/walk.wgsl",
+                "inspect/walk.wgsl",
                 entry,
                 &[(1, &layouts.tree)],
                 &bindings,

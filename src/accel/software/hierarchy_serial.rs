@@ -58,7 +58,7 @@ impl HierarchySerial {
         layouts: &StageLayouts,
         records: (&'static str, f64),
     ) -> Self {
-        let path = "accel/software/hierarchy_serial.wgsl";
+        let path = "bvh/software/hierarchy_serial.wgsl";
         let shared = [(1, &layouts.geometry), (2, &layouts.sorted)];
         let of_leaves = [Uniform, Uniform, Write, Write, Write, Write, Read];
         let of_nodes = [
@@ -73,7 +73,7 @@ impl HierarchySerial {
         let leaves =
             |entry| Kernel::with_constants(gpu, path, entry, &shared, &of_leaves, &[records]);
         let join = |all: bool| {
-            let path = "accel/software/hierarchy_join.wgsl";
+            let path = "bvh/software/hierarchy_join.wgsl";
             let (entry, bindings) = ("hierarchy_join", [Uniform, ReadArray(4), Write]);
             let constants = [("JOIN_ALL", f64::from(u8::from(all))), records];
             Kernel::with_constants(gpu, path, entry, &shared, &bindings, &constants)

@@ -41,7 +41,7 @@ impl PairsDescend {
             Cooperation::None => {}
             Cooperation::Subgroups(_) | Cooperation::Workgroups => return None,
         }
-        let path = ("accel/software/pairs_descend.wgsl", "pairs_descend");
+        let path = ("bvh/software/pairs_descend.wgsl", "pairs_descend");
         let bindings = [
             Uniform,
             ReadArray(4),

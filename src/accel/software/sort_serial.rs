@@ -7,7 +7,7 @@ use crate::{
 
 /// The kernels.
 pub(in crate::accel) fn kernels(gpu: &Gpu) -> SortKernels {
-    let path = "accel/software/sort_serial.wgsl";
+    let path = "bvh/software/sort_serial.wgsl";
     let kernel = |entry| Kernel::new(gpu, path, entry, &[], &BINDINGS);
     SortKernels {
         histogram: kernel("histogram_serial"),

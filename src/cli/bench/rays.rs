@@ -128,7 +128,7 @@ pub(in crate::cli) fn primary(size: [u32; 2], view: &View) -> Vec<Ray> {
     pixels(size).map(ray).collect()
 }
 
-/// Unit vector and distance to a light, if it reaches the point; as in common/light.wgsl.
+/// Unit vector and distance to a light, if it reaches the point; as in light/light.wgsl.
 pub(in crate::cli) fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
     let along = Vec3::from(light.direction);
     if light.kind == lights::LIGHT_DIRECTIONAL {

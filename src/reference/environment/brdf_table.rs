@@ -34,7 +34,7 @@ pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     sums.map(|sum| sum / f64::from(steps * steps))
 }
 
-/// Twin of `brdf_table_at` in common/brdf_table.wgsl: scale and bias from the entries of the table.
+/// Twin of `brdf_table_at` in environment/brdf_table_lookup.wgsl: scale and bias from the entries of the table.
 pub fn lookup(table: &[[f32; 2]], roughness: f64, cosine: f64) -> [f64; 2] {
     let roughness = roughness.max(ROUGHNESS_MIN);
     let steepness = 4.0 / (roughness * roughness);

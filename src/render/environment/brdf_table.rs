@@ -1,5 +1,5 @@
 //! `brdf_table`: the reflectance of rough surfaces under uniform white light, as a table for
-//! common/brdf_table.wgsl.
+//! environment/brdf_table_lookup.wgsl.
 
 use crate::{
     Result,
@@ -21,7 +21,7 @@ pub struct BrdfTable {
 impl BrdfTable {
     /// Ready to be compiled; the table is empty.
     pub fn new(gpu: &Gpu) -> Self {
-        let path = "render/environment/brdf_table.wgsl";
+        let path = "environment/brdf_table.wgsl";
         let usage = Buffer::STORAGE | Buffer::UNIFORM | Buffer::COPY_SRC;
         let buffer = gpu.buffer("brdf_table", 16 * u64::from(BRDF_TABLE_PAIRS), usage);
         Self {

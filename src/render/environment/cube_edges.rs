@@ -19,7 +19,7 @@ pub(super) struct CubeEdges(Option<(Cover, GpuImage)>);
 
 impl CubeEdges {
     pub(super) fn new(gpu: &Gpu) -> Self {
-        let path = "render/environment/cube_edges.wgsl";
+        let path = "environment/cube_edges.wgsl";
         Self(gpu.capabilities.cube_edges_drawn.then(|| {
             let cover = Cover::new(gpu, path, "cube_edges", &[Binding::Cube]);
             let usage = Usage::RENDER_ATTACHMENT;

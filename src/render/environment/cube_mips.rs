@@ -21,7 +21,7 @@ pub struct CubeMips {
 impl CubeMips {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let path = "render/environment/cube_mips.wgsl";
+        let path = "environment/cube_mips.wgsl";
         let bindings = [FloatArray, StoreArray(Format::Rgba16Float)];
         Self {
             kernel: Kernel::new(gpu, path, "cube_mips", &[], &bindings),

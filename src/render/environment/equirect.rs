@@ -208,7 +208,7 @@ impl Equirect {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry, source| {
-            let path = "render/environment/equirect.wgsl";
+            let path = "environment/equirect.wgsl";
             let bindings = [Binding::Uniform, source, StoreArray(Format::Rgba16Float)];
             Kernel::new(gpu, path, entry, &[], &bindings)
         };

@@ -76,10 +76,10 @@ pub struct Environment {
     equirect: Equirect,
     sky: Sky,
     cube_mips: CubeMips,
-    /// Its result is `environment_sh` of common/environment.wgsl.
+    /// Its result is `environment_sh` of environment/environment.wgsl.
     pub project_sh: ProjectSh,
     prefilter: Prefilter,
-    /// `brdf_table` of common/environment.wgsl.
+    /// `brdf_table` of environment/environment.wgsl.
     pub brdf_table: BrdfTable,
     studio: EquirectImage,
     /// The file, and how many there have been.

@@ -84,7 +84,7 @@ impl Prefilter {
                 settings.samples
             )));
         }
-        let path = "render/environment/prefilter.wgsl";
+        let path = "environment/prefilter.wgsl";
         let out = StoreArray(Format::Rgba16Float);
         let bindings = [Uniform, Uniform, Binding::Cube, Sampler, out];
         Ok(Self {
@@ -118,7 +118,7 @@ impl Prefilter {
     }
 
     /// The perceptual roughness that `level` of `levels` is filtered for: the inverse of `environment_lod`
-    /// (common/environment_lod.wgsl).
+    /// (environment/environment.wgsl).
     pub fn roughness(level: u32, levels: u32) -> f64 {
         (f64::from(level) / f64::from(levels.max(2) - 1)).powf(1.5)
     }

@@ -76,17 +76,17 @@ impl ProjectSh {
         let loaded = match gpu.capabilities.cooperation() {
             Cooperation::Subgroups(4..) if gpu.capabilities.one_subgroup_size => (
                 "project_sh_subgroups",
-                "render/environment/project_sh_subgroups.wgsl",
+                "environment/project_sh_subgroups.wgsl",
             ),
-            _ => ("project_sh", "render/environment/project_sh.wgsl"),
+            _ => ("project_sh", "environment/project_sh.wgsl"),
         };
         let stored = || {
-            let path = "render/environment/project_sh_stored.wgsl";
+            let path = "environment/project_sh_stored.wgsl";
             let cube = LoadArray(Format::Rgba16Float);
             orders(gpu, "project_sh_stored", path, &[cube, Write], &cut)
         };
         let storage = wgpu::BufferUsages::STORAGE;
-        let sum_path = "render/environment/sum_sh.wgsl";
+        let sum_path = "environment/sum_sh.wgsl";
         Self {
             loaded: orders(gpu, loaded.0, loaded.1, &[FloatArray, Write], &cut),
             stored: software.then(stored),

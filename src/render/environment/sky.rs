@@ -71,7 +71,7 @@ impl Sky {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |name, stored, tables| {
-            let path = "render/environment/sky.wgsl";
+            let path = "environment/sky.wgsl";
             Kernel::new(gpu, path, name, &[], &bindings(stored, tables))
         };
         let table = |index: usize| {

@@ -1,0 +1,31 @@
+// bounced_light: light that surfaces around a pixel's send on to it: one bounce of all lights.
+//
+// in   hits_texture: what one ray of each pixel's ambient occlusion hit first; lights, the merged scene (group 2), the
+//      trees (group 1), a band of rows
+// out  fresh_out: radiance towards the pixel, in two layers of words (math/rgb16.wgsl); 0 where nothing was hit
+// One thread per pixel. The rays are distributed by the cosine, so the mean of what they find, times the albedo, is
+// what the pixel's surface sends on. Surfaces at hits are matte, and have the mean colour of their texture.
+#import "ambient/bounced.wgsl"
+#import "ambient/occlusion_hit.wgsl"
+#import "math/rgb16.wgsl"
+
+@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(1) var hits_texture: texture_2d<u32>;
+@group(3) @binding(2) var<uniform> params: OcclusionParams;
+@group(3) @binding(3) var fresh_out: texture_storage_2d_array<r32uint, write>;
+
+@compute @workgroup_size(8, 8)
+fn bounced_light(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let words = textureLoad(hits_texture, pixel, 0).xy;
+    var radiance = vec3f(0.0);
+    if words.x != OCCLUSION_UNHIT.x {
+        radiance = bounced(pixel, params.index, occlusion_hit_unpack(words));
+    }
+    let packed = rgb16_pack(radiance, 0u);
+    textureStore(fresh_out, pixel, 0u, vec4u(packed.x, 0u, 0u, 0u));
+    textureStore(fresh_out, pixel, 1u, vec4u(packed.y, 0u, 0u, 0u));
+}

@@ -1,0 +1,11 @@
+// Ambient visibility of a pixel's surface: from `occlusion_words`, which the importer binds, or none occluded
+// where no rays are traced.
+#import "frame/frame.wgsl"
+#import "frame/ambient_visibility.wgsl"
+
+fn ambient_visibility_at(pixel: vec2u, normal: vec3f) -> AmbientVisibility {
+    if frame.occlusion == 0u {
+        return ambient_unoccluded(normal);
+    }
+    return ambient_visibility_unpack(occlusion_words[pixel.y * frame.size.x + pixel.x]);
+}

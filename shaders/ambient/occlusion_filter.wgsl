@@ -1,0 +1,34 @@
+// occlusion_filter: the last round of the filter over ambient occlusion, and what lighting reads of it.
+//
+// in   signal_texture, surfaces; the G-buffer's normals
+// out  occlusion_words: an AmbientVisibility per pixel, whose bounced light ambient/bounced_filter.wgsl fills in
+// One thread per pixel. The rounds before are those of every signal (denoise/signal_filter.wgsl).
+#import "frame/ambient_visibility.wgsl"
+#import "denoise/signal_smooth.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: SignalParams;
+#texels 1 2 signal_texture: rg32uint
+#texels 1 3 surfaces: rgba32uint
+#texels 1 4 normal_texture: r32uint
+@group(1) @binding(5) var<storage, read_write> occlusion_words: array<vec2u>;
+
+fn signal_at(pixel: vec2u) -> vec4f {
+    return signal_unpack(textureLoad(signal_texture, pixel, 0).xy);
+}
+
+@compute @workgroup_size(8, 8)
+fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    // The share of the rays that are blocked, and the sum of their directions.
+    let blocked = signal_smoothed(pixel);
+    let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    // The mean of all directions of the hemisphere, weighted by the cosine, is two thirds of the normal.
+    let rest = 2.0 / 3.0 * normal - blocked.yzw;
+    let bent = select(normal, normalize(rest), dot(rest, normal) > 1.0e-3);
+    let ambient = AmbientVisibility(bent, 1.0 - blocked.x, vec3f(0.0), 0.0, true);
+    occlusion_words[pixel.y * frame.size.x + pixel.x] = ambient_visibility_pack(ambient);
+}

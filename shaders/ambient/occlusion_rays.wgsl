@@ -1,0 +1,73 @@
+// occlusion_rays: ambient occlusion by rays through the trees.
+//
+// in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
+// out  fresh_out: this frame's signal in two layers: the share of the light that what the rays meet takes, and
+//      the sum of their directions by it; zeros where there is no triangle
+//      hits_out: what one of the rays hit first, where light is to bounce there (ambient/occlusion_hit.wgsl)
+// One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
+// horizon of the surface (shadow/shadow_start.wgsl), from where no light can come, is mirrored at the
+// horizon. So a convex body with smooth normals is unoccluded everywhere, and within a closed room every ray
+// is occluded.
+//
+// The numbers of a direction are those of the shared sequence (math/sampling.wgsl), whose point k counts
+// the pixel's rays so far: they are spread evenly over the frames, and between neighbouring pixels within a
+// frame.
+#import "frame/gbuffer.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "ambient/hemisphere.wgsl"
+#import "ambient/occlusion_hit.wgsl"
+#import "math/sampling.wgsl"
+#import "shadow/shadow_ray.wgsl"
+#import "denoise/signal.wgsl"
+
+@group(3) @binding(0) var<uniform> first_row: u32;
+#texels 3 1 position_texture: rgba32float
+#texels 3 2 normal_texture: r32uint
+#texels 3 3 ids_texture: r32uint
+@group(3) @binding(4) var<uniform> params: OcclusionParams;
+@group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
+// Not used where no hits are told.
+@group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
+
+fn tell(pixel: vec2u, hit: vec2u) {
+    if all(pixel < textureDimensions(hits_out)) {
+        textureStore(hits_out, pixel, vec4u(hit, 0u, 0u));
+    }
+}
+
+@compute @workgroup_size(8, 8)
+fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(seen) {
+        textureStore(fresh_out, pixel, 0u, vec4u(0u));
+        textureStore(fresh_out, pixel, 1u, vec4u(0u));
+        tell(pixel, OCCLUSION_UNHIT);
+        return;
+    }
+    let triangle = gbuffer_triangle(seen);
+    var start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
+    start.origin += hemisphere_inwards(triangle, start);
+    let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    var hits = 0.0;
+    var occluded = vec3f(0.0);
+    var first_hit = OCCLUSION_UNHIT;
+    for (var ray = 0u; ray < params.rays; ray++) {
+        let k = params.index * params.rays + ray;
+        let along = hemisphere_direction(start, normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
+        let is_told = ray == params.told;
+        let hit = shadow_ray_hit(start, along, params.reach, !is_told);
+        hits += hit.taken;
+        occluded += hit.taken * along;
+        if is_told && hit.t >= 0.0 {
+            first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
+        }
+    }
+    tell(pixel, first_hit);
+    let found = signal_pack(vec4f(hits, occluded) / f32(params.rays));
+    textureStore(fresh_out, pixel, 0u, vec4u(found.x, 0u, 0u, 0u));
+    textureStore(fresh_out, pixel, 1u, vec4u(found.y, 0u, 0u, 0u));
+}

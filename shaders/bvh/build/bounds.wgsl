@@ -1,0 +1,122 @@
+// bounds: the box around the centroids of each mesh's triangles, the box of each mesh, and the scene's.
+//
+// in   positions, indices, triangle_info, items
+// out  mesh_bounds: twelve words a mesh and six for the scene, in groups of three for a lower corner
+//      (complemented) and three for an upper one, as ordered integers, cleared to 0 before: 0 is the identity of
+//      both, because both are reduced by max
+// A thread reduces `params.bounds_run` triangles: every BOUNDS_THREADS-th, so that threads read side by side, or
+// where meshes are small a run, which meets few of them (accel::tree). Its result for the workgroup's first mesh
+// meets those of the other threads in shared memory; results for further meshes it adds itself. Threads of
+// different workgroups meet only in atomicMax, whose result no order changes, and which is left out where it
+// would change nothing; the next dispatch reads it.
+#import "bvh/dispatch.wgsl"
+#import "bvh/build/items.wgsl"
+
+@group(0) @binding(2) var<storage, read_write> mesh_bounds: array<atomic<u32>>;
+
+var<workgroup> shared_words: array<u32, BOUNDS_THREADS * BOUNDS_WORDS>;
+
+// Monotonic from floats to integers, above 0 for every finite float.
+fn ordered(x: vec3f) -> vec3u {
+    let bits = bitcast<vec3u>(x);
+    return select(bits | vec3u(0x80000000u), ~bits, (bits & vec3u(0x80000000u)) != vec3u(0u));
+}
+
+fn raise(word: u32, value: u32) {
+    if value > atomicLoad(&mesh_bounds[word]) {
+        atomicMax(&mesh_bounds[word], value);
+    }
+}
+
+// Adds one word of a mesh's bounds; its box is part of the scene's.
+fn add(mesh: u32, word: u32, value: u32) {
+    raise(BOUNDS_WORDS * mesh + word, value);
+    if word >= BOUNDS_BOX {
+        raise(BOUNDS_WORDS * params.mesh_count + word - BOUNDS_BOX, value);
+    }
+}
+
+struct Found {
+    centroids: Box,
+    whole: Box,
+}
+
+fn found_nothing() -> Found {
+    return Found(box_empty(), box_empty());
+}
+
+fn found_words(f: Found) -> array<vec3u, 4> {
+    if f.whole.lower.x > f.whole.upper.x {
+        return array<vec3u, 4>();
+    }
+    return array<vec3u, 4>(
+        ~ordered(f.centroids.lower),
+        ordered(f.centroids.upper),
+        ~ordered(f.whole.lower),
+        ordered(f.whole.upper),
+    );
+}
+
+fn flush(mesh: u32, f: Found) {
+    var words = found_words(f);
+    for (var word = 0u; word < BOUNDS_WORDS; word++) {
+        add(mesh, word, words[word / 3u][word % 3u]);
+    }
+}
+
+@compute @workgroup_size(BOUNDS_THREADS)
+fn bounds(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let first = dispatch_workgroup(workgroup, workgroups) * BOUNDS_THREADS * params.bounds_run;
+    let first_mesh = geometry_mesh(item(min(first, max(params.item_triangles, 1u) - 1u)));
+    var mesh = first_mesh;
+    var found = found_nothing();
+    let step = params.bounds_step;
+    var k = first + thread * select(1u, params.bounds_run, step == 1u);
+    let end = min(k + params.bounds_run * step, params.item_triangles);
+    if k < end {
+        var triangle = item(k);
+        mesh = geometry_mesh(triangle);
+        loop {
+            found = found_nothing();
+            var next_mesh = mesh;
+            loop {
+                let b = geometry_box(geometry_triangle(triangle));
+                if b.lower.x <= b.upper.x {
+                    let center = 0.5 * (b.lower + b.upper);
+                    found = Found(box_union(found.centroids, Box(center, center)), box_union(found.whole, b));
+                }
+                k += step;
+                triangle = item(min(k, end - 1u));
+                next_mesh = geometry_mesh(triangle);
+                if k >= end || next_mesh != mesh {
+                    break;
+                }
+            }
+            if k >= end && mesh == first_mesh {
+                break;
+            }
+            flush(mesh, found);
+            found = found_nothing();
+            if k >= end {
+                break;
+            }
+            mesh = next_mesh;
+        }
+    }
+    var words = found_words(found);
+    for (var word = 0u; word < BOUNDS_WORDS; word++) {
+        shared_words[BOUNDS_WORDS * thread + word] = words[word / 3u][word % 3u];
+    }
+    workgroupBarrier();
+    if thread < BOUNDS_WORDS {
+        var largest = 0u;
+        for (var other = 0u; other < BOUNDS_THREADS; other++) {
+            largest = max(largest, shared_words[BOUNDS_WORDS * other + thread]);
+        }
+        add(first_mesh, thread, largest);
+    }
+}

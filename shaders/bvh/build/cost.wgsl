@@ -1,0 +1,54 @@
+// cost: the expected cost of rays: the sum of the surface areas of all binary nodes of more leaves than the cutoff,
+// those of the TLAS among them, and the area of the root. Their quotient is the number of binary nodes that a
+// ray through the root's box is expected to visit (MacDonald and Booth 1990).
+//
+// in   node_areas; negative where no node lies
+// out  partials[i] of each thread; result: the sum, the root's area
+// cost_nodes has COST_BLOCK² threads, of which each adds up every (COST_BLOCK²)th node; cost_total adds those
+// sums in one workgroup. Both in a fixed order, so that the same tree gives the same bits; between the two lies
+// the dispatch boundary.
+#import "bvh/tree.wgsl"
+
+@group(0) @binding(0) var<storage, read_write> partials: array<f32>;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<uniform> tree: TreeInfo;
+@group(0) @binding(3) var<storage, read> node_areas: array<f32>;
+
+var<workgroup> sums: array<f32, COST_BLOCK>;
+
+fn node_area(node: u32) -> f32 {
+    return max(node_areas[node], 0.0);
+}
+
+@compute @workgroup_size(COST_BLOCK)
+fn cost_nodes(@builtin(global_invocation_id) thread: vec3u) {
+    let nodes = tree.triangle_count + tree.mesh_count;
+    var sum = 0.0;
+    for (var node = thread.x; node < nodes; node += COST_BLOCK * COST_BLOCK) {
+        sum += node_area(node);
+    }
+    partials[thread.x] = sum;
+}
+
+@compute @workgroup_size(COST_BLOCK)
+fn cost_total(@builtin(local_invocation_index) thread: u32) {
+    var sum = 0.0;
+    for (var i = 0u; i < COST_BLOCK; i++) {
+        sum += partials[COST_BLOCK * i + thread];
+    }
+    sums[thread] = sum;
+    workgroupBarrier();
+    if thread > 0u {
+        return;
+    }
+    for (var i = 1u; i < COST_BLOCK; i++) {
+        sum += sums[i];
+    }
+    result[0] = sum;
+    // One mesh needs no TLAS: its own root is the scene's.
+    var root = 0.0;
+    if tree.mesh_count > 0u {
+        root = node_area(select(0u, tree.triangle_count, tree.mesh_count > 1u));
+    }
+    result[1] = root;
+}

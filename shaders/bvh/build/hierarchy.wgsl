@@ -1,0 +1,166 @@
+// hierarchy: from sorted items to leaves, and to all nodes within an aligned block of ITEMS: the radix tree over each
+// mesh's codes, and over the meshes (bvh/build/radix_tree.wgsl), as nodes of four children (bvh/node.wgsl). Nearly all
+// nodes lie in a block; hierarchy_across.wgsl makes the others.
+//
+// in   positions, indices, triangle_info, order, code_words; leaf_rows of meshes (tlas_leaves.wgsl)
+// out  leaf_rows of triangles; nodes[i] and their area for every binary node i within a block that has more leaves
+//      than the cutoff; the area −1 for all others; the pyramid's levels from PYRAMID_FIRST_LEVEL on; the nodes that
+//      reach beyond their block, in no order
+// A workgroup per block, whose threads have two neighbouring items each, and so two binary nodes. They meet in
+// workgroup memory, and in the block's own leaf_rows behind a storage barrier. Most binary nodes have too few leaves to
+// become nodes: the others are listed first, so that threads side by side make one each.
+#import "bvh/dispatch.wgsl"
+#import "bvh/leaf.wgsl"
+#import "bvh/build/pyramid_levels.wgsl"
+#import "bvh/build/radix_tree.wgsl"
+#import "bvh/sorted.wgsl"
+
+#array write 0 1 leaf_rows: vec4u
+#array write 0 2 node_rows: vec4u
+
+// Threads of a block: half as many as its items. More than BLOCK / 2 only where there is one block, for which the other
+// kernels have nothing to do.
+override HIERARCHY_THREADS: u32 = BLOCK / 2u;
+override ITEMS: u32 = 2u * HIERARCHY_THREADS;
+override CODES_HERE: u32 = ITEMS + 2u;
+override WORDS_HERE: u32 = 6u * (ITEMS - 2u);
+
+// The codes of the block, with the neighbour on either side.
+var<workgroup> codes_here: array<vec2u, CODES_HERE>;
+// The block's pyramid, without the leaves and without its tip. With the codes this fills the 16 KiB that every device
+// has, for BLOCK items.
+var<workgroup> boxes_here: array<f32, WORDS_HERE>;
+// How many nodes reach beyond the block, and how many are made here.
+var<workgroup> across_here: atomic<u32>;
+var<workgroup> made_here: atomic<u32>;
+
+var<private> block_first: u32;
+
+fn code_at(k: u32) -> vec2u {
+    return codes_here[k + 1u - block_first];
+}
+
+fn leaf_box_here(leaf: u32) -> Box {
+    let row = TRIANGLE_ROWS * leaf;
+    return leaf_box(leaf_rows_array[row], leaf_rows_array[row + 1u], leaf_rows_array[row + 2u]);
+}
+
+// First word of a box in `boxes_here`.
+fn word_here(level: u32, index: u32) -> u32 {
+    return 6u * (ITEMS - ((2u * ITEMS) >> level) + index);
+}
+
+fn box_here(level: u32, index: u32) -> Box {
+    let at = word_here(level, index);
+    return Box(
+        vec3f(boxes_here[at], boxes_here[at + 1u], boxes_here[at + 2u]),
+        vec3f(boxes_here[at + 3u], boxes_here[at + 4u], boxes_here[at + 5u]),
+    );
+}
+
+fn keep_here(level: u32, index: u32, b: Box) {
+    let at = word_here(level, index);
+    for (var axis = 0u; axis < 3u; axis++) {
+        boxes_here[at + axis] = b.lower[axis];
+        boxes_here[at + 3u + axis] = b.upper[axis];
+    }
+}
+
+fn pyramid_load(level: u32, index: u32) -> Box {
+    if level == 0u {
+        return leaf_box_here(index + leaf_shift);
+    }
+    return box_here(level, index - (block_first >> level));
+}
+
+@compute @workgroup_size(HIERARCHY_THREADS)
+fn hierarchy(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block = dispatch_workgroup(workgroup, workgroups);
+    block_first = block * ITEMS;
+    let pair = block_first + 2u * thread;
+    var meshes = vec2u(0u);
+    var around = box_empty();
+    for (var half = 0u; half < 2u; half++) {
+        let k = pair + half;
+        if k < params.item_count {
+            let item = sorted_item(k);
+            let shift = mesh_span(item.mesh).shift;
+            meshes[half] = item.mesh;
+            codes_here[k + 1u - block_first] = item.code;
+            if item.mesh < params.mesh_count {
+                around = box_union(around, leaf_triangle(k + shift, order(k) + shift));
+            } else {
+                around = box_union(around, leaf_box_here(k + shift));
+            }
+        }
+    }
+    if thread == 0u {
+        atomicStore(&across_here, 0u);
+        atomicStore(&made_here, 0u);
+        if block_first > 0u && block_first < params.item_count {
+            codes_here[0] = sorted_item(block_first - 1u).code;
+        }
+    } else if thread == 1u && block_first + ITEMS < params.item_count {
+        codes_here[ITEMS + 1u] = sorted_item(block_first + ITEMS).code;
+    }
+
+    keep_here(1u, thread, around);
+    for (var level = 2u; (ITEMS >> level) > 0u; level++) {
+        workgroupBarrier();
+        if thread < (ITEMS >> level) {
+            let b = box_union(box_here(level - 1u, 2u * thread), box_here(level - 1u, 2u * thread + 1u));
+            // No node within the block has a child of the whole of it.
+            if (ITEMS >> level) > 1u {
+                keep_here(level, thread, b);
+            }
+            if level >= PYRAMID_FIRST_LEVEL {
+                pyramid_keep(level, (block_first >> level) + thread, b);
+            }
+        }
+    }
+    storageBarrier();
+    workgroupBarrier();
+
+    for (var half = 0u; half < 2u; half++) {
+        let k = pair + half;
+        if k < params.item_count {
+            let span = mesh_span(meshes[half]);
+            leaf_shift = span.shift;
+            node_area_store(k + leaf_shift, -1.0);
+            let first = i32(span.first);
+            let last = first + i32(span.count) - 1;
+            if i32(k) < last {
+                // As far as one beyond the block: a node that reaches so far may reach further.
+                let from_here = max(first, i32(block_first) - 1);
+                let to_here = min(last, i32(block_first + ITEMS));
+                let range = node_range(i32(k), from_here, to_here);
+                if i32(range.x) < i32(block_first) || range.y >= block_first + ITEMS {
+                    scratch[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
+                } else if node_is_made(range, meshes[half]) {
+                    // From the other end of the list: each position is at most in one of them.
+                    let place = ITEMS - 1u - atomicAdd(&made_here, 1u);
+                    let here = range - block_first;
+                    scratch[params.list_word + block_first + place] = here.x | (here.y << 10u) | ((k - range.x) << 20u);
+                }
+            }
+        }
+    }
+    storageBarrier();
+    workgroupBarrier();
+    let made = atomicLoad(&made_here);
+    for (var i = thread; i < made; i += HIERARCHY_THREADS) {
+        let packed = scratch[params.list_word + block_first + ITEMS - 1u - i];
+        let range = block_first + vec2u(packed & (ITEMS - 1u), (packed >> 10u) & (ITEMS - 1u));
+        let k = range.x + (packed >> 20u);
+        let mesh = sorted_item(k).mesh;
+        leaf_shift = mesh_span(mesh).shift;
+        node_make_range(k, range, mesh);
+    }
+    if thread == 0u && block_first < params.item_count {
+        scratch[params.across_word + block] = atomicLoad(&across_here);
+    }
+}

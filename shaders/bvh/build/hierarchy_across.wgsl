@@ -1,0 +1,55 @@
+// hierarchy_across: the nodes that reach beyond the block of hierarchy.wgsl that has their number.
+//
+// in   those nodes' positions, order, code_words, leaf_rows, the pyramid
+// out  nodes[i] and their area for those of more leaves than the cutoff
+// Of a block's BLOCK nodes a handful reach further. They wait for one load after another, so a thread for each is done
+// first, as long as there are threads to spare.
+#import "bvh/dispatch.wgsl"
+#import "bvh/build/pyramid_levels.wgsl"
+#import "bvh/build/radix_tree.wgsl"
+#import "bvh/sorted.wgsl"
+
+#array read 0 1 leaf_rows: vec4u
+#array write 0 2 node_rows: vec4u
+
+fn code_at(k: u32) -> vec2u {
+    return sorted_item(k).code;
+}
+
+fn pyramid_load(level: u32, index: u32) -> Box {
+    if level >= PYRAMID_FIRST_LEVEL {
+        return pyramid_kept(level, index);
+    }
+    var b = box_empty();
+    for (var i = index << level; i < (index + 1u) << level; i++) {
+        let row = TRIANGLE_ROWS * (i + leaf_shift);
+        b = box_union(b, leaf_box(leaf_rows(row), leaf_rows(row + 1u), leaf_rows(row + 2u)));
+    }
+    return b;
+}
+
+@compute @workgroup_size(ACROSS_THREADS)
+fn hierarchy_across(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block_threads = select(32u, 8u, params.item_count > ACROSS_MANY);
+    let item = dispatch_workgroup(workgroup, workgroups) * ACROSS_THREADS + thread;
+    let block = item / block_threads;
+    if block * BLOCK >= params.item_count {
+        return;
+    }
+    let count = scratch[params.across_word + block];
+    for (var i = item % block_threads; i < count; i += block_threads) {
+        let k = scratch[params.list_word + BLOCK * block + i];
+        let mesh = sorted_item(k).mesh;
+        let span = mesh_span(mesh);
+        leaf_shift = span.shift;
+        let first = i32(span.first);
+        let range = node_range(i32(k), first, first + i32(span.count) - 1);
+        if node_is_made(range, mesh) {
+            node_make_range(k, range, mesh);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// Reads the boxes that bvh/build/bounds.wgsl writes; the includer declares `mesh_bounds: array<u32>`.
+
+fn mesh_bounds_at(word: u32) -> Box {
+    return bounds_box(
+        vec3u(mesh_bounds[word], mesh_bounds[word + 1u], mesh_bounds[word + 2u]),
+        vec3u(mesh_bounds[word + 3u], mesh_bounds[word + 4u], mesh_bounds[word + 5u]),
+    );
+}
+
+// The box of the centroids of a mesh's triangles; for number `mesh_count`, that of the meshes.
+fn mesh_bounds_centroids(mesh: u32) -> Box {
+    return mesh_bounds_at(BOUNDS_WORDS * mesh);
+}
+
+// The box of a mesh.
+fn mesh_bounds_box(mesh: u32) -> Box {
+    return mesh_bounds_at(BOUNDS_WORDS * mesh + BOUNDS_BOX);
+}

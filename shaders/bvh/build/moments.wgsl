@@ -1,0 +1,108 @@
+// moments: what each node of a tree over triangles looks like from afar, for winding numbers (Barill et al. 2018, "Fast
+// Winding Numbers for Soups and Clouds", section 3, of the first order): the sum of its triangles' normals times
+// their areas, their area, and the sum of their centroids times their areas.
+//
+// moments_leaves  in the tree (group 1); out moments: two rows for each leaf
+// moments_level   in moments; out moments: two rows for each eight of the level before
+// moments_nodes   in moments, the tree; out moments: two rows for each node, behind all levels
+// A thread for each pair of rows. A node's leaves are one range, whose sum is made of at most 14 of each level.
+#import "bvh/dispatch.wgsl"
+#import "bvh/tree_read.wgsl"
+
+// How many rows are made, and behind how many pairs of rows; for moments_level what it reads: behind how many pairs,
+// and how many of them.
+@group(0) @binding(0) var<uniform> level: vec4u;
+@group(0) @binding(1) var<storage, read_write> moments: array<vec4f>;
+
+const MOMENT_FAN = 8u;
+
+struct Moment {
+    normal: vec4f,
+    centroid: vec4f,
+}
+
+fn moment_at(pair: u32) -> Moment {
+    return Moment(moments[2u * pair], moments[2u * pair + 1u]);
+}
+
+fn moment_store(pair: u32, moment: Moment) {
+    moments[2u * pair] = moment.normal;
+    moments[2u * pair + 1u] = moment.centroid;
+}
+
+fn moment_add(a: Moment, b: Moment) -> Moment {
+    return Moment(a.normal + b.normal, a.centroid + b.centroid);
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn moments_leaves(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= level.x {
+        return;
+    }
+    let triangle = tree_triangle(i);
+    var normal = 0.5 * cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
+    let area = length(normal);
+    var centroid = (triangle.v0 + triangle.v1 + triangle.v2) / 3.0;
+    // What no tree can hold lies at BOX_FAR.
+    if triangle.v0.x >= BOX_FAR {
+        normal = vec3f(0.0);
+        centroid = vec3f(0.0);
+    }
+    moment_store(i, Moment(vec4f(normal, area), vec4f(area * centroid, 0.0)));
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn moments_level(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= level.x {
+        return;
+    }
+    var sum = Moment(vec4f(0.0), vec4f(0.0));
+    for (var k = MOMENT_FAN * i; k < min(MOMENT_FAN * (i + 1u), level.w); k++) {
+        sum = moment_add(sum, moment_at(level.z + k));
+    }
+    moment_store(level.y + i, sum);
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn moments_nodes(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= level.x {
+        return;
+    }
+    let node = tree_node(i);
+    var count = level.x;
+    // Where no node lies, there may be anything.
+    var end = min(node.ends.w, count);
+    var begin = min(node.first, end);
+    var first = 0u;
+    var sum = Moment(vec4f(0.0), vec4f(0.0));
+    while begin < end {
+        while begin < end && begin % MOMENT_FAN != 0u {
+            sum = moment_add(sum, moment_at(first + begin));
+            begin++;
+        }
+        while begin < end && end % MOMENT_FAN != 0u {
+            end--;
+            sum = moment_add(sum, moment_at(first + end));
+        }
+        first += count;
+        count = (count + MOMENT_FAN - 1u) / MOMENT_FAN;
+        begin /= MOMENT_FAN;
+        end /= MOMENT_FAN;
+    }
+    moment_store(level.y + i, sum);
+}

@@ -1,0 +1,102 @@
+// scan: numbers into the sums of those before each, and behind them the sum of all. Sums that 32 bits do not
+// hold stay at the largest number: so do the ones behind, and the caller sees it in the last.
+//
+// scan_blocks  in numbers; out numbers: sums within a block of SCAN_BLOCK; sums: the sum of each block
+// scan_sums    in sums; out sums: the sums of the blocks before each; numbers: the sum of all, behind the
+//              last
+// scan_add     in sums; out numbers
+// The caller holds that `numbers` has room for one more than are summed. A workgroup per block, and one for
+// scan_sums, which takes a block of sums after another. Each is a dispatch of its own.
+#import "bvh/dispatch.wgsl"
+
+// How many numbers, and how many blocks of them.
+@group(0) @binding(0) var<uniform> scan: vec4u;
+@group(0) @binding(1) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+
+const SCAN_THREADS = 256u;
+const SCAN_RUN = SCAN_BLOCK / SCAN_THREADS;
+
+var<workgroup> partial: array<u32, SCAN_THREADS>;
+
+fn saturating(a: u32, b: u32) -> u32 {
+    let sum = a + b;
+    return select(sum, 0xffffffffu, sum < a);
+}
+
+// The sum over the threads before this one; the last thread's and its own is that of all.
+fn scan_threads(thread: u32, own: u32) -> u32 {
+    partial[thread] = own;
+    workgroupBarrier();
+    for (var reach = 1u; reach < SCAN_THREADS; reach *= 2u) {
+        var before = 0u;
+        if thread >= reach {
+            before = partial[thread - reach];
+        }
+        workgroupBarrier();
+        partial[thread] = saturating(partial[thread], before);
+        workgroupBarrier();
+    }
+    if thread == 0u {
+        return 0u;
+    }
+    return partial[thread - 1u];
+}
+
+@compute @workgroup_size(SCAN_THREADS)
+fn scan_blocks(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block = dispatch_workgroup(workgroup, workgroups);
+    let first = block * SCAN_BLOCK + thread * SCAN_RUN;
+    let end = min(first + SCAN_RUN, scan.x);
+    var own = 0u;
+    for (var i = first; i < end; i++) {
+        own = saturating(own, numbers[i]);
+    }
+    var sum = scan_threads(thread, own);
+    for (var i = first; i < end; i++) {
+        let number = numbers[i];
+        numbers[i] = sum;
+        sum = saturating(sum, number);
+    }
+    if thread == SCAN_THREADS - 1u && block < scan.y {
+        sums[block] = partial[thread];
+    }
+}
+
+@compute @workgroup_size(SCAN_THREADS)
+fn scan_sums(@builtin(local_invocation_index) thread: u32) {
+    var before = 0u;
+    for (var first = 0u; first < scan.y; first += SCAN_THREADS) {
+        let i = first + thread;
+        var own = 0u;
+        if i < scan.y {
+            own = sums[i];
+        }
+        let sum = scan_threads(thread, own);
+        if i < scan.y {
+            sums[i] = saturating(before, sum);
+        }
+        before = saturating(before, partial[SCAN_THREADS - 1u]);
+        workgroupBarrier();
+    }
+    if thread == 0u {
+        numbers[scan.x] = before;
+    }
+}
+
+@compute @workgroup_size(SCAN_THREADS)
+fn scan_add(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block = dispatch_workgroup(workgroup, workgroups);
+    let first = block * SCAN_BLOCK + thread * SCAN_RUN;
+    for (var i = first; i < min(first + SCAN_RUN, scan.x); i++) {
+        numbers[i] = saturating(numbers[i], sums[block]);
+    }
+}

@@ -1,0 +1,113 @@
+// sort_subgroups: scatter of sort.wgsl by subgroups. Within one, eight ballots tell each thread which of the others
+// hold its digit (multi-split, Ashkiani et al. 2016); the first of them puts their number into the byte that its
+// subgroup has in the digit's words of that round, and each thread adds the bytes before its own. As many rounds as
+// have room in those words meet at once: four where subgroups have 32 threads.
+//
+// This needs threads in the order of their subgroups and lanes, and subgroups of one size. Nothing promises that,
+// and drivers choose sizes by the shader. So each workgroup looks whether it is so, and ranks as scatter does
+// otherwise. in and out as scatter's. Threads of different subgroups meet in workgroup memory with barriers between.
+#import "bvh/build/sort_scatter.wgsl"
+
+// Threads that a subgroup needs: each has a byte of a digit's MASK_WORDS words.
+override LEAST_SUBGROUP: u32;
+
+var<workgroup> is_unordered: atomic<u32>;
+var<workgroup> first_size: u32;
+
+// What a thread knows of its pair in a round: how many of its subgroup's pairs have the digit, and how many of
+// those come before it.
+var<private> here: array<vec2u, MASK_WORDS>;
+
+fn count_bits(bits: vec4u) -> u32 {
+    let counts = countOneBits(bits);
+    return counts.x + counts.y + counts.z + counts.w;
+}
+
+// The sum of four bytes that are at most 128.
+fn sum_bytes(bytes: u32) -> u32 {
+    let pairs = (bytes & 0x00ff00ffu) + ((bytes >> 8u) & 0x00ff00ffu);
+    return (pairs & 0xffffu) + (pairs >> 16u);
+}
+
+fn rank_by_subgroups(block: u32, thread: u32, subgroup_size: u32, lane: u32) {
+    let subgroup = thread / subgroup_size;
+    let byte = 8u * (subgroup % 4u);
+    // Words of a digit in a round, and rounds that meet at once.
+    let words = max(SORT_BLOCK / subgroup_size / 4u, 1u);
+    let at_once = MASK_WORDS / words;
+    // The lanes below this one.
+    let lanes_below = select(vec4u(0u), vec4u(0xffffffffu), vec4u(32u, 64u, 96u, 128u) <= vec4u(lane))
+        | select(vec4u(0u), vec4u((1u << (lane % 32u)) - 1u), vec4u(lane / 32u) == vec4u(0u, 1u, 2u, 3u));
+    for (var first = 0u; first < SORT_ROUNDS; first += MASK_WORDS) {
+        // at_once divides MASK_WORDS, which divides SORT_ROUNDS.
+        for (var part = 0u; part < MASK_WORDS; part += at_once) {
+            for (var i = 0u; i < at_once; i++) {
+                let round = first + part + i;
+                let present = block_index(block, round, thread) < params.count;
+                let digit = digit_of(keys[round]);
+                var peers = subgroupBallot(present);
+                for (var bit = 0u; bit < 8u; bit++) {
+                    let is_set = ((digit >> bit) & 1u) != 0u;
+                    let ballot = subgroupBallot(is_set);
+                    peers &= select(~ballot, ballot, is_set);
+                }
+                here[i] = vec2u(count_bits(peers), count_bits(peers & lanes_below));
+                if present && here[i].y == 0u {
+                    atomicOr(&masks[(i * words + subgroup / 4u) * DIGITS + digit], here[i].x << byte);
+                }
+            }
+            workgroupBarrier();
+            for (var i = 0u; i < at_once; i++) {
+                let round = first + part + i;
+                let digit = digit_of(keys[round]);
+                var before = here[i].y;
+                let own = i * words + subgroup / 4u;
+                for (var word = 0u; word <= own; word++) {
+                    let counts_of_four = atomicLoad(&masks[word * DIGITS + digit]);
+                    before += sum_bytes(select(counts_of_four, counts_of_four & ((1u << byte) - 1u), word == own));
+                }
+                places[round] = atomicLoad(&base[digit]) + before;
+            }
+            workgroupBarrier();
+            for (var i = 0u; i < at_once; i++) {
+                let round = first + part + i;
+                let present = block_index(block, round, thread) < params.count;
+                let digit = digit_of(keys[round]);
+                if present && here[i].y == 0u {
+                    // Each subgroup's first pair of a digit moves it on: sums do not depend on their order.
+                    atomicAdd(&base[digit], here[i].x);
+                    atomicStore(&masks[(i * words + subgroup / 4u) * DIGITS + digit], 0u);
+                }
+            }
+            workgroupBarrier();
+        }
+    }
+}
+
+@compute @workgroup_size(SORT_BLOCK)
+fn scatter_subgroups(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+    @builtin(subgroup_size) subgroup_size: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let block = dispatch_workgroup(workgroup, workgroups);
+    if thread == 0u {
+        atomicStore(&is_unordered, 0u);
+        first_size = subgroup_size;
+    }
+    scatter_begin(block, thread);
+    let first_lane = subgroupBroadcastFirst(thread);
+    let is_ordered = lane == thread % subgroup_size && first_lane == thread - lane;
+    if subgroup_size < LEAST_SUBGROUP || subgroup_size != first_size || !is_ordered {
+        atomicStore(&is_unordered, 1u);
+    }
+    workgroupBarrier();
+    if atomicLoad(&is_unordered) == 0u {
+        rank_by_subgroups(block, thread, subgroup_size, lane);
+    } else {
+        rank_rounds_by_masks(block, thread);
+    }
+    scatter_end(block, thread);
+}

@@ -1,0 +1,267 @@
+// Rays through the tree, which is group 1 (bvh/tree_read.wgsl).
+//
+// One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack
+// serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
+// nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff`
+// triangles are tested as one or two ranges of leaves; of further ones the nearest is next and the others
+// are stacked, the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes, more
+// than there are entries, has at most 16 + log2(n) / 2 levels as a radix tree, and PLOC_DEPTH / 2 as a clustered one:
+// its entries always find room. A tree that
+// outgrew the stack is still traversed rightly, because a node whose children find no room is tested as a
+// range.
+//
+// Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep
+// registers for all of it. For the same reason the any-hit test is called outside of those loops, and each
+// loop is left at its end.
+//
+// The includer defines `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`: the any-hit test,
+// called for triangles with ANY_HIT_TEST. There `triangle.triangle` is the number in the merged index buffer.
+#import "bvh/box.wgsl"
+#import "bvh/bvh_enter.wgsl"
+#import "bvh/bvh_steps.wgsl"
+#import "bvh/ray.wgsl"
+#import "bvh/tree_read.wgsl"
+
+// A hit during traversal: its leaf, and the first triangle of its mesh. Names are looked up once, at the end.
+struct BvhLeafHit {
+    t: f32,
+    barycentric: vec2f,
+    leaf: u32,
+    first: u32,
+}
+
+// Nodes, those of the TLAS among them, and triangles that this thread has visited.
+var<private> bvh_nodes_visited: u32;
+var<private> bvh_triangles_visited: u32;
+
+// Two axes across a ray: points are projected along it onto their plane. The axis that the ray goes along most is
+// sheared away.
+struct BvhAcross {
+    x: vec3f,
+    y: vec3f,
+}
+
+fn bvh_across(direction: vec3f) -> BvhAcross {
+    let along = abs(direction);
+    let is_z = along.z >= max(along.x, along.y);
+    let is_y = !is_z && along.y >= along.x;
+    let slope = direction / select(select(direction.x, direction.y, is_y), direction.z, is_z);
+    let without_y = BvhAcross(vec3f(1.0, -slope.x, 0.0), vec3f(0.0, -slope.z, 1.0));
+    let without_z = BvhAcross(vec3f(1.0, 0.0, -slope.x), vec3f(0.0, 1.0, -slope.y));
+    return BvhAcross(
+        select(select(vec3f(-slope.y, 1.0, 0.0), without_y.x, is_y), without_z.x, is_z),
+        select(select(vec3f(-slope.z, 0.0, 1.0), without_y.y, is_y), without_z.y, is_z),
+    );
+}
+
+// The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's
+// t_min and t_max. Corners are projected along the ray, each by itself, and edges are judged across it (Woop, Benthin
+// and Wald 2013). On which side of an edge the ray passes is told by comparing two products: rounding never turns their
+// order round, and it holds for both triangles of the edge, so no ray slips between them. Their difference would not
+// do: GPUs fuse one of the products with the subtraction.
+fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhAcross, hit: ptr<function, BvhLeafHit>) -> bool {
+    let a = triangle.v0 - ray.origin;
+    let b = triangle.v1 - ray.origin;
+    let c = triangle.v2 - ray.origin;
+    let x = vec3f(dot(across.x, a), dot(across.x, b), dot(across.x, c));
+    let y = vec3f(dot(across.y, a), dot(across.y, b), dot(across.y, c));
+    let left = x.yzx * y.zxy;
+    let right = y.yzx * x.zxy;
+    let edges = left - right;
+    let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
+    let approach = dot(normal, ray.direction);
+    let t = dot(normal, a) / approach;
+    let sum = edges.x + edges.y + edges.z;
+    let inside = all(left >= right) || all(left <= right);
+    if !(inside && sum != 0.0 && approach != 0.0 && t > ray.t_min && t < ray.t_max) {
+        return false;
+    }
+    (*hit).t = t;
+    (*hit).barycentric = edges.yz / sum;
+    return true;
+}
+
+// The nearest hit, or with `any` the first that is found.
+fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
+    var ray = ray_in;
+    bvh_step_ray(ray);
+    let leaf_cutoff = max(tree.leaf_cutoff, cutoff);
+    let inverse = bvh_inverse(ray.direction);
+    let across = bvh_across(ray.direction);
+    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+    // First triangle of the mesh that the ray is in.
+    var first = 0u;
+    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
+    var leaf = 0u;
+    var end = 0u;
+    var later_leaf = 0u;
+    var later_end = 0u;
+    var next = bvh_root();
+    var stack: array<u32, STACK_SIZE>;
+    var depth = 0u;
+    // Each node comes up once at the most: a bound that no tree reaches, so that nothing hangs.
+    var visits = tree.triangle_count + tree.mesh_count;
+    loop {
+        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+        loop {
+            // Into the mesh that is next.
+            if leaf == end && !bvh_is_node(next) && next != BVH_MISS {
+                let mesh = tree_triangle(next & ~BVH_MESH);
+                first = mesh.triangle;
+                next = first;
+                if mesh.payload <= leaf_cutoff {
+                    leaf = first;
+                    end = leaf + mesh.payload;
+                    later_leaf = later_end;
+                    next = BVH_MISS;
+                    if depth > 0u {
+                        depth--;
+                        next = stack[depth];
+                    }
+                }
+            }
+            // Down to triangles.
+            if leaf == end && bvh_is_node(next) {
+                loop {
+                    visits--;
+                    bvh_nodes_visited++;
+                    let node = tree_node(next);
+                    // The TLAS: each leaf is a mesh.
+                    let over_meshes = next >= tree.triangle_count;
+                    let starts = vec4u(node.first, node.ends.xyz);
+                    let counts = node.ends - starts;
+                    let enter = bvh_enter(node, ray, inverse);
+                    bvh_step_node(next, node, enter, ray.t_max);
+                    let is_hit = (enter >= vec4f(0.0)) & (counts != vec4u(0u));
+                    let is_leaf = counts <= vec4u(select(leaf_cutoff, 1u, over_meshes));
+                    // Children that are leaves: one range of the first two, and one of the others.
+                    let tested = is_hit & is_leaf & vec4<bool>(!over_meshes);
+                    leaf = select(starts.y, starts.x, tested.x);
+                    end = select(starts.y, starts.z, tested.y);
+                    later_leaf = select(starts.w, starts.z, tested.z);
+                    later_end = select(starts.w, node.ends.w, tested.w);
+                    if leaf == end {
+                        leaf = later_leaf;
+                        end = later_end;
+                    }
+                    if end == later_leaf || leaf == later_leaf {
+                        end = later_end;
+                        later_leaf = later_end;
+                    }
+                    // The others by distance, which are integers in the order of floats; their lowest bits are
+                    // the child's number.
+                    let visited = is_hit & !(is_leaf & vec4<bool>(!over_meshes));
+                    let distances = bitcast<vec4u>(enter) & vec4u(0x7ffffffcu);
+                    let keys = select(vec4u(BVH_MISS), distances | vec4u(0u, 1u, 2u, 3u), visited);
+                    let low = min(keys.xz, keys.yw);
+                    let high = max(keys.xz, keys.yw);
+                    let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
+                    let later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
+                    let numbers = bvh_children(node, over_meshes, is_leaf);
+                    next = bvh_child(numbers, min(low.x, low.y));
+                    let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
+                    let room = depth + counted.x + counted.y + counted.z;
+                    if room > STACK_SIZE {
+                        leaf = node.first;
+                        end = node.ends.w;
+                        later_leaf = later_end;
+                        next = BVH_MISS;
+                    } else {
+                        // The farthest lowest.
+                        if later.x != BVH_MISS {
+                            stack[room - 1u] = bvh_child(numbers, later.x);
+                        }
+                        if later.y != BVH_MISS {
+                            stack[room - 2u] = bvh_child(numbers, later.y);
+                        }
+                        if later.z != BVH_MISS {
+                            stack[room - 3u] = bvh_child(numbers, later.z);
+                        }
+                        depth = room;
+                    }
+                    if next == BVH_MISS && depth > 0u {
+                        depth--;
+                        next = stack[depth];
+                    }
+                    if leaf != end || !bvh_is_node(next) || visits == 0u {
+                        break;
+                    }
+                }
+            }
+            // The triangles that were found.
+            if leaf != end {
+                loop {
+                    bvh_triangles_visited++;
+                    let tested = leaf;
+                    let triangle = tree_triangle(tested);
+                    leaf++;
+                    if leaf == end {
+                        leaf = later_leaf;
+                        end = later_end;
+                        later_leaf = later_end;
+                    }
+                    var done = leaf == end;
+                    let is_hit = bvh_triangle(triangle, ray, across, &candidate);
+                    bvh_step_triangle(tested, triangle, is_hit, candidate.t, ray.t_max);
+                    if is_hit {
+                        candidate.leaf = tested;
+                        if (triangle.mesh & ANY_HIT_TEST) != 0u {
+                            done = true;
+                        } else {
+                            hit = candidate;
+                            hit.first = first;
+                            ray.t_max = hit.t;
+                            candidate.leaf = BVH_MISS;
+                            done = done || any;
+                        }
+                    }
+                    if done {
+                        break;
+                    }
+                }
+            }
+            let is_done = (any && hit.leaf != BVH_MISS) || (leaf == end && next == BVH_MISS) || visits == 0u;
+            if candidate.leaf != BVH_MISS || is_done {
+                break;
+            }
+        }
+        if candidate.leaf == BVH_MISS {
+            break;
+        }
+        let is_accepted = bvh_accepts(tree_triangle(candidate.leaf), candidate.barycentric);
+        bvh_step_answer(is_accepted);
+        if is_accepted {
+            hit = candidate;
+            hit.first = first;
+            ray.t_max = hit.t;
+            if any {
+                break;
+            }
+        }
+        if visits == 0u {
+            break;
+        }
+    }
+    return hit;
+}
+
+// As `bvh_traverse`, with the names of the mesh and of the triangle within it.
+fn bvh_trace(ray: Ray, leaf_cutoff: u32, any: bool) -> Hit {
+    let hit = bvh_traverse(ray, leaf_cutoff, any);
+    if hit.leaf == BVH_MISS {
+        return Hit(hit.t, hit.barycentric, BVH_MISS, 0u);
+    }
+    let row = TRIANGLE_ROWS * hit.leaf;
+    let mesh = tree_triangle_rows(row + 2u).w & ~ANY_HIT_TEST;
+    return Hit(hit.t, hit.barycentric, mesh, tree_triangle_rows(row).w - hit.first);
+}
+
+// The nearest hit.
+fn bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit {
+    return bvh_trace(ray, leaf_cutoff, false);
+}
+
+// Whether anything is hit.
+fn bvh_any_hit(ray: Ray, leaf_cutoff: u32) -> bool {
+    return bvh_traverse(ray, leaf_cutoff, true).leaf != BVH_MISS;
+}

@@ -1,0 +1,99 @@
+// A walk from a leaf of one tree to the objects of another (group 1) that it makes a pair with; both may be one tree.
+// Within one tree a leaf asks only for those behind itself, and leaves out subtrees that end before it. Where only
+// objects of different meshes count, it leaves out the tree of its own mesh.
+//     while pairs_advance(&walk, search) {
+//         while !bvh_walk_is_done(&walk) {
+//             let leaf = bvh_walk_leaf(&walk);
+//             for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) { … }
+//         }
+//     }
+#import "bvh/predicate.wgsl"
+#import "bvh/bvh_meets.wgsl"
+#import "bvh/bvh_through.wgsl"
+#import "bvh/bvh_walk.wgsl"
+
+struct PairQuery {
+    // Leaves of the other tree.
+    count: u32,
+    leaf_cutoff: u32,
+    // Room for pairs.
+    room: u32,
+    mask: u32,
+    // 1 within one tree.
+    within: u32,
+    // 1 where triangles with a common corner do not count.
+    distinct: u32,
+    // 1 where only objects of different meshes count.
+    across: u32,
+    // 1 where bvh/software/pairs_descend.wgsl has gone before.
+    descended: u32,
+}
+
+// 1 where triangles count only if they pass through each other.
+override PAIRS_THROUGH: u32 = 0u;
+
+@group(0) @binding(0) var<uniform> query: PairQuery;
+
+struct PairSearch {
+    other: LeafTriangle,
+    leaf: u32,
+    lower: vec3f,
+    upper: vec3f,
+}
+
+// From the leaf of that number, which is `other`.
+fn pairs_search(leaf: u32, other: LeafTriangle) -> PairSearch {
+    let around = bvh_corner_box(other);
+    return PairSearch(other, leaf, around.lower, around.upper);
+}
+
+fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> PairSearch {
+    *walk = bvh_walk_begin(query.leaf_cutoff);
+    // What no tree can hold lies at BOX_FAR.
+    if other.v0.x >= BOX_FAR {
+        (*walk).next = BVH_MISS;
+    }
+    return pairs_search(leaf, other);
+}
+
+// Walks on until leaves wait to be tested. False where there are no more.
+fn pairs_advance(walk: ptr<function, BvhWalk>, search: PairSearch) -> bool {
+    // The least leaf that counts.
+    let first = search.leaf * query.within + query.within;
+    let own = select(BVH_MISS, search.other.mesh & ~ANY_HIT_TEST, query.across != 0u);
+    for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
+        let node = tree_node(number);
+        let over_meshes = number >= tree.triangle_count;
+        let is_ahead = (node.ends > vec4u(first)) & vec4<bool>(node.mesh != own);
+        let touches = bvh_boxes_touch(node, search.lower, search.upper);
+        bvh_walk_into_all(walk, number, node, touches & (is_ahead | vec4<bool>(over_meshes)));
+    }
+    return !bvh_walk_is_done(walk);
+}
+
+fn pairs_accept(search: PairSearch, leaf: u32) -> bool {
+    let object = tree_triangle(leaf);
+    let around = bvh_corner_box(object);
+    let is_near = all(around.lower <= search.upper) && all(around.upper >= search.lower);
+    let is_of_same = ((object.mesh ^ search.other.mesh) & ~ANY_HIT_TEST) == 0u;
+    // A loop, because software adapters run every branch.
+    var is_found = false;
+    var is_open = is_near && (query.within == 0u || leaf > search.leaf) && (query.across == 0u || !is_of_same);
+    while is_open {
+        is_found = bvh_query_accepts(search.leaf, object, query.mask) && pairs_touch(object, search.other);
+        is_open = false;
+    }
+    return is_found;
+}
+
+fn pairs_touch(object: LeafTriangle, other: LeafTriangle) -> bool {
+    if BVH_OBJECTS == BVH_TRIANGLES && BVH_OTHERS == BVH_TRIANGLES {
+        if query.distinct != 0u && bvh_share_corner(object, other) {
+            return false;
+        }
+        if PAIRS_THROUGH != 0u {
+            return bvh_triangles_pass_through(object, other);
+        }
+    }
+    return bvh_meets(object, other);
+}

@@ -1,0 +1,73 @@
+// The direction that tells the sides of a surface apart where a triangle of it is nearest to a point. The
+// tree is group 1 (bvh/tree_read.wgsl).
+//
+// By angle-weighted pseudonormals (Bærentzen and Aanæs 2005): where the nearest point is a corner or lies on
+// an edge, the normals of all triangles that have that corner or edge are summed, a corner's by their angles
+// there. Corners belong together where their positions are equal, of whichever mesh. It is right for closed
+// surfaces whose corners go round counterclockwise from outside.
+#import "bvh/bvh_overlap.wgsl"
+
+// Weights below this are none: a point so near to an edge has the side that the edge gives.
+const BVH_NO_WEIGHT = 2.0e-6;
+
+// Whether a corner is at `at`; the two others are set.
+fn bvh_is_at(a: vec3f, b: vec3f, c: vec3f, at: vec3f, others: ptr<function, array<vec3f, 2>>) -> bool {
+    if all(a == at) {
+        *others = array<vec3f, 2>(b, c);
+        return true;
+    }
+    if all(b == at) {
+        *others = array<vec3f, 2>(c, a);
+        return true;
+    }
+    *others = array<vec3f, 2>(a, b);
+    return all(c == at);
+}
+
+// Normals of the triangles with the corner `at`, by their angles there; or, with `has_edge`, of those that
+// have the corner `edge_end` too.
+fn bvh_normals_around(at: vec3f, edge_end: vec3f, has_edge: bool, cutoff: u32) -> vec3f {
+    var sum = vec3f(0.0);
+    let corner = bvh_region_box(at, at);
+    var walk = bvh_overlap_begin(corner, cutoff);
+    while bvh_overlap_advance(&walk, corner) {
+        while !bvh_walk_is_done(&walk) {
+            let triangle = tree_triangle(bvh_walk_leaf(&walk));
+            var others: array<vec3f, 2>;
+            let is_near = bvh_is_at(triangle.v0, triangle.v1, triangle.v2, at, &others);
+            let normal = cross(others[0] - at, others[1] - at);
+            let is_of_edge = all(others[0] == edge_end) || all(others[1] == edge_end);
+            let counts = is_near && (is_of_edge || !has_edge);
+            if counts && dot(normal, normal) > 0.0 {
+                let sides = dot(others[0] - at, others[1] - at);
+                let angle = select(atan2(length(normal), sides), 1.0, has_edge);
+                sum += angle * normalize(normal);
+            }
+        }
+    }
+    return sum;
+}
+
+// The pseudonormal of the triangle a, b, c where its second and third corner have the weights `barycentric`.
+// Its length is of no meaning.
+fn bvh_pseudonormal(a: vec3f, b: vec3f, c: vec3f, barycentric: vec2f, cutoff: u32) -> vec3f {
+    let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
+    let is_used = weights > vec3f(BVH_NO_WEIGHT);
+    var normal = cross(b - a, c - a);
+    if !all(is_used) || dot(normal, normal) == 0.0 {
+        // The edge from `at`, or the corner.
+        var at = a;
+        var edge_end = b;
+        if is_used.y && !is_used.x {
+            at = b;
+            edge_end = c;
+        }
+        if is_used.z && !is_used.y {
+            at = c;
+            edge_end = a;
+        }
+        let count = u32(is_used.x) + u32(is_used.y) + u32(is_used.z);
+        normal = bvh_normals_around(at, edge_end, count > 1u, cutoff);
+    }
+    return normal;
+}

@@ -1,0 +1,145 @@
+// The first contact of a capsule that moves, or of a ball. The tree is group 1 (bvh/tree_read.wgsl).
+//
+// The distance between two convex bodies of which one moves along a line is a convex function of time. So Newton's
+// steps from the start never go past the first contact, and where the distance does not shrink there is none.
+#import "bvh/bvh_enter.wgsl"
+#import "bvh/bvh_object.wgsl"
+#import "bvh/bvh_walk.wgsl"
+
+struct Sweep {
+    // The capsule: the ends of its axis, and its radius.
+    a: vec3f,
+    radius: f32,
+    b: vec3f,
+    // Where it moves to, from there.
+    motion: vec3f,
+}
+
+struct BvhContact {
+    // The share of the motion after which they touch; 1 where they do not.
+    t: f32,
+    // From the object towards the capsule, of length 1.
+    normal: vec3f,
+    // The object's point that is touched.
+    position: vec3f,
+    // The leaf, or BVH_MISS.
+    leaf: u32,
+    // First leaf of its mesh.
+    first: u32,
+}
+
+// Distances up to this count as contact.
+fn bvh_sweep_close(sweep: Sweep) -> f32 {
+    let far = max(max(abs(sweep.a), abs(sweep.b)), max(abs(sweep.motion), vec3f(sweep.radius)));
+    return 4.0e-7 * max(far.x, max(far.y, far.z));
+}
+
+// The contact with an object before `most`; what is touched at the start counts only where the capsule gets nearer.
+fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<function, BvhContact>) -> bool {
+    let segment = sweep.b - sweep.a;
+    let close = bvh_sweep_close(sweep);
+    let speed = length(sweep.motion);
+    var t = 0.0;
+    for (var step = 0u; step < 32u; step++) {
+        let start = sweep.a + t * sweep.motion;
+        let gap = bvh_gap(object, start, segment);
+        let distance = length(gap.offset);
+        let backwards = -sweep.motion / max(speed, 1.0e-30);
+        var normal = select(backwards, gap.offset / max(distance, 1.0e-30), distance > close);
+        let approach = -dot(normal, sweep.motion);
+        // Not even parallel, beyond rounding.
+        let is_leaving = !(approach > 1.0e-6 * speed);
+        // Steps lead here only towards the object, and so near to it rounding decides the normal.
+        let is_unsure = t > 0.0 && distance <= 16.0 * close;
+        if is_leaving && !is_unsure {
+            return false;
+        }
+        normal = select(normal, backwards, is_leaving);
+        // A step that rounding has made too long all the same is taken back; what overlaps at the start has none
+        // before it.
+        let depth = sweep.radius - distance;
+        if abs(depth) <= close || (depth > 0.0 && t == 0.0) || is_leaving || step == 31u {
+            (*found).t = t;
+            (*found).normal = normal;
+            (*found).position = start + gap.along * segment - gap.offset;
+            return true;
+        }
+        // Shorter by what rounding may have added: a point that goes past a triangle would be behind it.
+        let unsure = speed * close / max(distance, close);
+        t = max(t - (depth + 0.5 * close) / (approach + unsure), 0.0);
+        if !(t < most) {
+            return false;
+        }
+    }
+    return false;
+}
+
+// When the capsule enters the boxes of a node, or negative numbers for those that it misses before `most`.
+fn bvh_sweep_enter(node: Node, sweep: Sweep, inverse: vec3f, most: f32) -> vec4f {
+    let centre = 0.5 * (sweep.a + sweep.b);
+    let grown = 0.5 * abs(sweep.b - sweep.a) + sweep.radius + bvh_sweep_close(sweep);
+    let forward = inverse >= vec3f(0.0);
+    let near = select(node.upper, node.lower, forward);
+    let far = select(node.lower, node.upper, forward);
+    let step = bvh_grid_step(node) * inverse;
+    let start = (node.origin - centre) * inverse;
+    let wide = (grown + bvh_grid_slack(node.origin - centre, bvh_grid_step(node))) * abs(inverse);
+    let near_x = bvh_steps(near.x) * step.x + (start.x - wide.x);
+    let near_y = bvh_steps(near.y) * step.y + (start.y - wide.y);
+    let near_z = bvh_steps(near.z) * step.z + (start.z - wide.z);
+    let far_x = bvh_steps(far.x) * step.x + (start.x + wide.x);
+    let far_y = bvh_steps(far.y) * step.y + (start.y + wide.y);
+    let far_z = bvh_steps(far.z) * step.z + (start.z + wide.z);
+    let enter = max(max(near_x, near_y), max(near_z, vec4f(0.0)));
+    let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
+    return select(vec4f(-1.0), enter, enter <= min(leave, vec4f(most)));
+}
+
+fn bvh_sweep_begin(sweep: Sweep, cutoff: u32) -> BvhWalk {
+    var walk = bvh_walk_begin(cutoff);
+    if !(sweep.radius >= 0.0) {
+        walk.next = BVH_MISS;
+    }
+    return walk;
+}
+
+// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more that are
+// touched before `most`.
+fn bvh_sweep_advance(walk: ptr<function, BvhWalk>, sweep: Sweep, inverse: vec3f, most: f32) -> bool {
+    for (var number = bvh_walk_node(walk, most); number != BVH_MISS; number = bvh_walk_node(walk, most)) {
+        let node = tree_node(number);
+        let enter = bvh_sweep_enter(node, sweep, inverse, most);
+        bvh_walk_into(walk, number, node, max(enter, vec4f(0.0)), enter >= vec4f(0.0));
+    }
+    return !bvh_walk_is_done(walk);
+}
+
+// Whether the next leaf that waits is touched before `most`, and where.
+fn bvh_sweep_leaf(
+    walk: ptr<function, BvhWalk>,
+    sweep: Sweep,
+    most: f32,
+    contact: ptr<function, BvhContact>,
+) -> bool {
+    let leaf = bvh_walk_leaf(walk);
+    let object = tree_triangle(leaf);
+    (*contact).leaf = leaf;
+    (*contact).first = (*walk).first;
+    return object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact);
+}
+
+// The first contact of all.
+fn bvh_sweep(sweep: Sweep, cutoff: u32) -> BvhContact {
+    var walk = bvh_sweep_begin(sweep, cutoff);
+    let inverse = bvh_inverse(sweep.motion);
+    var first = BvhContact(1.0, vec3f(0.0), sweep.a + sweep.motion, BVH_MISS, 0u);
+    var contact = first;
+    while bvh_sweep_advance(&walk, sweep, inverse, first.t) {
+        while !bvh_walk_is_done(&walk) {
+            if bvh_sweep_leaf(&walk, sweep, first.t, &contact) {
+                first = contact;
+            }
+        }
+    }
+    return first;
+}

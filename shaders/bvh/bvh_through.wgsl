@@ -1,0 +1,82 @@
+// Whether two triangles pass through each other: they share points inside of both, along a line of some length,
+// and each goes on on both sides of the other's plane. Triangles that only touch do not (a corner or an edge that
+// lies on the other, triangles in one plane), nor do those of which rounding does not tell.
+//
+// Every sign is that of a volume, or 0 where it is less than rounding may have made of it (Shewchuk 1997, "Adaptive
+// Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", section 4.3: 7 half ulp of the sum of
+// what is added up). So a pair that is found is one. Corners also count as in the other's plane within half a
+// millionth of the largest coordinate: positions are rounded too, and what stands on a floor stays there.
+#import "bvh/tree.wgsl"
+
+// 2^-21: 8 half ulp.
+const THROUGH_SLACK = 4.7683716e-7;
+
+struct Turned {
+    // The corner that is alone on its side of the other's plane, and the next two.
+    corners: array<vec3f, 3>,
+    // The side of that corner, 1 or -1; 0 where the corners are not on both sides.
+    side: f32,
+}
+
+fn through_sign(volume: f32, slack: f32) -> f32 {
+    return select(0.0, sign(volume), abs(volume) > slack);
+}
+
+// Six times the volume of the tetrahedron that three edges from one corner span, as a sign.
+fn through_volume(u: vec3f, v: vec3f, w: vec3f) -> f32 {
+    let most = dot(abs(u), abs(v.yzx * w.zxy) + abs(v.zxy * w.yzx));
+    return through_sign(dot(u, cross(v, w)), THROUGH_SLACK * most);
+}
+
+// A triangle's corners, turned so that one comes first that is alone on its side of the plane of `other`.
+fn through_turned(triangle: LeafTriangle, other: LeafTriangle, reach: f32) -> Turned {
+    let ab = other.v1 - other.v0;
+    let ac = other.v2 - other.v0;
+    let normal = cross(ab, ac);
+    let spread = abs(ab.yzx * ac.zxy) + abs(ab.zxy * ac.yzx);
+    let around = reach * length(normal);
+    var corners = array(triangle.v0, triangle.v1, triangle.v2);
+    var sides: vec3f;
+    for (var i = 0u; i < 3u; i++) {
+        let offset = corners[i] - other.v0;
+        let slack = THROUGH_SLACK * dot(abs(offset), spread) + around;
+        sides[i] = through_sign(dot(offset, normal), slack);
+    }
+    let before = dot(vec3f(sides > vec3f(0.0)), vec3f(1.0));
+    let behind = dot(vec3f(sides < vec3f(0.0)), vec3f(1.0));
+    let side = select(-1.0, 1.0, before == 1.0) * select(0.0, 1.0, before * behind > 0.0);
+    if sides.y == side {
+        corners = array(triangle.v1, triangle.v2, triangle.v0);
+    } else if sides.z == side {
+        corners = array(triangle.v2, triangle.v0, triangle.v1);
+    }
+    return Turned(corners, side);
+}
+
+// The corners, of which the last two change places where the other triangle's first one is behind this one's plane.
+fn through_seen(turned: Turned, side_of_other: f32) -> array<vec3f, 3> {
+    let corners = turned.corners;
+    if side_of_other < 0.0 {
+        return array(corners[0], corners[2], corners[1]);
+    }
+    return corners;
+}
+
+// Both triangles cut the line where their planes meet; the two pieces overlap if each begins before the other ends
+// (Guigue and Devillers 2003, "Fast and Robust Triangle-Triangle Overlap Test Using Orientation Predicates").
+fn bvh_triangles_pass_through(a: LeafTriangle, b: LeafTriangle) -> bool {
+    let far = max(max(max(abs(a.v0), abs(a.v1)), abs(a.v2)), max(max(abs(b.v0), abs(b.v1)), abs(b.v2)));
+    let reach = THROUGH_SLACK * max(far.x, max(far.y, far.z));
+    let turned_a = through_turned(a, b, reach);
+    if turned_a.side == 0.0 {
+        return false;
+    }
+    let turned_b = through_turned(b, a, reach);
+    if turned_b.side == 0.0 {
+        return false;
+    }
+    let p = through_seen(turned_a, turned_b.side);
+    let q = through_seen(turned_b, turned_a.side);
+    return through_volume(p[0] - q[1], p[1] - q[1], q[0] - q[1]) > 0.0
+        && through_volume(p[0] - q[0], p[2] - q[0], q[2] - q[0]) > 0.0;
+}

@@ -1,0 +1,214 @@
+// A walk through the tree (group 1, bvh/tree_read.wgsl) for queries that are no rays: down nodes to leaves, then
+// through those, in turns. The query tests each node's children and each leaf; the walk knows what comes next:
+//     var walk = bvh_walk_begin(leaf_cutoff);
+//     loop {
+//         for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
+//             let node = tree_node(number);
+//             bvh_walk_into(&walk, number, node, distances, visited);
+//         }
+//         if bvh_walk_is_done(&walk) { break; }
+//         while !bvh_walk_is_done(&walk) {
+//             let leaf = bvh_walk_leaf(&walk);
+//         }
+//     }
+// Software adapters run all of a loop's text in every round, and every branch: so each test stands in the text once,
+// and short loops stand where branches would.
+#import "bvh/tree_read.wgsl"
+
+struct BvhWalk {
+    leaf_cutoff: u32,
+    // First leaf of the mesh that is being visited.
+    first: u32,
+    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
+    leaf: u32,
+    end: u32,
+    later_leaf: u32,
+    later_end: u32,
+    next: u32,
+    visits: u32,
+    // What is to be visited, nodes or meshes, and their distances as bits: the last four in registers, the last one
+    // first and BVH_MISS where there are fewer, the others on a stack. Most walks never have more: so the stack does
+    // without distances, and what comes from it is visited. WGSL fills it with zeros, and the time in which software
+    // adapters compile that grows with the square of its words.
+    top: vec4u,
+    top_distances: vec4u,
+    depth: u32,
+    stack: array<u32, STACK_SIZE>,
+}
+
+fn bvh_walk_begin(cutoff: u32) -> BvhWalk {
+    var walk: BvhWalk;
+    walk.leaf_cutoff = max(tree.leaf_cutoff, cutoff);
+    walk.visits = tree.triangle_count + tree.mesh_count;
+    walk.next = bvh_root();
+    walk.top = vec4u(BVH_MISS);
+    return walk;
+}
+
+// Leaves something to be visited later, if that `is_entered`. Its distance is 0 where the walk is one of those in any
+// order, all of whose distances are.
+fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, is_entered: bool) {
+    while is_entered && (*walk).top.w != BVH_MISS {
+        (*walk).stack[(*walk).depth] = (*walk).top.w;
+        (*walk).depth++;
+        (*walk).top.w = BVH_MISS;
+    }
+    (*walk).top = select((*walk).top, vec4u(number, (*walk).top.xyz), is_entered);
+}
+
+// What was left last, unless it is known to be no nearer than `reach`: then BVH_MISS.
+fn bvh_walk_pop(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
+    while (*walk).top.x == BVH_MISS && (*walk).depth > 0u {
+        (*walk).depth--;
+        (*walk).top.x = (*walk).stack[(*walk).depth];
+        (*walk).top_distances.x = 0u;
+    }
+    let number = select(BVH_MISS, (*walk).top.x, bitcast<f32>((*walk).top_distances.x) < reach);
+    (*walk).top = vec4u((*walk).top.yzw, BVH_MISS);
+    (*walk).top_distances = vec4u((*walk).top_distances.yzw, 0u);
+    return number;
+}
+
+// Whether no leaves wait to be tested; where that is so after bvh_walk_node has found no node, the walk is over.
+fn bvh_walk_is_done(walk: ptr<function, BvhWalk>) -> bool {
+    return (*walk).leaf == (*walk).end;
+}
+
+// The next of the leaves that wait.
+fn bvh_walk_leaf(walk: ptr<function, BvhWalk>) -> u32 {
+    let leaf = (*walk).leaf;
+    (*walk).leaf++;
+    if (*walk).leaf == (*walk).end {
+        (*walk).leaf = (*walk).later_leaf;
+        (*walk).end = (*walk).later_end;
+        (*walk).later_leaf = (*walk).later_end;
+    }
+    return leaf;
+}
+
+// The next node that is nearer than `reach`; BVH_MISS where leaves wait, or where there is none.
+fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
+    var number = BVH_MISS;
+    loop {
+        let is_waiting = (*walk).leaf != (*walk).end;
+        let is_over = (*walk).next == BVH_MISS && (*walk).top.x == BVH_MISS && (*walk).depth == 0u;
+        if is_waiting || is_over || (*walk).visits == 0u {
+            break;
+        }
+        for (var is_popped = (*walk).next == BVH_MISS; is_popped; is_popped = false) {
+            (*walk).next = bvh_walk_pop(walk, reach);
+        }
+        while (*walk).next != BVH_MISS && !bvh_is_node((*walk).next) {
+            let mesh = tree_triangle((*walk).next & ~BVH_MESH);
+            (*walk).first = mesh.triangle;
+            (*walk).next = mesh.triangle;
+            if mesh.payload <= (*walk).leaf_cutoff {
+                (*walk).leaf = mesh.triangle;
+                (*walk).end = mesh.triangle + mesh.payload;
+                (*walk).later_leaf = (*walk).later_end;
+                (*walk).next = BVH_MISS;
+            }
+        }
+        if (*walk).next != BVH_MISS {
+            number = (*walk).next;
+            (*walk).next = BVH_MISS;
+            (*walk).visits--;
+            break;
+        }
+    }
+    return number;
+}
+
+// The children of a node that the walk goes into and that are nodes or meshes; leaves among them wait to be tested,
+// as one range of the first two and one of the others.
+fn bvh_walk_ranges(
+    walk: ptr<function, BvhWalk>,
+    number: u32,
+    node: Node,
+    visited: vec4<bool>,
+    numbers: ptr<function, vec4u>,
+) -> vec4<bool> {
+    let over_meshes = number >= tree.triangle_count;
+    let starts = vec4u(node.first, node.ends.xyz);
+    let counts = node.ends - starts;
+    let is_leaf = counts <= vec4u(select((*walk).leaf_cutoff, 1u, over_meshes));
+    let is_range = is_leaf & vec4<bool>(!over_meshes);
+    let is_there = visited & (counts != vec4u(0u));
+    *numbers = bvh_children(node, over_meshes, is_leaf);
+    let tested = is_there & is_range;
+    var entered = is_there & !is_range;
+    var leaf = select(starts.y, starts.x, tested.x);
+    var end = select(starts.y, starts.z, tested.y);
+    var later_leaf = select(starts.w, starts.z, tested.z);
+    let later_end = select(starts.w, node.ends.w, tested.w);
+    if leaf == end {
+        leaf = later_leaf;
+        end = later_end;
+        later_leaf = later_end;
+    }
+    if (*walk).depth + 4u > STACK_SIZE {
+        // No room: all of it as one range.
+        leaf = node.first;
+        end = node.ends.w;
+        later_leaf = later_end;
+        entered = vec4<bool>(false);
+    }
+    (*walk).leaf = leaf;
+    (*walk).end = end;
+    (*walk).later_leaf = later_leaf;
+    (*walk).later_end = later_end;
+    return entered;
+}
+
+// Goes into those children of a node that are `visited`, in any order.
+fn bvh_walk_into_all(walk: ptr<function, BvhWalk>, number: u32, node: Node, visited: vec4<bool>) {
+    var numbers: vec4u;
+    let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
+    for (var i = 0u; i < 4u; i++) {
+        // The one before is left for later.
+        let is_entered = entered[i];
+        bvh_walk_push(walk, (*walk).next, is_entered && (*walk).next != BVH_MISS);
+        (*walk).next = select((*walk).next, numbers[i], is_entered);
+    }
+}
+
+// Goes into those children of a node that are `visited`, the nearest first. Distances are not negative.
+fn bvh_walk_into(
+    walk: ptr<function, BvhWalk>,
+    number: u32,
+    node: Node,
+    distances: vec4f,
+    visited: vec4<bool>,
+) {
+    var numbers: vec4u;
+    let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
+    // In the order of distances, whose lowest bits are the child's number.
+    let keys = select(
+        vec4u(BVH_MISS),
+        (bitcast<vec4u>(distances) & vec4u(0x7ffffffcu)) | vec4u(0u, 1u, 2u, 3u),
+        entered,
+    );
+    let low = min(keys.xz, keys.yw);
+    let high = max(keys.xz, keys.yw);
+    let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
+    let order = vec3u(max(high.x, high.y), max(inner.x, inner.y), min(inner.x, inner.y));
+    for (var i = 0u; i < 3u; i++) {
+        let is_entered = order[i] != BVH_MISS;
+        bvh_walk_push(walk, numbers[order[i] & 3u], is_entered);
+        let nearer = vec4u(order[i] & ~3u, (*walk).top_distances.xyz);
+        (*walk).top_distances = select((*walk).top_distances, nearer, is_entered);
+    }
+    let nearest = min(low.x, low.y);
+    (*walk).next = select(numbers[nearest & 3u], BVH_MISS, nearest == BVH_MISS);
+}
+
+// The mesh of a leaf, whose first leaf is `first`, and its number within that mesh.
+fn bvh_leaf_name(leaf: u32, first: u32) -> vec2u {
+    let object = tree_triangle(leaf);
+    return vec2u(object.mesh & ~ANY_HIT_TEST, object.triangle - first);
+}
+
+// The mesh of a leaf that the walk has given last, and its number within that mesh.
+fn bvh_walk_name(walk: ptr<function, BvhWalk>, leaf: u32) -> vec2u {
+    return bvh_leaf_name(leaf, (*walk).first);
+}

@@ -1,0 +1,107 @@
+// The merged scene as the tree's builder reads it (group 1): tight world positions, a triangle list with
+// absolute vertex numbers, and two words per triangle: the mesh (with ANY_HIT_TEST) and the caller's payload.
+//
+// The builder sorts items: a scene's triangles, and after them its meshes, whose tree is the TLAS. Leaves are
+// numbered like items: the leaves of a mesh have the numbers of its triangles, those of the TLAS the numbers
+// of the meshes.
+#import "bvh/box.wgsl"
+
+struct BuildParams {
+    triangle_count: u32,
+    mesh_count: u32,
+    // Items that this build sorts, and how many of them are triangles.
+    item_count: u32,
+    item_triangles: u32,
+    // 1 where those are all, in order.
+    all_items: u32,
+    // Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
+    axis_bits: u32,
+    // Ranges of so many triangles or fewer get no node.
+    leaf_cutoff: u32,
+    // Where the parts of `scratch` begin (bvh/sorted.wgsl).
+    spans_word: u32,
+    across_word: u32,
+    list_word: u32,
+    level_word: u32,
+    // Triangles per thread of bounds.wgsl, and how far apart they are: 1 or BOUNDS_THREADS.
+    bounds_run: u32,
+    bounds_step: u32,
+    // Where words of bvh/build/ploc_links.wgsl begin.
+    link_word: u32,
+    count_word: u32,
+    // First box of each level of the pyramid, four levels a row.
+    level_offset: array<vec4u, 7>,
+}
+
+struct MeshRange {
+    first_triangle: u32,
+    triangle_count: u32,
+    first_vertex: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: BuildParams;
+#array read 1 0 position_words: u32
+#array read 1 1 index_words: u32
+#array read 1 2 triangle_info: vec2u
+
+fn geometry_position(vertex: u32) -> vec3f {
+    let first = 3u * vertex;
+    let words = vec3u(position_words(first), position_words(first + 1u), position_words(first + 2u));
+    return bitcast<vec3f>(words);
+}
+
+struct Corners {
+    v0: vec3f,
+    v1: vec3f,
+    v2: vec3f,
+}
+
+fn geometry_triangle(triangle: u32) -> Corners {
+    return Corners(
+        geometry_position(index_words(3u * triangle)),
+        geometry_position(index_words(3u * triangle + 1u)),
+        geometry_position(index_words(3u * triangle + 2u)),
+    );
+}
+
+// Empty for a triangle with a coordinate that no tree can hold: it is never hit.
+fn geometry_box(t: Corners) -> Box {
+    if !(box_coordinates_valid(t.v0) && box_coordinates_valid(t.v1) && box_coordinates_valid(t.v2)) {
+        return box_empty();
+    }
+    return Box(min(t.v0, min(t.v1, t.v2)), max(t.v0, max(t.v1, t.v2)));
+}
+
+// The box of a leaf from its three rows, of a triangle or of a mesh.
+fn leaf_box(a: vec4u, b: vec4u, c: vec4u) -> Box {
+    let v0 = bitcast<vec3f>(a.xyz);
+    let v1 = bitcast<vec3f>(b.xyz);
+    let v2 = bitcast<vec3f>(c.xyz);
+    if v0.x == BOX_FAR {
+        return box_empty();
+    }
+    return Box(min(v0, min(v1, v2)), max(v0, max(v1, v2)));
+}
+
+fn geometry_mesh(triangle: u32) -> u32 {
+    return triangle_info(triangle).x & ~ANY_HIT_TEST;
+}
+
+// The first half of a mesh's BOUNDS_WORDS in `mesh_bounds` is the box around its centroids; from here on
+// follows its own box. Behind the last mesh stands the scene's box.
+const BOUNDS_BOX = 6u;
+
+// Undoes `ordered` of bvh/build/bounds.wgsl.
+fn bounds_float(x: u32) -> f32 {
+    return bitcast<f32>(select(~x, x & 0x7fffffffu, (x & 0x80000000u) != 0u));
+}
+
+fn bounds_box(lower: vec3u, upper: vec3u) -> Box {
+    if upper.x == 0u {
+        return box_empty();
+    }
+    return Box(
+        vec3f(bounds_float(~lower.x), bounds_float(~lower.y), bounds_float(~lower.z)),
+        vec3f(bounds_float(upper.x), bounds_float(upper.y), bounds_float(upper.z)),
+    );
+}

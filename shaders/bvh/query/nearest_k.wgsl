@@ -1,0 +1,86 @@
+// nearest_k: for each point of a list, the objects that are nearest to it.
+//
+// in   points: the point, and how far to look; the tree (group 1)
+// out  neighbours: `k` for each point, the nearest first; BVH_MISS where there are no more
+// One thread per point, which keeps what it has found in order in its part of `neighbours`.
+#import "bvh/predicate.wgsl"
+#import "bvh/bvh_nearest.wgsl"
+#import "bvh/bvh_object.wgsl"
+#import "bvh/bvh_walk.wgsl"
+#import "bvh/dispatch.wgsl"
+#import "bvh/query/query_order.wgsl"
+
+struct Neighbour {
+    distance: f32,
+    mesh: u32,
+    object: u32,
+}
+
+// The number of points; leaf_cutoff; k; the mask of what is accepted.
+@group(0) @binding(0) var<uniform> query: vec4u;
+@group(0) @binding(1) var<storage, read> points: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> neighbours: array<Neighbour>;
+
+// Square of the distance between an object and a point.
+fn object_distance(object: LeafTriangle, point: vec3f) -> f32 {
+    if BVH_OBJECTS == BVH_TRIANGLES {
+        return bvh_near_triangle(object, point).squared;
+    }
+    let gap = bvh_gap(object, point, vec3f(0.0));
+    return dot(gap.offset, gap.offset);
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn nearest_k(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let k = query.z;
+    let asked = min(query.x, min(arrayLength(&points), arrayLength(&neighbours) / max(k, 1u)));
+    let i = query_of_thread(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, asked);
+    if k == 0u || i == BVH_MISS {
+        return;
+    }
+    let first = i * k;
+    let point = points[i].xyz;
+    // Square of the distance from which on nothing is kept.
+    var reach = points[i].w * points[i].w;
+    var count = 0u;
+    var walk = bvh_walk_begin(query.y);
+    loop {
+        for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
+            let node = tree_node(number);
+            let distances = bvh_box_distances(node, point);
+            bvh_walk_into(&walk, number, node, distances, distances < vec4f(reach));
+        }
+        if bvh_walk_is_done(&walk) {
+            break;
+        }
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            let object = tree_triangle(leaf);
+            let squared = object_distance(object, point);
+            if squared < reach && object.v0.x < BOX_FAR && bvh_query_accepts(i, object, query.w) {
+                // Further ones make room, the farthest falls out.
+                var at = min(count, k - 1u);
+                count = min(count + 1u, k);
+                let distance = sqrt(squared);
+                while at > 0u && neighbours[first + at - 1u].distance > distance {
+                    neighbours[first + at] = neighbours[first + at - 1u];
+                    at--;
+                }
+                let name = bvh_walk_name(&walk, leaf);
+                neighbours[first + at] = Neighbour(distance, name.x, name.y);
+                if count == k {
+                    let last = neighbours[first + k - 1u].distance;
+                    reach = min(reach, last * last);
+                }
+            }
+        }
+    }
+    while count < k {
+        neighbours[first + count] = Neighbour(points[i].w, BVH_MISS, 0u);
+        count++;
+    }
+}

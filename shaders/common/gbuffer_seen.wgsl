@@ -1,9 +1,0 @@
-// As common/gbuffer_position.wgsl, with the rays of the frame.
-#import "common/frame.wgsl"
-#import "common/gbuffer_position.wgsl"
-
-// The position and w of a pixel's texel.
-fn gbuffer_seen(texel: vec4f, pixel: vec2u) -> vec4f {
-    let point = gbuffer_point(texel, frame.rays, frame_place(pixel));
-    return select(point, texel, frame.at_hits != 0u);
-}

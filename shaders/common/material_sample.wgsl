@@ -1,6 +1,0 @@
-// Sampling textures of a material from fragments, whose neighbours tell the level.
-#import "common/frame.wgsl"
-
-fn material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f {
-    return textureSampleBias(texels, how, at, frame.texture_bias);
-}

@@ -1,0 +1,117 @@
+// equirect: converts an equirectangular image, or the faces of a cube of another size, to the finest level of
+// a cube.
+//
+// in   source: the image's rows, u = ½ + atan2(z, x) / 2π, v = acos(y) / π. Below them follow its rows near
+//      the poles once more, with 2^k columns averaged to one, so that columns stay about as wide as rows are
+//      high (a reduced grid): the rows of the upper half start on the left, those of the lower half in the
+//      middle.
+// out  faces
+// A texel is the mean of samples² boxes that cover its area, or the height of a row where that is larger
+// (between texels of the image this is linear interpolation). Longitudes wrap around; across a pole a row
+// continues half a turn away. `equirect`: one thread per texel of all six faces, from first_row on.
+// `resample`: the same, from faces.
+#import "bvh/angle.wgsl"
+#import "environment/cube_box.wgsl"
+#import "math/half_float.wgsl"
+
+struct EquirectParams {
+    // Size of the image.
+    size: vec2u,
+    // First row of each face that the dispatch writes.
+    first_row: u32,
+    // Samples along each side of a texel.
+    samples: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: EquirectParams;
+@group(0) @binding(1) var source: texture_2d<f32>;
+@group(0) @binding(1) var finer: texture_2d_array<f32>;
+@group(0) @binding(2) var faces: texture_storage_2d_array<rgba16float, write>;
+
+// Mean of a row over `span` of the circle around `turn`. A texel covers `texel` of the circle.
+fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
+    let size = vec2i(params.size);
+    let is_beyond = row < 0 || row >= size.y;
+    let y = select(row, select(-1 - row, 2 * size.y - 1 - row, row > 0), is_beyond);
+    let from_pole = min(y, size.y - 1 - y);
+    // The exact factor is π; 3 keeps to integers, which the host rounds alike.
+    let shift = firstLeadingBit(max(params.size.x / (3u * u32(2 * from_pole + 1)), 1u));
+    let columns = size.x >> shift;
+    let reduced = vec2i(select(0, size.x / 2, y != from_pole), size.y + from_pole);
+    let start = select(vec2i(0, y), reduced, shift > 0u);
+
+    let count = f32(columns);
+    let width = min(max(span * count, 1.0 - texel * count), count);
+    let middle = (turn + select(0.0, 0.5, is_beyond)) * count;
+    let left = middle - 0.5 * width;
+    let right = middle + 0.5 * width;
+    let end = i32(ceil(right));
+    var sum = vec3f(0.0);
+    for (var column = i32(floor(left)); column < end; column++) {
+        let share = min(f32(column + 1), right) - max(f32(column), left);
+        let wrapped = (column + columns) % columns;
+        sum += share * textureLoad(source, start + vec2i(wrapped, 0), 0).rgb;
+    }
+    return sum / width;
+}
+
+// Mean over a box around a unit vector, `height` rows high and about as wide; `texel` is the angle that a
+// texel of the cube covers.
+fn equirect_box(direction: vec3f, height: f32, texel: f32) -> vec3f {
+    let sine = max(length(direction.xz), 1.0e-7);
+    let is_pole = all(direction.xz == vec2f(0.0));
+    let longitude = angle_of(direction.z, select(direction.x, 1.0, is_pole));
+    // acos(y) would lose all its digits near a pole.
+    let colatitude = atan2(sine, direction.y);
+    let rows = f32(params.size.y);
+    let turn = 0.5 + longitude / (2.0 * PI);
+    let span = 0.5 * height / (rows * sine);
+    let circle = texel / (2.0 * PI * sine);
+
+    let middle = colatitude / PI * rows;
+    let above = floor(middle - 0.5 * height);
+    let below_share = saturate((middle + 0.5 * height - above - 1.0) / height);
+    let upper = equirect_row(i32(above), turn, span, circle);
+    let lower = equirect_row(i32(above) + 1, turn, span, circle);
+    return mix(upper, lower, below_share);
+}
+
+@compute @workgroup_size(8, 8)
+fn equirect(@builtin(global_invocation_id) id: vec3u) {
+    let face_size = textureDimensions(faces).x;
+    let at = vec2u(id.x, id.y + params.first_row);
+    if any(at >= vec2u(face_size)) {
+        return;
+    }
+    let samples = params.samples;
+    let step = 2.0 / f32(face_size);
+    let rows_per_radian = f32(params.size.y) / PI;
+    var sum = vec3f(0.0);
+    var weights = 0.0;
+    for (var y = 0u; y < samples; y++) {
+        for (var x = 0u; x < samples; x++) {
+            let coords = (vec2f(at) + (vec2f(f32(x), f32(y)) + 0.5) / f32(samples)) * step - 1.0;
+            let along = cube_map_direction(id.z, coords);
+            let square = dot(along, along);
+            let weight = 1.0 / (square * sqrt(square));
+            let texel = step * sqrt(weight);
+            let rows = texel * rows_per_radian;
+            // Boxes side by side fill the texel. Where the texel is smaller than a row, they are widened to
+            // one row.
+            let height = max(1.0 - rows, 0.0) + rows / f32(samples);
+            sum += weight * equirect_box(along * inverseSqrt(square), height, texel);
+            weights += weight;
+        }
+    }
+    textureStore(faces, at, id.z, half_float_round(vec4f(sum / weights, 1.0)));
+}
+
+@compute @workgroup_size(8, 8)
+fn resample(@builtin(global_invocation_id) id: vec3u) {
+    let face_size = textureDimensions(faces).x;
+    let at = vec2u(id.x, id.y + params.first_row);
+    if any(at >= vec2u(face_size)) {
+        return;
+    }
+    textureStore(faces, at, id.z, half_float_round(vec4f(cube_box(id.z, at, face_size).rgb, 1.0)));
+}

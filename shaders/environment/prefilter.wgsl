@@ -1,0 +1,60 @@
+// prefilter: a level of the prefiltered cube: for each direction, the mean radiance over the GGX lobe around
+// it, with n = v = r (Karis 2013, "Real Shading in Unreal Engine 4"), weighted by n · l.
+//
+// in   radiance, with all levels; samples: unit vectors to the light about the normal z. Their w is the level
+//      to read where a texel has the solid angle of one in the middle of a face: half the base-2 logarithm of
+//      the sample's solid angle over the texel's (Křivánek and Colbert 2008, "Real-time shading with filtered
+//      importance sampling").
+// out  prefiltered: the level
+// Eight threads per texel, each for every eighth sample, whose sums meet in the workgroup: rough levels have
+// few texels and many samples. A workgroup has eight texels of a row; threads side by side read the same
+// sample.
+#import "environment/cube_map.wgsl"
+#import "math/half_float.wgsl"
+
+const PARTS = 8u;
+
+struct PrefilterParams {
+    // Number of samples.
+    count: u32,
+    // First row of each face that the dispatch writes.
+    first_row: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: PrefilterParams;
+@group(0) @binding(1) var<uniform> samples: array<vec4f, PREFILTER_SAMPLES_MAX>;
+@group(0) @binding(2) var radiance: texture_cube<f32>;
+@group(0) @binding(3) var linear: sampler;
+@group(0) @binding(4) var prefiltered: texture_storage_2d_array<rgba16float, write>;
+
+// Radiance × weight and the weight, by part and texel.
+var<workgroup> sums: array<array<vec4f, 8>, PARTS>;
+
+@compute @workgroup_size(8, PARTS)
+fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let face_size = textureDimensions(prefiltered).x;
+    let at = vec2u(8u * group.x + local.x, group.y + params.first_row);
+    let coords = (vec2f(at) + 0.5) * (2.0 / f32(face_size)) - 1.0;
+    let normal = normalize(cube_map_direction(group.z, coords));
+    let right = cube_map_direction(group.z, vec2f(1.0, 0.0)) - cube_map_direction(group.z, vec2f(0.0));
+    let tangent = normalize(right - normal * dot(normal, right));
+    let bitangent = cross(normal, tangent);
+    var sum = vec4f(0.0);
+    for (var i = local.y; i < params.count; i += PARTS) {
+        let s = samples[i];
+        let to_light = tangent * s.x + bitangent * s.y + normal * s.z;
+        let sides = abs(to_light);
+        // Towards the corners a texel's solid angle shrinks by the third power.
+        let lod = s.w - 1.5 * log2(max(sides.x, max(sides.y, sides.z)));
+        sum += s.z * vec4f(textureSampleLevel(radiance, linear, to_light, lod).rgb, 1.0);
+    }
+    sums[local.y][local.x] = sum;
+    workgroupBarrier();
+    if local.y > 0u || at.x >= face_size {
+        return;
+    }
+    for (var part = 1u; part < PARTS; part++) {
+        sum += sums[part][local.x];
+    }
+    textureStore(prefiltered, at, group.z, half_float_round(vec4f(sum.rgb / sum.w, 1.0)));
+}

@@ -1,0 +1,53 @@
+// What fog adds to what is seen, and leaves of it. The importer binds `fog`, a uniform FogParams, `fog_texture`, the
+// layers that fog_integrate writes, and `fog_sampler`, which is linear.
+#import "fog/fog.wgsl"
+
+struct Air {
+    // Radiance that is scattered to the eye.
+    scattered: vec3f,
+    // The share of the light behind that passes.
+    transmittance: f32,
+}
+
+// Between the eye and `depth` along the ray at a place of the picture, of which the optical depth is known.
+fn fog_air_of(at: vec2f, depth: f32, optical_depth: f32) -> Air {
+    let slice = f32(fog.size.z) * saturate(fog_share_of(fog.far, depth));
+    let first = u32(slice);
+    let second = min(first + 1u, fog.size.z);
+    let texel = fog_texel(fog, at);
+    let near = textureSampleLevel(fog_texture, fog_sampler, texel, first, 0.0);
+    let far = textureSampleLevel(fog_texture, fog_sampler, texel, second, 0.0);
+    let mean = mix(near, far, slice - f32(first));
+    let through = mean.a * optical_depth;
+    return Air(mean.rgb * fog_stops(through), fog_passes(through));
+}
+
+fn fog_air_none() -> Air {
+    return Air(vec3f(0.0), 1.0);
+}
+
+// In front of a point that a pixel shows.
+fn fog_air(pixel: vec2u, position: vec3f) -> Air {
+    if !fog_is_there() {
+        return fog_air_none();
+    }
+    let at = frame_place(pixel);
+    let depth = max(dot(position - frame.eye, frame.forward), 0.0);
+    let origin = position - depth * view_ray(frame.rays, at).direction;
+    return fog_air_of(at, depth, fog_optical_depth(origin, position));
+}
+
+// In front of the background.
+fn fog_air_beyond(pixel: vec2u) -> Air {
+    if !fog_is_there() {
+        return fog_air_none();
+    }
+    let at = frame_place(pixel);
+    let ray = view_ray(frame.rays, at);
+    return fog_air_of(at, fog.far, fog_optical_depth_beyond(ray.origin, normalize(ray.direction)));
+}
+
+// Radiance as it is seen through the air in front of it.
+fn fog_seen(air: Air, radiance: vec3f) -> vec3f {
+    return air.transmittance * radiance + air.scattered;
+}

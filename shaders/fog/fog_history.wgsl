@@ -1,0 +1,138 @@
+// fog_history: averages what reaches each froxel over frames, and lights it.
+//
+// in   what fog_light has found, and its mean over the last few frames; the mean of the frames before; lights and
+//      environment (group 0)
+// out  mean_out: in layers as those of fog_light, and how many frames the mean has; 0 where nothing is known
+//      light_out: what the froxel scatters to the eye, over its extinction and albedo; 0 in alpha where nothing is known
+// One thread per froxel. The mean follows the camera. Where the last few frames have found something else than it holds,
+// as the differences of 3 × 3 × 3 froxels tell beyond their noise, it is what they have found, and counts for little:
+// shadows that move leave no trail, and those that stand still keep their long history. The first frames take the mean
+// over neighbours.
+#import "fog/fog_sources.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> fog: FogParams;
+@group(1) @binding(2) var fresh_texture: texture_2d_array<f32>;
+@group(1) @binding(3) var recent_texture: texture_2d_array<f32>;
+@group(1) @binding(4) var last_mean: texture_2d_array<f32>;
+@group(1) @binding(5) var fog_sampler: sampler;
+@group(1) @binding(6) var mean_out: texture_storage_2d_array<rgba16float, write>;
+@group(1) @binding(7) var light_out: texture_storage_2d_array<rgba16float, write>;
+
+// Frames whose neighbours are averaged.
+const FOG_SMOOTHED = 4.0;
+// Frames that a mean counts for once something has changed.
+const FOG_CHANGED = 2.0;
+
+// Of all sources without shadows.
+struct Sources {
+    lamps: vec3f,
+    far: vec3f,
+    sky: vec3f,
+}
+
+// Of cones of light, which have edges, the mean over four points.
+fn sources(froxel: vec3u) -> Sources {
+    let middle = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
+    let place = fog_place_of(fog, froxel, vec2f(0.5));
+    let offset = fog_place_of(fog, froxel, vec2f(0.75)) - place;
+    var sum = Sources(vec3f(0.0), vec3f(0.0), fog_sky(middle.direction));
+    for (var light = 0u; light < frame.light_count; light++) {
+        let is_cone = lights[light].kind == LIGHT_SPOT;
+        let points = select(1u, 4u, is_cone);
+        var source = vec3f(0.0);
+        for (var i = 0u; i < points; i++) {
+            let side = select(vec2f(0.0), vec2f(f32(i & 1u), f32(i >> 1u)) * 2.0 - 1.0, is_cone);
+            let ray = view_ray(frame.rays, place + side * offset);
+            let depth = fog_slice_depth(fog, f32(froxel.z) + 0.5 + 0.25 * side.x * side.y);
+            let at = ray.origin + depth * ray.direction;
+            let point = FogPoint(at, middle.direction, middle.half_width);
+            source += fog_source(point, lights[light]) / f32(points);
+        }
+        let is_far = lights[light].kind == LIGHT_DIRECTIONAL;
+        sum.lamps += select(source, vec3f(0.0), is_far);
+        sum.far += select(vec3f(0.0), source, is_far);
+    }
+    return sum;
+}
+
+@compute @workgroup_size(8, 8)
+fn fog_history(@builtin(global_invocation_id) id: vec3u) {
+    let thread = id.xy + vec2u(0u, first_row);
+    if thread.x >= fog.size.x || thread.y >= fog.size.y * fog.size.z {
+        return;
+    }
+    let froxel = fog_froxel(fog, thread);
+    let slices = i32(fog.size.z);
+    let most = vec3i(fog.size) - 1;
+    let unblocked = sources(froxel);
+    let lamps_weight = unblocked.lamps * vec3f(0.2126, 0.7152, 0.0722);
+    let far_weight = vec2f(fog_luminance(unblocked.far), fog_luminance(unblocked.sky));
+    let last = fog_last(fog, fog_middle(fog, froxel));
+    // The last frame's froxels that lie nearest.
+    let last_layer = select(last.layers.x, last.layers.y, last.share > 0.5);
+    let last_at = vec3i(vec2i(last.texel * vec2f(fog.size.xy)), i32(last_layer));
+    var around: array<vec4f, 2>;
+    var difference = 0.0;
+    var squares = 0.0;
+    var light = 0.0;
+    var found = 0.0;
+    // On the edges there are no neighbours on one side: those on the other side alone would tilt the mean.
+    let reach = select(vec3i(1), vec3i(0), vec3i(froxel) == vec3i(0) | vec3i(froxel) == most);
+    for (var i = 0; i < 27; i++) {
+        let offset = reach * (vec3i(i % 3, i / 3 % 3, i / 9) - 1);
+        let at = vec3i(froxel) + offset;
+        let before_at = clamp(last_at + offset, vec3i(0), most);
+        let lamps = textureLoad(recent_texture, at.xy, at.z, 0);
+        let far = textureLoad(recent_texture, at.xy, slices + at.z, 0);
+        let last_lamps = textureLoad(last_mean, before_at.xy, before_at.z, 0);
+        let last_far = textureLoad(last_mean, before_at.xy, slices + before_at.z, 0);
+        let counts = select(0.0, 1.0, lamps.a > 0.5);
+        around[0] += counts * lamps;
+        around[1] += counts * far;
+        // As if all of them had the light of this one.
+        let now = dot(lamps_weight, lamps.rgb) + dot(far_weight, far.xy);
+        let before = dot(lamps_weight, last_lamps.rgb) + dot(far_weight, last_far.xy);
+        let change = counts * (now - before);
+        difference += change;
+        squares += change * change;
+        light += counts * (now + before);
+        found += counts;
+    }
+    // The noise of the sum of the differences.
+    let noise = sqrt(max(squares - difference * difference / max(found, 1.0), 0.0));
+    let has_changed = abs(difference) > 3.0 * noise + 0.01 * light;
+    let is_fresh = textureLoad(fresh_texture, froxel.xy, froxel.z, 0).a > 0.0;
+    let counted = min(select(0.0, last_frames(last), last.is_known), f32(fog.remembered));
+    let frames = select(counted, min(counted, FOG_CHANGED), has_changed);
+    // Of a froxel that is seen by its neighbours alone, little is known.
+    let gained = select(0.25, 1.0, is_fresh);
+    var means: array<vec4f, 2>;
+    for (var part = 0u; part < 2u; part++) {
+        let before = last_mean_of(last, part);
+        let smooth_mean = around[part] / max(found, 1.0);
+        let held = select(before, smooth_mean, has_changed);
+        let fresh = textureLoad(fresh_texture, froxel.xy, part * fog.size.z + froxel.z, 0);
+        let now = select(fresh, smooth_mean, !is_fresh || frames < FOG_SMOOTHED);
+        means[part] = select(before, mix(held, now, gained / (frames + gained)), found > 0.0);
+    }
+    means[0].a = select(max(counted - 1.0, 0.0), frames + gained, found > 0.0);
+    textureStore(mean_out, froxel.xy, froxel.z, means[0]);
+    textureStore(mean_out, froxel.xy, froxel.z + fog.size.z, means[1]);
+    let radiance = unblocked.lamps * means[0].rgb + unblocked.far * means[1].x + unblocked.sky * means[1].y;
+    let is_known = select(0.0, 1.0, means[0].a > 0.0);
+    textureStore(light_out, froxel.xy, froxel.z, vec4f(min(radiance, vec3f(RADIANCE_MAX)), is_known));
+}
+
+fn last_mean_of(last: FogLast, part: u32) -> vec4f {
+    let first = part * fog.size.z;
+    return mix(
+        textureSampleLevel(last_mean, fog_sampler, last.texel, first + last.layers.x, 0.0),
+        textureSampleLevel(last_mean, fog_sampler, last.texel, first + last.layers.y, 0.0),
+        last.share,
+    );
+}
+
+fn last_frames(last: FogLast) -> f32 {
+    return last_mean_of(last, 0u).a;
+}

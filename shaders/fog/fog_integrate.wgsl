@@ -1,0 +1,58 @@
+// fog_integrate: what lies between the eye and each slice of the froxels.
+//
+// in   the light of each froxel
+// out  air_out: for the near side of each slice, and for the far side of the last one, the mean radiance that the fog
+//      scatters in front of it, weighted by what passes from there to the eye, and by what factor noise changes the
+//      optical depth. Means change slowly from place to place, and are those of fog of any depth: what is seen through
+//      them is found for each pixel by the closed form (fog/fog_air.wgsl).
+// One thread per column of froxels, front to back.
+#import "fog/fog_last.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> fog: FogParams;
+@group(1) @binding(2) var light_texture: texture_2d_array<f32>;
+@group(1) @binding(3) var air_out: texture_storage_2d_array<rgba16float, write>;
+
+@compute @workgroup_size(8, 8)
+fn fog_integrate(@builtin(global_invocation_id) id: vec3u) {
+    let column = id.xy + vec2u(0u, first_row);
+    if any(column >= fog.size.xy) {
+        return;
+    }
+    let ray = fog_middle_ray(fog, vec3u(column, 0u));
+    let slices = fog.size.z;
+    var light = vec3f(0.0);
+    var weighted = vec3f(0.0);
+    var weights = 0.0;
+    var passes = 1.0;
+    var plain_depth = 0.0;
+    var optical_depth = 0.0;
+    var noise = 1.0;
+    var near = ray.origin;
+    for (var slice = 0u; slice < slices; slice++) {
+        let known = textureLoad(light_texture, column, slice, 0);
+        // Behind what is seen the light goes on as in front of it.
+        light = select(light, known.rgb, known.a > 0.0);
+        let far = ray.origin + fog_slice_depth(fog, f32(slice + 1u)) * ray.direction;
+        let middle = 0.5 * (near + far);
+        let length = distance(near, far);
+        let width = max(length, frame_pixel_width(middle) * f32(frame.size.x) / f32(fog.size.x));
+        noise = fog_noise(fog.medium, middle, width);
+        if slice == 0u {
+            textureStore(air_out, column, 0u, vec4f(min(light * fog.medium.albedo, vec3f(RADIANCE_MAX)), noise));
+        }
+        let plain = fog_optical_depth(near, far);
+        let depth = plain * noise;
+        let weight = passes * fog_stops(depth);
+        weighted += weight * light;
+        weights += weight;
+        passes *= fog_passes(depth);
+        plain_depth += plain;
+        optical_depth += depth;
+        let mean = select(light, weighted / weights, weights > 1.0e-20);
+        let factor = select(noise, optical_depth / plain_depth, plain_depth > 1.0e-20);
+        let air = vec4f(min(mean * fog.medium.albedo, vec3f(RADIANCE_MAX)), factor);
+        textureStore(air_out, column, slice + 1u, air);
+        near = far;
+    }
+}

@@ -1,0 +1,61 @@
+// The part of the environment lighting that reaches a surface, its mean direction, and what comes from elsewhere.
+#import "math/octahedral.wgsl"
+#import "math/rgb9e5.wgsl"
+
+struct AmbientVisibility {
+    // Bent normal: the mean unoccluded direction, a unit vector.
+    bent_normal: vec3f,
+    // Share of the unoccluded, cosine-weighted hemisphere: 1 where nothing occludes.
+    visibility: f32,
+    // Radiance of lights that what occludes sends on: the mean over the cosine-weighted hemisphere, black where nothing
+    // occludes.
+    bounced: vec3f,
+    // 1 where the visibility is that of two rays alone, 0 where it is a mean of many.
+    is_pair: f32,
+    // True if rays have found it.
+    is_traced: bool,
+}
+
+// The ambient visibility of a surface that nothing occludes.
+fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
+    return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0, false);
+}
+
+// Packs 10 bits of visibility above a direction of 2 × 11 bits, and the bounced light.
+fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
+    let visibility = u32(round(saturate(ambient.visibility) * 1023.0));
+    let word = (visibility << 22u) | octahedral_pack_22(ambient.bent_normal);
+    return vec2u(word, rgb9e5_pack(ambient.bounced));
+}
+
+fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
+    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0, true);
+}
+
+// The share of diffuse environment light that arrives in the end, straight or by way of the neighbours that occlude,
+// which are taken to have the same albedo and to be as occluded (Jimenez et al. 2016, "Practical Real-Time
+// Strategies for Accurate Indirect Occlusion", 6): a fit to path tracing, for each channel. 0 and 1 stay.
+//
+// The fit bends upwards, so its mean over pairs of rays would be too small. With f(v) ≈ v + q v (1 − v), one visible
+// ray of two has to count (1 + q) / 2 = 2 f(1/2) − 1/2.
+fn ambient_bounced(ambient: AmbientVisibility, albedo: vec3f) -> vec3f {
+    let a = 2.0404 * albedo - 0.3324;
+    let b = -4.7951 * albedo + 0.6417;
+    let c = 2.7552 * albedo + 0.6903;
+    let v = vec3f(ambient.visibility);
+    let share = saturate(max(v, ((v * a + b) * v + c) * v));
+    return share + ambient.is_pair * (share - v);
+}
+
+// Visibility of the specular lobe around the mirror direction: 1 where `visibility` is 1, and 0 where it is 0
+// (Lagarde and de Rousiers 2014, "Moving Frostbite to Physically Based Rendering", 4.10.2).
+fn specular_visibility(visibility: f32, n_dot_v: f32, roughness: f32) -> f32 {
+    return saturate(pow(n_dot_v + visibility, exp2(-16.0 * roughness * roughness - 1.0)) - 1.0 + visibility);
+}
+
+// What a specular lobe shows, of what is `mirrored` where nothing occludes: it sees as much of what occludes as it does
+// not see of the environment.
+fn ambient_specular(ambient: AmbientVisibility, mirrored: vec3f, n_dot_v: f32, roughness: f32) -> vec3f {
+    let seen = specular_visibility(ambient.visibility, n_dot_v, roughness);
+    return seen * mirrored + (1.0 - seen) / max(1.0 - ambient.visibility, 1.0e-3) * ambient.bounced;
+}

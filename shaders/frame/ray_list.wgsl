@@ -1,0 +1,21 @@
+// The list of shadow rays of one batch. An entry packs a pixel and a slot (shadow/chosen_lights.wgsl), counted from the
+// batch's first ones (24 bits and 7), and whether an edge gets more rays. Entry i is texel i of the list, row by row.
+
+struct RayBatch {
+    first_row: u32,
+    first_slot: u32,
+    slot_count: u32,
+}
+
+fn ray_list_pack(pixel: u32, slot: u32, is_edge: bool) -> u32 {
+    return pixel | (slot << 24u) | select(0u, 0x80000000u, is_edge);
+}
+
+// The pixel of an entry that has its column in the lower 16 bits.
+fn ray_list_pixel(entry: u32) -> vec2u {
+    return vec2u(entry & 0xffffu, entry >> 16u);
+}
+
+fn ray_list_texel(entry: u32) -> vec2u {
+    return vec2u(entry % RAY_LIST_WIDTH, entry / RAY_LIST_WIDTH);
+}

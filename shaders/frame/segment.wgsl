@@ -1,0 +1,20 @@
+// Points and lines of the merged scene, which stand behind its triangles.
+#import "frame/scene.wgsl"
+
+// A place on a point or line: its vertices, and the share of the second.
+struct SegmentPlace {
+    vertices: vec2u,
+    share: f32,
+}
+
+// The place nearest to `position`. `segment` is the number in triangle_info.
+fn segment_place(segment: u32, triangle_count: u32, position: vec3f) -> SegmentPlace {
+    let first = 3u * triangle_count + 2u * (segment - triangle_count);
+    // The other bits are flags.
+    let vertices = vec2u(indices(first), indices(first + 1u)) & vec2u(SEGMENT_NUMBER);
+    let start = scene_position(vertices.x);
+    let along = scene_position(vertices.y) - start;
+    let length2 = dot(along, along);
+    let share = select(0.0, saturate(dot(position - start, along) / length2), length2 > 0.0);
+    return SegmentPlace(vertices, share);
+}

@@ -1,0 +1,95 @@
+// deviation: how far what each pixel sees is from the surface that it is compared with.
+//
+// in   G-buffer; the tree over that surface (group 1), and its moments where it is closed (bvh/build/moments.wgsl)
+// out  deviation_out: signed distance in metres, negative inside, and the same over params.range; zeros where nothing
+//      is seen
+// One thread per pixel. The sign is that of the winding number; in deviation_open, for surfaces with open edges, that
+// of the pseudonormal at the nearest point.
+#import "bvh/bvh_nearest.wgsl"
+#import "bvh/bvh_pseudonormal.wgsl"
+#import "bvh/bvh_winding.wgsl"
+#import "frame/gbuffer.wgsl"
+#import "frame/gbuffer_position.wgsl"
+
+struct DeviationParams {
+    // The frame's origin, from that of the tree.
+    offset: vec3f,
+    leaf_cutoff: u32,
+    size: vec2u,
+    range: f32,
+    // Behind how many pairs of rows the moments of the tree's nodes lie.
+    first_node: u32,
+    // Of the picture.
+    rays: ViewRays,
+}
+
+@group(0) @binding(0) var<uniform> first_row: u32;
+@group(0) @binding(1) var position_texture: texture_2d<f32>;
+@group(0) @binding(2) var<uniform> params: DeviationParams;
+@group(0) @binding(3) var deviation_out: texture_storage_2d<rg32float, write>;
+@group(0) @binding(4) var<storage, read> moments: array<vec4f>;
+
+// Metres within which the surface is looked for.
+const FARTHEST = 1.0e18;
+
+// Point that a pixel sees, and the nearest point of the surface.
+struct Measured {
+    // Counted from the origin of the tree.
+    point: vec3f,
+    // Metres to `nearest`; 0 where nothing is seen.
+    distance: f32,
+    nearest: vec3f,
+    // BVH_MISS where nothing is seen.
+    leaf: u32,
+    barycentric: vec2f,
+}
+
+fn measured(pixel: vec2u) -> Measured {
+    let at = (vec2f(pixel) + 0.5) / vec2f(params.size);
+    let seen = gbuffer_point(textureLoad(position_texture, pixel, 0), params.rays, at);
+    let point = seen.xyz + params.offset;
+    var out = Measured(point, 0.0, point, BVH_MISS, vec2f());
+    if seen.w != 0.0 && !gbuffer_is_ground(seen.w) {
+        let nothing = BvhNearLeaf(FARTHEST * FARTHEST, BVH_MISS, 0u);
+        let found = bvh_nearest_leaf(point, nothing, params.leaf_cutoff);
+        if found.leaf != BVH_MISS {
+            let near = bvh_nearest_point(point, FARTHEST, found);
+            out = Measured(point, near.distance, near.position, found.leaf, near.barycentric);
+        }
+    }
+    return out;
+}
+
+fn store(pixel: vec2u, distance: f32) {
+    textureStore(deviation_out, pixel, vec4f(distance, distance / params.range, 0.0, 0.0));
+}
+
+@compute @workgroup_size(8, 8)
+fn deviation(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= params.size) {
+        return;
+    }
+    let near = measured(pixel);
+    var is_inside = false;
+    if near.leaf != BVH_MISS {
+        is_inside = bvh_winding_number(near.point, params.leaf_cutoff, params.first_node) > 0.5;
+    }
+    store(pixel, select(near.distance, -near.distance, is_inside));
+}
+
+@compute @workgroup_size(8, 8)
+fn deviation_open(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= params.size) {
+        return;
+    }
+    let near = measured(pixel);
+    var is_behind = false;
+    if near.leaf != BVH_MISS {
+        let t = tree_triangle(near.leaf);
+        let side = bvh_pseudonormal(t.v0, t.v1, t.v2, near.barycentric, params.leaf_cutoff);
+        is_behind = dot(side, near.point - near.nearest) < 0.0;
+    }
+    store(pixel, select(near.distance, -near.distance, is_behind));
+}

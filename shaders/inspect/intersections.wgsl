@@ -1,0 +1,101 @@
+// intersections: the triangles of the frame that pass through triangles of other meshes.
+//
+// in   the tree (group 1), first_leaf
+// out  through_bits: a bit a triangle of the merged buffers; found: how many pairs of triangles there are, how many
+//      triangles, how many pairs whose meshes have no row, and rows of two meshes (plus 1) and how many pairs they
+//      have, in no order. Both are cleared before.
+// One thread per leaf, in leaf order. Threads of different workgroups meet in atomics: a row belongs to the meshes that
+// its two words name, each of which is written once. A thread that finds another name goes on to the next row, so no
+// two rows have the same names, whatever the order.
+#import "bvh/bvh_pairs.wgsl"
+#import "bvh/dispatch.wgsl"
+
+@group(0) @binding(1) var<uniform> first_leaf: u32;
+@group(0) @binding(2) var<storage, read_write> through_bits: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read_write> found: array<atomic<u32>>;
+
+// Rows that a pair of meshes may have, one after another.
+const ROWS_TRIED = 64u;
+// Where the count of pairs stops before it comes round to 0.
+const PAIRS_MOST = 0xf0000000u;
+
+fn mark(triangle: u32) {
+    let bit = 1u << (triangle % 32u);
+    let word = triangle / 32u;
+    if word < arrayLength(&through_bits) && (atomicOr(&through_bits[word], bit) & bit) == 0u {
+        atomicAdd(&found[1], 1u);
+    }
+}
+
+// Whether a word has this name, or had none and has it now.
+fn claim(word: u32, name: u32) -> bool {
+    var known = atomicLoad(&found[word]);
+    // An exchange may fail without a reason.
+    while known == 0u {
+        let exchange = atomicCompareExchangeWeak(&found[word], 0u, name);
+        known = select(exchange.old_value, name, exchange.exchanged);
+    }
+    return known == name;
+}
+
+fn add(number: u32, word: u32) {
+    if atomicLoad(&found[word]) < PAIRS_MOST {
+        atomicAdd(&found[word], number);
+    }
+}
+
+// So many pairs of triangles of two meshes.
+fn count_pairs(one: u32, other: u32, number: u32) {
+    if number == 0u {
+        return;
+    }
+    add(number, 0u);
+    let a = min(one, other);
+    let b = max(one, other);
+    var row = a * 0x9e3779b1u ^ b * 0x85ebca77u;
+    row ^= row >> 15u;
+    for (var i = 0u; i < ROWS_TRIED; i++) {
+        let word = INTERSECTION_HEADER + INTERSECTION_WORDS * ((row + i) % INTERSECTION_MESHES);
+        if claim(word, a + 1u) && claim(word + 1u, b + 1u) {
+            add(number, word + 2u);
+            return;
+        }
+    }
+    add(number, 2u);
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn intersections(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = first_leaf + dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= query.count {
+        return;
+    }
+    let own = tree_triangle(i);
+    var walk: BvhWalk;
+    let search = pairs_begin(i, own, &walk);
+    // Triangles of one mesh come one after another.
+    var mesh = BVH_MISS;
+    var number = 0u;
+    while pairs_advance(&walk, search) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
+                let object = tree_triangle(leaf);
+                let of_mesh = object.mesh & ~ANY_HIT_TEST;
+                if of_mesh != mesh {
+                    count_pairs(own.mesh & ~ANY_HIT_TEST, mesh, number);
+                    mesh = of_mesh;
+                    number = 0u;
+                }
+                number++;
+                mark(own.triangle);
+                mark(object.triangle);
+            }
+        }
+    }
+    count_pairs(own.mesh & ~ANY_HIT_TEST, mesh, number);
+}

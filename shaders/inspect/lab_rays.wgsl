@@ -1,0 +1,116 @@
+// lab_rays: the rays of the channel `lab`, in tiles of 8 × 8 pixels, as `canopy lab` lists them.
+//
+// in   the frame; of shadow rays the G-buffer's positions and ids, and the merged triangles
+// out  rays, one for each pixel of whole tiles; a gap, whose t_max is not above its t_min, where there is none
+// One thread per pixel. lab_rays_primary: from the eye through the middle of the pixel. lab_rays_shadow: from what it
+// sees to the first light that reaches that; upwards where none does.
+#import "frame/frame.wgsl"
+#import "frame/gbuffer.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "light/light.wgsl"
+#import "bvh/ray.wgsl"
+
+struct LabRayParams {
+    // From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
+    right: vec3f,
+    // How far rays go.
+    far: f32,
+    // From the eye to where the rays of the pixels at the upper edge start.
+    up: vec3f,
+    // How far from surfaces shadow rays start.
+    step: f32,
+    // Triangles of the scene.
+    triangle_count: u32,
+}
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: LabRayParams;
+@group(1) @binding(2) var position_texture: texture_2d<f32>;
+@group(1) @binding(3) var ids_texture: texture_2d<u32>;
+@group(1) @binding(4) var<storage, read> positions: array<f32>;
+@group(1) @binding(5) var<storage, read> indices: array<u32>;
+@group(1) @binding(6) var<storage, read_write> rays: array<Ray>;
+
+fn gap() -> Ray {
+    return Ray(vec3f(0.0), 0.0, vec3f(0.0, 0.0, 1.0), 0.0);
+}
+
+fn place(pixel: vec2u) -> u32 {
+    let tile = pixel / 8u;
+    let within = pixel % 8u;
+    let columns = (frame.size.x + 7u) / 8u;
+    return 64u * (tile.y * columns + tile.x) + 8u * within.y + within.x;
+}
+
+fn is_in_tiles(pixel: vec2u) -> bool {
+    return all(pixel / 8u < (frame.size + 7u) / 8u);
+}
+
+fn corner(triangle: u32, number: u32) -> vec3f {
+    let vertex = indices[3u * triangle + number];
+    return vec3f(positions[3u * vertex], positions[3u * vertex + 1u], positions[3u * vertex + 2u]);
+}
+
+fn primary(pixel: vec2u) -> Ray {
+    let ndc = (vec2f(pixel) + 0.5) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
+    let origin = frame.eye + ndc.x * params.right + ndc.y * params.up;
+    return Ray(origin, 0.0, frame_ray(pixel), params.far);
+}
+
+fn shadow(pixel: vec2u) -> Ray {
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
+    let id = textureLoad(ids_texture, pixel, 0).r;
+    let triangle = gbuffer_triangle(id);
+    let is_triangle = position.w != 0.0 && !gbuffer_is_ground(position.w) && gbuffer_is_triangle(id);
+    if !is_triangle || triangle >= params.triangle_count {
+        return gap();
+    }
+    let a = corner(triangle, 0u);
+    let area = cross(corner(triangle, 1u) - a, corner(triangle, 2u) - a);
+    let size = length(area);
+    if size == 0.0 {
+        return gap();
+    }
+    let facing = dot(area, frame_to_eye(position.xyz));
+    let normal = select(-area, area, facing >= 0.0) / size;
+    var to_light = normalize(vec3f(LAB_ABOVE_X, LAB_ABOVE_Y, LAB_ABOVE_Z));
+    var distance = params.far;
+    for (var i = 0u; i < frame.light_count; i++) {
+        let sample = light_sample(lights[i], position.xyz);
+        if light_reaches(sample) {
+            to_light = sample.to_light;
+            distance = min(sample.distance, params.far);
+            break;
+        }
+    }
+    if dot(normal, to_light) <= 0.0 {
+        return gap();
+    }
+    return Ray(position.xyz + params.step * normal, 0.0, to_light, distance);
+}
+
+@compute @workgroup_size(8, 8)
+fn lab_rays_primary(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if !is_in_tiles(pixel) {
+        return;
+    }
+    var ray = gap();
+    if all(pixel < frame.size) {
+        ray = primary(pixel);
+    }
+    rays[place(pixel)] = ray;
+}
+
+@compute @workgroup_size(8, 8)
+fn lab_rays_shadow(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if !is_in_tiles(pixel) {
+        return;
+    }
+    var ray = gap();
+    if all(pixel < frame.size) {
+        ray = shadow(pixel);
+    }
+    rays[place(pixel)] = ray;
+}

@@ -1,0 +1,126 @@
+// outline: lines around the selected meshes, over the finished picture.
+//
+// outline_mask: the pixels that a mesh covers, whatever is in front of it
+// in   the merged scene (group 2), mesh and material of each triangle
+// out  a channel for each selected mesh: 1 where it is
+// outline_edges: what is near the border of such an area
+// in   that mask, resolved from several samples
+// out  colours premultiplied with their coverage
+// outline_show: lays that over the picture
+// Masked and clear surfaces are left out by their alpha.
+#import "material/alpha.wgsl"
+#import "frame/cover.wgsl"
+
+struct OutlineParams {
+    clip_from_offset: mat4x4f,
+    eye: vec3f,
+    // Width of the line in pixels.
+    width: f32,
+    colors: array<vec4f, 2>,
+    // Upper left corner of the picture in the target.
+    origin: vec2u,
+    // Triangles of the merged buffers; lines and points follow.
+    triangle_count: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: OutlineParams;
+@group(0) @binding(1) var<storage, read> triangle_info: array<vec2u>;
+@group(0) @binding(1) var source_texture: texture_2d<f32>;
+
+struct Covering {
+    @builtin(position) clip: vec4f,
+    @location(0) uv: vec4f,
+    @location(1) alpha: f32,
+    @location(2) @interpolate(flat, either) material: u32,
+    @location(3) @interpolate(flat, either) selected: u32,
+}
+
+fn covering(vertex: u32, number: u32, selected: u32) -> Covering {
+    let clip = params.clip_from_offset * vec4f(scene_position(vertex) - params.eye, 1.0);
+    let uv = vec4f(scene_uv(vertex, 0u), scene_uv(vertex, 1u));
+    return Covering(clip, uv, scene_color(vertex).a, triangle_info[number].y, selected);
+}
+
+// The instance is the number of the selected mesh, 0 or 1.
+@vertex
+fn outline_triangle(
+    @builtin(vertex_index) corner: u32,
+    @builtin(instance_index) selected: u32,
+) -> Covering {
+    return covering(indices(corner), corner / 3u, selected);
+}
+
+fn segment(number: u32, end: u32, selected: u32) -> Covering {
+    let word = indices(3u * params.triangle_count + 2u * number + end);
+    return covering(word & SEGMENT_NUMBER, params.triangle_count + number, selected);
+}
+
+@vertex
+fn outline_line(@builtin(vertex_index) corner: u32, @builtin(instance_index) selected: u32) -> Covering {
+    return segment(corner / 2u, corner & 1u, selected);
+}
+
+@vertex
+fn outline_point(@builtin(vertex_index) point: u32, @builtin(instance_index) selected: u32) -> Covering {
+    return segment(point, 0u, selected);
+}
+
+@fragment
+fn outline_mask(in: Covering) -> @location(0) vec4f {
+    let header = ALPHA_HEADER * in.material;
+    var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]) * in.alpha;
+    let uv_set = alpha[header + ALPHA_UV_SET];
+    if uv_set < 2u {
+        value *= alpha_sample(header, select(in.uv.xy, in.uv.zw, uv_set == 1u));
+    }
+    let blends = alpha[header + ALPHA_BLENDED] != 0u;
+    if select(value < bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value <= 0.0, blends) {
+        discard;
+    }
+    return select(vec4f(0.0, 1.0, 0.0, 0.0), vec4f(1.0, 0.0, 0.0, 0.0), in.selected == 0u);
+}
+
+// Coverage of a line from the border of the area that lies `distance` pixels away.
+fn line_coverage(distance: f32, width: f32) -> f32 {
+    return saturate(width - distance);
+}
+
+@fragment
+fn outline_edges(in: Corner) -> @location(0) vec4f {
+    let size = vec2i(textureDimensions(source_texture));
+    let at = vec2i(in.clip.xy);
+    let here = textureLoad(source_texture, at, 0).xy;
+    let width = params.width;
+    // A dark rim, so that the line is seen on any picture.
+    let rim = width + 1.0;
+    let reach = i32(ceil(rim));
+    var nearest = vec2f(1.0e4);
+    for (var y = -reach; y <= reach; y++) {
+        for (var x = -reach; x <= reach; x++) {
+            let neighbour = clamp(at + vec2i(x, y), vec2i(0), size - 1);
+            let covered = textureLoad(source_texture, neighbour, 0).xy;
+            let distance = length(vec2f(f32(x), f32(y)));
+            // A pixel that is half covered has the border at its centre.
+            let to_border = vec2f(distance) + 0.5 - covered;
+            nearest = select(nearest, min(nearest, to_border), covered > vec2f(0.0));
+        }
+    }
+    var shown = vec4f(0.0);
+    for (var selected = 1; selected >= 0; selected--) {
+        let distance = nearest[selected];
+        let outside = 1.0 - here[selected];
+        if outside == 0.0 || distance > rim + 1.0 {
+            continue;
+        }
+        let line = params.colors[selected] * line_coverage(distance, width) * outside;
+        let dark = vec4f(0.0, 0.0, 0.0, 0.6 * line_coverage(distance, rim) * outside);
+        let both = line + dark * (1.0 - line.a);
+        shown = both + shown * (1.0 - both.a);
+    }
+    return shown;
+}
+
+@fragment
+fn outline_show(in: Corner) -> @location(0) vec4f {
+    return textureLoad(source_texture, vec2i(in.clip.xy) - vec2i(params.origin), 0);
+}

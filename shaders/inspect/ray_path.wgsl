@@ -1,0 +1,46 @@
+// ray_path: every step of the rays of one pixel through the trees.
+//
+// in   the trees (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the
+//      query
+// out  path: how many steps, nodes and triangles there were, and the first steps
+// One thread. It traces the camera's ray, whose hits the any-hit test of shadow rays accepts, or the shadow rays that
+// the last frame has sent for the pixel to all lights: where lights are not chosen, they visit what the channel `cost`
+// counts. The host puts ray_step_… in place of bvh/bvh_steps.wgsl.
+#import "frame/gbuffer.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "shadow/light_visibility.wgsl"
+#import "inspect/ray_steps.wgsl"
+
+@group(3) @binding(0) var position_texture: texture_2d<f32>;
+@group(3) @binding(1) var normal_texture: texture_2d<u32>;
+@group(3) @binding(2) var ids_texture: texture_2d<u32>;
+@group(3) @binding(3) var<storage, read_write> path: RayPath;
+
+fn trace_shadow_rays(pixel: vec2u) {
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(seen) {
+        return;
+    }
+    let start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
+    let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    for (var i = 0u; i < frame.light_count; i++) {
+        let light = lights[i];
+        let sample = light_sample(light, start.position);
+        if shadow_ray_needed(start, normal, sample) {
+            let dimension = frame.first_dimension + SAMPLE_LIGHTS + i;
+            light_visible_share(start, light, sample, pixel, light_rays(light), dimension);
+        }
+    }
+}
+
+@compute @workgroup_size(1)
+fn ray_path() {
+    let query = path.query;
+    if query.shadow != 0u {
+        trace_shadow_rays(query.pixel);
+    } else {
+        let ray = Ray(query.origin, query.t_min, query.direction, query.t_max);
+        bvh_traverse(ray, frame.leaf_cutoff, false);
+    }
+    path.head = RayPathHead(ray_step_count, bvh_nodes_visited, bvh_triangles_visited);
+}

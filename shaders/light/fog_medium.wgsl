@@ -1,0 +1,64 @@
+// The medium that fog is: uniform up to a height, and thinner above it by an exponential.
+//
+// The light of the sun and of the sky is what arrives in the scene: fog takes nothing from it on the way there, since
+// uniform fog without an end would take it all. Light of lamps, and what is seen through the fog, is weakened.
+#import "frame/frame.wgsl"
+
+// False in kernels for scenes without fog.
+override HAS_FOG: bool = true;
+
+fn fog_is_there() -> bool {
+    return HAS_FOG && frame.fog_density > 0.0;
+}
+
+// Share of the density at a height.
+fn fog_share(height: f32) -> f32 {
+    return exp(-frame.fog_falloff * max(height - frame.fog_base, 0.0));
+}
+
+// Integral of fog_share over the height, from the base on.
+fn fog_share_integral(height: f32) -> f32 {
+    let above = height - frame.fog_base;
+    let x = frame.fog_falloff * above;
+    let mean = select((1.0 - exp(-x)) / x, 1.0 - 0.5 * x, x < 1.0e-3);
+    return above * select(mean, 1.0, above <= 0.0);
+}
+
+// Optical depth between two points, without noise.
+fn fog_optical_depth(a: vec3f, b: vec3f) -> f32 {
+    let rise = b.y - a.y;
+    let is_level = frame.fog_falloff * abs(rise) < 1.0e-3;
+    let between = fog_share_integral(b.y) - fog_share_integral(a.y);
+    let mean = select(between / rise, fog_share(0.5 * (a.y + b.y)), is_level);
+    return frame.fog_density * distance(a, b) * mean;
+}
+
+// Optical depth from a point along a unit vector to where there is no more fog; very large without such an end.
+fn fog_optical_depth_beyond(a: vec3f, direction: vec3f) -> f32 {
+    let climb = direction.y * frame.fog_falloff;
+    let below = frame.fog_falloff * max(frame.fog_base - a.y, 0.0);
+    let depth = frame.fog_density * (below + fog_share(a.y)) / climb;
+    return min(select(1.0e30, depth, climb > 1.0e-20), 1.0e30);
+}
+
+// The inverse of fog_optical_depth: metres along a unit vector; very large where there is not so much fog.
+fn fog_distance_of(a: vec3f, direction: vec3f, depth: f32) -> f32 {
+    let level = depth / max(frame.fog_density * fog_share(a.y), 1.0e-30);
+    let is_level = abs(direction.y) * frame.fog_falloff * level < 1.0e-3;
+    let integral = fog_share_integral(a.y) + depth * direction.y / max(frame.fog_density, 1.0e-30);
+    let x = frame.fog_falloff * integral;
+    let stretched = select(-log(max(1.0 - x, 1.0e-30)) / x, 1.0 + 0.5 * x, x < 1.0e-3);
+    let above = integral * select(stretched, 1.0, integral <= 0.0);
+    let along = (above + frame.fog_base - a.y) / direction.y;
+    return select(select(max(along, 0.0), 1.0e30, x >= 1.0), level, is_level);
+}
+
+// What of light passes an optical depth.
+fn fog_passes(depth: f32) -> f32 {
+    return exp(-min(depth, 80.0));
+}
+
+// One minus that, to full precision where it is small.
+fn fog_stops(depth: f32) -> f32 {
+    return select(1.0 - fog_passes(depth), depth * (1.0 - 0.5 * depth), depth < 1.0e-3);
+}

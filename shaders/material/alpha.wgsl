@@ -1,0 +1,63 @@
+// The alpha of a material at a point of a triangle, for any-hit tests: `alpha` of the merged scene.
+#import "frame/scene.wgsl"
+
+fn alpha_wrap(x: i32, size: i32, mode: u32) -> i32 {
+    if mode == ALPHA_WRAP_CLAMP {
+        return clamp(x, 0, size - 1);
+    }
+    if mode == ALPHA_WRAP_MIRROR {
+        let period = 2 * size;
+        let folded = ((x % period) + period) % period;
+        return select(folded, period - 1 - folded, folded >= size);
+    }
+    return ((x % size) + size) % size;
+}
+
+fn alpha_texel(header: u32, x: i32, y: i32) -> f32 {
+    let width = i32(alpha[header + ALPHA_WIDTH]);
+    let height = i32(alpha[header + ALPHA_HEIGHT]);
+    let modes = alpha[header + ALPHA_SAMPLER];
+    let at = u32(alpha_wrap(y, height, (modes >> 2u) & 3u) * width + alpha_wrap(x, width, modes & 3u));
+    return unpack4x8unorm(alpha[alpha[header + ALPHA_FIRST_WORD] + at / 4u])[at % 4u];
+}
+
+// The texture's alpha at the finest level.
+fn alpha_sample(header: u32, uv: vec2f) -> f32 {
+    let at = header + ALPHA_FROM_UV;
+    let u =
+        bitcast<f32>(alpha[at]) * uv.x + bitcast<f32>(alpha[at + 1u]) * uv.y + bitcast<f32>(alpha[at + 2u]);
+    let v = bitcast<f32>(alpha[at + 3u]) * uv.x + bitcast<f32>(alpha[at + 4u]) * uv.y
+        + bitcast<f32>(alpha[at + 5u]);
+    let size = vec2f(f32(alpha[header + ALPHA_WIDTH]), f32(alpha[header + ALPHA_HEIGHT]));
+    // Clamped to where i32 is exact: a texture repeated 2^20 times has no texels left to tell apart.
+    let texel = clamp(vec2f(u, v) * size, vec2f(-1.0e9), vec2f(1.0e9));
+    if (alpha[header + ALPHA_SAMPLER] & ALPHA_LINEAR) == 0u {
+        let nearest = vec2i(floor(texel));
+        return alpha_texel(header, nearest.x, nearest.y);
+    }
+    let corner = floor(texel - 0.5);
+    let weight = texel - 0.5 - corner;
+    let c = vec2i(corner);
+    let top = mix(alpha_texel(header, c.x, c.y), alpha_texel(header, c.x + 1, c.y), weight.x);
+    let bottom = mix(alpha_texel(header, c.x, c.y + 1), alpha_texel(header, c.x + 1, c.y + 1), weight.x);
+    return mix(top, bottom, weight.y);
+}
+
+// That of the material whose header begins at this word.
+fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
+    let i = vec3u(
+        indices(3u * triangle),
+        indices(3u * triangle + 1u),
+        indices(3u * triangle + 2u),
+    );
+    let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
+    var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]);
+    value *= dot(weights, vec3f(scene_color(i.x).a, scene_color(i.y).a, scene_color(i.z).a));
+    let uv_set = alpha[header + ALPHA_UV_SET];
+    if uv_set < 2u {
+        let uv = weights.x * scene_uv(i.x, uv_set) + weights.y * scene_uv(i.y, uv_set)
+            + weights.z * scene_uv(i.z, uv_set);
+        value *= alpha_sample(header, uv);
+    }
+    return value;
+}

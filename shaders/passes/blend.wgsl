@@ -1,0 +1,175 @@
+// blend: surfaces with alpha blending or transmission, drawn over the lit image from back to front. The
+// lights and the shadow mode are the same; in ray mode each fragment traces its own shadow rays. Surfaces
+// with layers are drawn twice: `blend_behind` attenuates the background, `blend_layers` adds the light that
+// the surface itself scatters.
+//
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the
+//      front-most surface of each pixel, what that reflects, and fog and volumes in front (group 1)
+// out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
+//      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
+#import "material/blended.wgsl"
+#import "material/cut_out.wgsl"
+#import "light/light_choice.wgsl"
+#import "shadow/light_visibility.wgsl"
+#import "material/material_layers.wgsl"
+#import "material/material_sample.wgsl"
+#import "reflections/reflected_at.wgsl"
+#import "shadow/shadow_map.wgsl"
+#import "shadow/shadow_ray.wgsl"
+#import "volume/volume_ahead.wgsl"
+
+@group(1) @binding(3) var front_ids: texture_storage_2d<r32uint, read>;
+@group(1) @binding(4) var<storage, read> reflected_words: array<vec2u>;
+@group(1) @binding(5) var<uniform> fog: FogParams;
+@group(1) @binding(6) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(7) var fog_sampler: sampler;
+@group(1) @binding(8) var volume_layers: texture_storage_2d_array<rgba16float, read>;
+@group(1) @binding(9) var volume_spans: texture_storage_2d_array<r32float, read>;
+
+// What rays have found for the fragment, where nothing blended lies before it.
+fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
+    if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel).r != triangle + 1u {
+        return reflected_nothing();
+    }
+    return reflected_at(pixel, s);
+}
+
+// The visibility of light `i` from a fragment.
+fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
+    let shadow_mode = frame.shadow_mode;
+    if shadow_mode == SHADOWS_RAYS {
+        if dot(start.horizon_normal, sample.to_light) <= 0.0 {
+            return 0.0;
+        }
+        let light = lights[i];
+        return light_visible_share(start, light, sample, pixel, light_rays(light), SAMPLE_BLENDED_LIGHTS + i).share;
+    }
+    if shadow_mode == SHADOWS_MAP {
+        return shadow_map_visibility(lights[i], sample, pixel, s.position, s.smooth_normal);
+    }
+    return 1.0;
+}
+
+// Chooses lights where rays to all of them would be too many. All have a weight of 1 otherwise.
+struct BlendedLights {
+    choice: LightChoice,
+    chooses: bool,
+}
+
+fn blended_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
+    return select(0.0, light_weight(s, e, to_eye, sample), light_reaches(sample));
+}
+
+fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> BlendedLights {
+    let chooses = frame.light_slots < frame.light_count;
+    var total = 0.0;
+    if chooses {
+        for (var i = 0u; i < frame.light_count; i++) {
+            total += blended_weight(s, e, to_eye, light_sample(lights[i], s.position));
+        }
+    }
+    let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).x;
+    return BlendedLights(light_choice_begin(total, u), chooses);
+}
+
+// What the next light is multiplied with; 0 where it is not chosen.
+fn blended_take(
+    all: ptr<function, BlendedLights>,
+    s: Surface,
+    e: BrdfEye,
+    to_eye: vec3f,
+    sample: LightSample,
+) -> f32 {
+    if !(*all).chooses {
+        return 1.0;
+    }
+    let weight = blended_weight(s, e, to_eye, sample);
+    var choice = (*all).choice;
+    let count = light_choice_take(&choice, weight);
+    (*all).choice = choice;
+    return f32(count) * choice.step / max(weight, 1.0e-38);
+}
+
+@fragment
+fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
+    let base_color = material_base_color(in.uv, in.color);
+    let s = material_surface(in, base_color, front);
+    let to_eye = frame_to_eye(s.position);
+    var radiance = s.emissive;
+    if !s.unlit {
+        let start = shadow_ray_start(in.triangle + 1u, s.position);
+        let pixel = vec2u(in.clip.xy);
+        let reflected = fragment_reflected(pixel, in.triangle, s);
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected);
+        let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
+        var all = blended_lights(pixel, s, eye, to_eye);
+        for (var i = 0u; i < frame.light_count; i++) {
+            let sample = light_sample(lights[i], s.position);
+            let weight = blended_take(&all, s, eye, to_eye, sample);
+            if weight > 0.0 && light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
+                radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance
+                    * (weight * visibility(i, pixel, s, start, sample));
+            }
+        }
+    }
+    let alpha = saturate(base_color.a);
+    let air = air_ahead(vec2u(in.clip.xy), s.position);
+    let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
+    let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
+    return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
+}
+
+// Coverage from alpha: masked surfaces are cut out, and only blended ones are partly transparent.
+fn coverage(in: Fragment, alpha: f32) -> f32 {
+    if is_cut_out(in) {
+        discard;
+    }
+    return select(1.0, saturate(alpha), (material.flags & MATERIAL_BLENDED) != 0u);
+}
+
+@fragment
+fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
+    let base_color = material_base_color(in.uv, in.color);
+    let s = material_surface(in, base_color, front);
+    let to_eye = frame_to_eye(s.position);
+    let l = material_layers(in, s, front, to_eye);
+    let covered = coverage(in, base_color.a);
+    let through = vec4f(1.0 - covered + covered * layers_transmittance(s, l, to_eye), 1.0);
+    return Blended(through, through);
+}
+
+// What fog and volumes in front scatter is dimmed with what lies behind, and added again.
+fn air_again(air: Air, covered: f32, transmittance: vec3f) -> vec3f {
+    return covered * (1.0 - transmittance) * air.scattered;
+}
+
+@fragment
+fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
+    let base_color = material_base_color(in.uv, in.color);
+    let s = material_surface(in, base_color, front);
+    let to_eye = frame_to_eye(s.position);
+    let l = material_layers(in, s, front, to_eye);
+    let covered = coverage(in, base_color.a);
+    let start = shadow_ray_start(in.triangle + 1u, s.position);
+    let pixel = vec2u(in.clip.xy);
+    let lobes = lobes_packed(material_lobes(s, l), s);
+    let reflected = fragment_reflected(pixel, in.triangle, s);
+    var radiance = layers_ambient(s, l, lobes, to_eye, ambient_unoccluded(s.normal), reflected);
+    let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
+    var all = blended_lights(pixel, s, eye, to_eye);
+    for (var i = 0u; i < frame.light_count; i++) {
+        let sample = light_sample(lights[i], s.position);
+        let weight = blended_take(&all, s, eye, to_eye, sample);
+        if weight == 0.0 || !light_reaches(sample) {
+            continue;
+        }
+        let visible = weight * visibility(i, pixel, s, start, sample);
+        if visible > 0.0 {
+            radiance += layers_evaluate_light(s, l, to_eye, sample.to_light, eye.growth) * sample.irradiance * visible;
+        }
+    }
+    let air = air_ahead(pixel, s.position);
+    radiance = covered * air.transmittance * min(radiance, vec3f(RADIANCE_MAX))
+        + air_again(air, covered, layers_transmittance(s, l, to_eye));
+    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), covered), vec4f(0.0));
+}

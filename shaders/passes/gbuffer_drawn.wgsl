@@ -1,0 +1,13 @@
+// What a fragment of the G-buffer stores.
+#import "frame/frame.wgsl"
+#import "frame/gbuffer.wgsl"
+
+// With the position as frame/gbuffer_position.wgsl reads it.
+fn gbuffer_drawn(texel: GBufferTexel) -> GBufferTexel {
+    var drawn = texel;
+    if !ARRAYS_ARE_TEXTURES {
+        let depth = dot(texel.position.xyz - frame.eye, frame.forward);
+        drawn.position = vec4f(depth, texel.position.w, 0.0, 0.0);
+    }
+    return drawn;
+}

@@ -1,0 +1,153 @@
+// lighting: the G-buffer to radiance, one thread per pixel.
+//
+// in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility of
+//      chosen lights or shadow maps, ambient visibility, reflected radiance, the air in front
+// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, on the background, which shows
+//      the environment, the share that fog stops, and on the ground also what its shadows take away
+//      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
+//      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere. Its alpha is
+//      the share of the background that the ground's shadows leave, which the tone curve does not see; 1 elsewhere
+#import "environment/backdrop.wgsl"
+#import "environment/background.wgsl"
+#import "material/brdf.wgsl"
+#import "fog/fog_air.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "math/half_float.wgsl"
+#import "ambient/occlusion.wgsl"
+#import "reflections/reflected_at.wgsl"
+#import "shadow/shadow_start.wgsl"
+#import "shadow/visibility.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+#texels 1 1 position_texture: rgba32float
+#texels 1 2 normal_texture: r32uint
+#texels 1 3 albedo_texture: r32uint
+#texels 1 4 emissive_texture: r32uint
+@group(1) @binding(5) var<storage, read> shadow_words: array<u32>;
+@group(1) @binding(6) var<storage, read> occlusion_words: array<vec2u>;
+@group(1) @binding(7) var hdr_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(8) var display_out: texture_storage_2d<rgba16float, write>;
+#texels 1 9 ids_texture: r32uint
+@group(1) @binding(10) var<storage, read> reflected_words: array<vec2u>;
+@group(1) @binding(11) var<uniform> fog: FogParams;
+@group(1) @binding(12) var fog_texture: texture_2d_array<f32>;
+@group(1) @binding(13) var fog_sampler: sampler;
+
+// False in the kernel for frames without a ground.
+override HAS_GROUND: bool = true;
+
+fn write_display(pixel: vec2u, color: vec3f, kept: f32) {
+    textureStore(display_out, pixel, half_float_round(vec4f(color, kept)));
+}
+
+// The background where nothing takes its light away.
+struct Backdrop {
+    radiance: vec3f,
+    // Shown without exposure or tone mapping.
+    display: vec3f,
+}
+
+fn backdrop(pixel: vec2u) -> Backdrop {
+    return Backdrop(
+        min(background_radiance(frame_ray(pixel)), vec3f(RADIANCE_MAX)),
+        backdrop_light(frame_ray(pixel)),
+    );
+}
+
+// Of the light that would fall on the ground below nothing, the share that does.
+fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
+    let ambient = ambient_visibility_at(pixel, s.normal);
+    let open = PI * environment_diffuse(s.normal);
+    var unblocked = open;
+    var arriving = open * ambient_bounced(ambient, vec3f(frame.ground_albedo));
+    for (var i = 0u; i < frame.light_count; i++) {
+        let sample = light_sample(lights[i], s.position);
+        unblocked += max(dot(s.normal, sample.to_light), 0.0) * sample.irradiance;
+    }
+    for (var slot = 0u; slot < frame.light_slots; slot++) {
+        let chosen = visibility_light(slot, pixel);
+        let sample = light_sample(lights[chosen.light], s.position);
+        let cosine = dot(s.normal, sample.to_light);
+        if light_reaches(sample) && cosine > 0.0 {
+            arriving += cosine * sample.irradiance * visibility(slot, chosen, pixel, s, sample);
+        }
+    }
+    return select(vec3f(1.0), arriving / max(unblocked, vec3f(1.0e-30)), unblocked > vec3f(1.0e-30));
+}
+
+fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
+    let seen = shares.x;
+    let line = shares.y;
+    let lit = mix(vec3f(1.0), ground_lit(pixel, s), seen);
+    let behind = backdrop(pixel);
+    let air = fog_air(pixel, s.position);
+    let air_behind = fog_air_beyond(pixel);
+    let kept = (1.0 - line) * dot(lit, vec3f(0.2126, 0.7152, 0.0722));
+    // Of what comes from the background the ground takes its share, and nothing of what the air before it scatters.
+    let from_behind = max(fog_seen(air_behind, behind.radiance) - air.scattered, vec3f(0.0));
+    let radiance = air.scattered + (1.0 - line) * lit * from_behind;
+    let shown = (1.0 - line) * lit * air_behind.transmittance * behind.display;
+    write_display(pixel, shown + line * air.transmittance * s.albedo, kept);
+    let covered = 1.0 - air_behind.transmittance * kept;
+    textureStore(hdr_out, pixel, half_float_round(vec4f(radiance, covered)));
+}
+
+@compute @workgroup_size(8, 8)
+fn lighting(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
+    if position.w == 0.0 {
+        let behind = backdrop(pixel);
+        let air = fog_air_beyond(pixel);
+        let seen = min(fog_seen(air, behind.radiance), vec3f(RADIANCE_MAX));
+        textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 1.0 - air.transmittance)));
+        write_display(pixel, air.transmittance * behind.display, 1.0);
+        return;
+    }
+    let emissive = textureLoad(emissive_texture, pixel, 0).r;
+    var s = gbuffer_unpack(
+        position,
+        textureLoad(normal_texture, pixel, 0).r,
+        textureLoad(albedo_texture, pixel, 0).r,
+        emissive,
+    );
+    if HAS_GROUND && gbuffer_is_ground(position.w) {
+        write_ground(pixel, s, unpack2x16unorm(emissive));
+        return;
+    }
+    let air = fog_air(pixel, s.position);
+    write_display(pixel, select(vec3f(0.0), air.transmittance * s.albedo, s.unlit), 1.0);
+    if s.layered {
+        textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));
+        return;
+    }
+    var radiance = s.emissive;
+    if !s.unlit {
+        let seen = textureLoad(ids_texture, pixel, 0).r;
+        var reflected = reflected_nothing();
+        if gbuffer_is_triangle(seen) {
+            reflected = reflected_at(pixel, s);
+            s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
+        }
+        let to_eye = frame_to_eye(s.position);
+        radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal), reflected);
+        let eye = brdf_eye(s, to_eye, glint_growth(seen, s.position));
+        for (var slot = 0u; slot < frame.light_slots; slot++) {
+            let chosen = visibility_light(slot, pixel);
+            let sample = light_sample(lights[chosen.light], s.position);
+            var visible = 0.0;
+            if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
+                visible = visibility(slot, chosen, pixel, s, sample);
+            }
+            // A loop of one round: software adapters skip it where no pixel sees the light.
+            for (var due = visible > 0.0; due; due = false) {
+                radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance * visible;
+            }
+        }
+    }
+    radiance = fog_seen(air, min(radiance, vec3f(RADIANCE_MAX)));
+    textureStore(hdr_out, pixel, half_float_round(vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0)));
+}

@@ -1,0 +1,76 @@
+// path_shade: what paths do at the surfaces that their rays have hit, one of the kernels of path_generate.wgsl.
+//
+// in   the list of paths; what each has hit; the merged scene (group 2), lights and the environment's cube (group 0),
+//      the table of path/path_table.wgsl
+// out  what each asks for, and the ray on which it goes on, or that it has ended
+// One thread per path of the list. It reads no tree, which leaves it the storage buffers that it needs.
+#import "bvh/dispatch.wgsl"
+#import "reflections/hit_range.wgsl"
+#import "path/path_meet.wgsl"
+#import "path/path_store.wgsl"
+#import "frame/ray_list.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> stage: PathStage;
+@group(1) @binding(2) var<uniform> params: PathParams;
+@group(1) @binding(3) var<storage, read_write> paths: array<vec4u>;
+@group(1) @binding(4) var<uniform> ranges: array<HitRange, REFLECTION_BINS + 1u>;
+@group(1) @binding(5) var list_texture: texture_2d<u32>;
+@group(1) @binding(6) var<storage, read> table: array<u32>;
+
+@compute @workgroup_size(RAY_BLOCK)
+fn path_shade(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let place = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
+    if place >= ranges[0].count {
+        return;
+    }
+    let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
+    let pixel = path_pixel(number);
+    let bounce = stage.bounce;
+    let found = paths[path_row(ROW_HIT, number)];
+    let direction = bitcast<vec4f>(paths[path_row(ROW_DIRECTION, number)]);
+    let throughput = bitcast<vec4f>(paths[path_row(ROW_THROUGHPUT, number)]);
+    state.direction = direction.xyz;
+    state.sent_density = direction.w;
+    state.throughput = throughput.xyz;
+    state.cover = throughput.w;
+    state.radiance = path_vec3(ROW_RADIANCE, number);
+    let asked_from = bitcast<vec4f>(paths[path_row(ROW_ASKED_FROM, number)]);
+    state.asked_from = asked_from.xyz;
+    state.shows_image = asked_from.w > 0.0;
+    let origin = bitcast<vec4f>(paths[path_row(ROW_ORIGIN, number)]);
+    state.origin = origin.xyz;
+    let t = origin.w;
+    let hit = PathHit(found.x, found.y, bitcast<vec2f>(found.zw), t);
+    let goes_on = path_meet(hit, pixel, bounce, params.bounces);
+    var bits = 0u;
+    if goes_on {
+        for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
+            let wanted = asked[ray - RAY_LIGHT];
+            if path_wants(ray) {
+                bits |= 1u << ray;
+                let kind = PATH_ASKED_ROW + 2u * (ray - RAY_LIGHT);
+                paths[path_row(kind, number)] = path_row_of(wanted.direction, wanted.distance);
+                paths[path_row(kind + 1u, number)] = path_row_of(wanted.light, 0.0);
+            }
+        }
+        if state.is_lifted {
+            bits |= 1u << RAY_LIFT;
+            paths[path_row(ROW_LIFT, number)] = path_row_of(state.lift, 0.0);
+        }
+        bits |= select(0u, PATH_BELOW, state.is_below);
+        let image = select(0.0, 1.0, state.shows_image);
+        paths[path_row(ROW_ASKED_FROM, number)] = path_row_of(state.asked_from, image);
+        paths[path_row(ROW_ORIGIN, number)] = path_row_of(state.origin, 0.0);
+    }
+    let is_over = !goes_on || !any(state.throughput > vec3f(0.0));
+    let ended = vec4u(bounce + 1u, 0u, 0u, bitcast<u32>(PATH_ENDED));
+    let way = path_row_of(state.direction, state.sent_density);
+    paths[path_row(ROW_DIRECTION, number)] = select(way, ended, is_over);
+    paths[path_row(ROW_THROUGHPUT, number)] = path_row_of(state.throughput, state.cover);
+    paths[path_row(ROW_RADIANCE, number)] = path_row_of(state.radiance, bitcast<f32>(bits));
+}

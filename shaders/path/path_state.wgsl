@@ -1,0 +1,114 @@
+// A path between two surfaces. The importer binds `params` (path/path_table.wgsl).
+#import "frame/frame.wgsl"
+#import "path/path_table.wgsl"
+#import "bvh/ray.wgsl"
+#import "math/sampling.wgsl"
+
+// Direct light that a path has asked for: a ray, and what it adds if nothing is in its way.
+struct Asked {
+    direction: vec3f,
+    distance: f32,
+    light: vec3f,
+    // Metres of fog on its way, where its noise matters.
+    in_fog: f32,
+}
+
+struct PathState {
+    // The ray on which the path goes on; it starts at t_min, and has no end.
+    origin: vec3f,
+    t_min: f32,
+    direction: vec3f,
+    // Density with which the path was sent on; −1 where nobody asks for the light that it finds there.
+    sent_density: f32,
+    // Whether what the ray meets is seen as an image: path/path_fog.wgsl.
+    shows_image: bool,
+    // What the eye sees of a unit of radiance at the path's end; zero where the path has ended.
+    throughput: vec3f,
+    radiance: vec3f,
+    // 1 where the eye sees a surface.
+    cover: f32,
+    // Where the rays start that ask for light: shadow/shadow_start.wgsl.
+    asked_from: vec3f,
+    // As ShadowStart's, for the ray to a light: whether it starts at the smooth surface, and whether it could not from
+    // the triangle.
+    lift: vec3f,
+    is_lifted: bool,
+    is_below: bool,
+}
+
+// What the ray has hit: frame/gbuffer_ids.wgsl; 0 where nothing.
+struct PathHit {
+    seen: u32,
+    material: u32,
+    barycentric: vec2f,
+    t: f32,
+}
+
+var<private> state: PathState;
+// By RAY_LIGHT, RAY_ENVIRONMENT and RAY_EMITTER, less RAY_LIGHT.
+var<private> asked: array<Asked, PATH_ASKED>;
+
+// Rays of one surface, in the order in which they are traced.
+const RAY_LIFT = 0u;
+const RAY_LIGHT = 1u;
+const RAY_ENVIRONMENT = 2u;
+const RAY_EMITTER = 3u;
+const RAY_ON = 4u;
+
+// PCG (Jarzynski and Olano 2020, "Hash Functions for GPU Rendering").
+fn path_hash(x: u32) -> u32 {
+    let state = x * 747796405u + 2891336453u;
+    let word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
+    return (word >> 22u) ^ word;
+}
+
+// Two numbers of the path's own, of a dimension of a surface. Conditions are made of them, and see no uniform.
+fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
+    return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
+}
+
+// The ray through a point of a pixel.
+fn path_view_ray(pixel: vec2u) -> Ray {
+    let u = path_point(pixel, 0u, PATH_EYE);
+    let ray = view_ray(frame.rays, (vec2f(pixel) + u) / vec2f(frame.size));
+    let direction = normalize(ray.direction);
+    let start = params.near / max(dot(direction, frame.forward), 1.0e-6) * direction;
+    return Ray(ray.origin + start, 0.0, direction, 1.0e30);
+}
+
+// A path at the eye.
+fn path_begin(pixel: vec2u) {
+    let ray = path_view_ray(pixel);
+    state.origin = ray.origin;
+    state.t_min = 0.0;
+    state.direction = ray.direction;
+    state.sent_density = -1.0;
+    state.shows_image = true;
+    state.throughput = vec3f(1.0);
+    state.radiance = vec3f(0.0);
+    state.cover = 0.0;
+    state.is_lifted = false;
+    asked = array<Asked, PATH_ASKED>();
+}
+
+// What a path adds, but for the first surface clamped where the settings say so.
+fn path_added(light: vec3f, bounce: u32) -> vec3f {
+    let most = select(1.0e30, params.clamp, params.clamp > 0.0 && bounce > 0u);
+    return light * min(1.0, most / max(max(light.x, max(light.y, light.z)), 1.0e-20));
+}
+
+// Adds what was asked for.
+fn path_take(ray: u32, bounce: u32) {
+    state.radiance += path_added(asked[ray - RAY_LIGHT].light, bounce);
+}
+
+// Whether the path asks for anything by this ray.
+fn path_wants(ray: u32) -> bool {
+    return any(asked[max(ray, RAY_LIGHT) - RAY_LIGHT].light > vec3f(0.0));
+}
+
+// The path's sample of a pixel. A number that is none would stay for good.
+fn path_sampled() -> vec4f {
+    let is_number = all(state.radiance >= vec3f(0.0)) && all(state.radiance < vec3f(1.0e30));
+    return vec4f(select(vec3f(0.0), state.radiance, is_number), state.cover);
+}

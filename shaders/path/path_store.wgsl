@@ -1,0 +1,26 @@
+// Reading and writing the rows of paths (path/path_rows.wgsl), which have numbers in the order of the tiles of
+// 8 × 8 pixels of a band. The importer binds `paths` and `first_row`.
+#import "frame/frame.wgsl"
+#import "path/path_rows.wgsl"
+
+fn path_row_of(v: vec3f, w: f32) -> vec4u {
+    return bitcast<vec4u>(vec4f(v, w));
+}
+
+fn path_vec3(kind: u32, number: u32) -> vec3f {
+    return bitcast<vec3f>(paths[path_row(kind, number)].xyz);
+}
+
+// The pixel of a path; those of tiles that the picture cuts off are outside of it.
+fn path_pixel(number: u32) -> vec2u {
+    let tiles = (frame.size.x + 7u) / 8u;
+    let tile = number / 64u;
+    let within = number % 64u;
+    return 8u * vec2u(tile % tiles, tile / tiles) + vec2u(within % 8u, within / 8u) + vec2u(0u, first_row);
+}
+
+// Those of the band that begins at `first_row`.
+fn path_count_of_band() -> u32 {
+    let tiles = (frame.size + 7u) / 8u;
+    return min(64u * tiles.x * (tiles.y - first_row / 8u), stage.capacity);
+}

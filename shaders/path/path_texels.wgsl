@@ -1,0 +1,29 @@
+// path_texels: a level of a texture into the table of the path tracer, four bytes a texel.
+//
+// in   a texture, and where it goes
+// out  table: colours sRGB-encoded, numbers as they are
+// One thread per texel.
+#import "frame/display.wgsl"
+
+struct PathTexels {
+    word: u32,
+    level: u32,
+    size: vec2u,
+    first_row: u32,
+    srgb: u32,
+}
+
+@group(0) @binding(0) var<uniform> copied: PathTexels;
+@group(0) @binding(1) var texels: texture_2d<f32>;
+@group(0) @binding(2) var<storage, read_write> table: array<u32>;
+
+@compute @workgroup_size(8, 8)
+fn path_texels(@builtin(global_invocation_id) id: vec3u) {
+    let at = id.xy + vec2u(0u, copied.first_row);
+    if any(at >= copied.size) {
+        return;
+    }
+    let texel = textureLoad(texels, at, copied.level);
+    let encoded = select(texel, vec4f(srgb_encode(texel.rgb), texel.a), copied.srgb != 0u);
+    table[copied.word + at.y * copied.size.x + at.x] = pack4x8unorm(encoded);
+}

@@ -1,0 +1,62 @@
+// noise: how far the mean of many samples still changes.
+//
+// in   shown: sums over params.summed frames of the light that a display emits, in a picture of params.frames; before: the
+//      same after params.frames_before, fewer frames
+// out  bins: pixels by the standard error of their mean, in the channel where that is largest: NOISE_EVEN_BINS bins, of
+//      which each level of 255 has NOISE_BINS_PER_LEVEL, then NOISE_BINS_PER_OCTAVE for each factor of 2, the last bin all
+//      larger ones; before: shown. Without frames before, only that.
+// One thread per pixel. Threads of different workgroups meet only in atomicAdd.
+//
+// A mean of n frames that grew out of one of m differs from it by a variance of s² (1/m − 1/n), where a frame has s²; its
+// own is s²/n. (The estimate from two halves of Dammertz et al. 2010, "A Hierarchical Automatic Stopping Condition for
+// Monte Carlo Global Illumination", for any two means.)
+#import "frame/display.wgsl"
+
+struct NoiseParams {
+    width: u32,
+    height: u32,
+    frames: u32,
+    frames_before: u32,
+    // frames, or 1 where shown holds their mean.
+    summed: u32,
+    summed_before: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: NoiseParams;
+@group(0) @binding(1) var<storage, read> shown: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> before: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> bins: array<atomic<u32>, NOISE_BINS>;
+
+var<workgroup> counts: array<atomic<u32>, NOISE_BINS>;
+
+fn displayed(light: vec4f) -> vec4f {
+    return vec4f(srgb_encode(light.rgb), light.a);
+}
+
+@compute @workgroup_size(8, 8)
+fn noise(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) thread: u32) {
+    atomicStore(&counts[thread], 0u);
+    workgroupBarrier();
+    if id.x < params.width && id.y < params.height {
+        let at = id.y * params.width + id.x;
+        let sum = shown[at];
+        if params.frames_before > 0u {
+            let mean = displayed(sum / f32(params.summed));
+            let mean_before = displayed(before[at] / f32(params.summed_before));
+            let share = f32(params.frames_before) / f32(params.frames - params.frames_before);
+            let error = abs(mean - mean_before) * (sqrt(share) * 255.0);
+            let largest = max(max(error.r, error.g), max(error.b, error.a));
+            let even = largest * f32(NOISE_BINS_PER_LEVEL);
+            let octaves = log2(max(even / f32(NOISE_EVEN_BINS), 1.0));
+            let later = NOISE_EVEN_BINS + u32(octaves * f32(NOISE_BINS_PER_OCTAVE));
+            let bin = min(select(later, u32(even), even < f32(NOISE_EVEN_BINS)), NOISE_BINS - 1u);
+            atomicAdd(&counts[bin], 1u);
+        }
+        before[at] = sum;
+    }
+    workgroupBarrier();
+    let count = atomicLoad(&counts[thread]);
+    if count > 0u {
+        atomicAdd(&bins[thread], count);
+    }
+}

@@ -1,0 +1,11 @@
+// Ambient visibility of a hit of a reflection ray: bounced light in two words (math/rgb16.wgsl), then the sum of what its
+// rays found taken. The importer binds `hits_texture` to read it.
+#import "frame/ambient_visibility.wgsl"
+#import "frame/frame.wgsl"
+#import "reflections/reflection_ray.wgsl"
+#import "math/rgb16.wgsl"
+
+fn hit_ambient_unpack(words: vec4u, normal: vec3f) -> AmbientVisibility {
+    let visibility = 1.0 - bitcast<f32>(words.z) / f32(HIT_AMBIENT_RAYS);
+    return AmbientVisibility(normal, visibility, rgb16_unpack(words.xy), 1.0, true);
+}

@@ -1,0 +1,54 @@
+// reflection_ambient: ambient occlusion and bounced light of what reflection rays have hit.
+//
+// in   G-buffer of the hits (position, normal, ids), lights, the merged scene (group 2), the trees (group 1), a band
+//      of rows
+// out  hits_out: the layer HITS_AMBIENT (reflections/hit_ambient.wgsl)
+// One thread per pixel. Two rays go into the hemisphere of each hit, as `occlusion_rays` sends them from the picture.
+// One of them ends at its nearest hit, where lights bounce as in `bounced_light`.
+#import "ambient/bounced.wgsl"
+#import "frame/gbuffer.wgsl"
+#import "ambient/hemisphere.wgsl"
+#import "reflections/hit_ambient.wgsl"
+#import "math/sampling.wgsl"
+
+@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(1) var position_texture: texture_2d<f32>;
+@group(3) @binding(2) var normal_texture: texture_2d<u32>;
+@group(3) @binding(3) var ids_texture: texture_2d<u32>;
+@group(3) @binding(4) var<uniform> params: OcclusionParams;
+@group(3) @binding(5) var hits_out: texture_storage_2d_array<rgba32uint, write>;
+
+@compute @workgroup_size(8, 8)
+fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let position = textureLoad(position_texture, pixel, 0);
+    if position.w == 0.0 {
+        return;
+    }
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    var start = shadow_ray_start(seen, position.xyz);
+    start.origin += hemisphere_inwards(gbuffer_triangle(seen), start);
+    let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    let told = params.told;
+    var taken = 0.0;
+    var radiance = vec3f(0.0);
+    var first_hit = OCCLUSION_UNHIT;
+    for (var ray = 0u; ray < HIT_AMBIENT_RAYS; ray++) {
+        let k = params.index * HIT_AMBIENT_RAYS + ray;
+        let u = sampling_point(pixel, k, frame.first_dimension + SAMPLE_OCCLUSION);
+        let along = hemisphere_direction(start, normal, u);
+        let hit = shadow_ray_hit(start, along, params.reach, ray != told);
+        taken += hit.taken;
+        if ray == told && hit.t >= 0.0 {
+            first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
+        }
+    }
+    if first_hit.x != OCCLUSION_UNHIT.x {
+        radiance = bounced(pixel, params.index, occlusion_hit_unpack(first_hit));
+    }
+    let words = vec4u(rgb16_pack(radiance, 0u), bitcast<u32>(taken), 0u);
+    textureStore(hits_out, pixel, HITS_AMBIENT, words);
+}

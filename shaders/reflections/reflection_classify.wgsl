@@ -1,0 +1,143 @@
+// reflection_classify: lists the pixels whose surfaces trace what they reflect, densely.
+//
+// in   G-buffer (position, ids) and lobes, of the picture or of the hits before; `arguments` all zero
+// out  list: the pixels, x in the lower 16 bits. Tiles come in any order; within a tile of 8 × 8 pixels they are
+//      in order, row by row. To compare costs, pixels that send no ray are listed too (reflections/reflection_params.wgsl).
+//      arguments: workgroups of reflection_sort, the number of rays and that of tiles that send any; SortParams;
+//      then for each batch of rays its workgroups, the number of its rays, and its first one
+//      hit_ids_out: zeros where no ray is sent
+//      at the first bounce: reflected_words and mean_out, zeros where no ray is sent; sending: the workgroups of
+//      reflection_filter and, as entries of the list are packed, the tiles that send rays
+// A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
+// `reflection_arguments` is a dispatch of its own, of one thread.
+#import "bvh/dispatch.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "material/lobes_at.wgsl"
+#import "material/reflection.wgsl"
+#import "reflections/reflection_params.wgsl"
+#import "frame/ray_list.wgsl"
+#import "reflections/sending_tiles.wgsl"
+
+@group(1) @binding(0) var<uniform> params: ReflectionParams;
+@group(1) @binding(1) var position_texture: texture_2d<f32>;
+@group(1) @binding(2) var ids_texture: texture_2d<u32>;
+@group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>>;
+@group(1) @binding(4) var<storage, read_write> reflected_words: array<vec2u>;
+@group(1) @binding(5) var<storage, read_write> sending: SendingTiles;
+@group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(7) var hit_ids_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(8) var mean_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(9) var layers_texture: texture_2d<u32>;
+@group(1) @binding(10) var glass_texture: texture_2d<u32>;
+
+// A bit for each pixel of a row that sends a ray, and above them one for each that the picture has.
+var<workgroup> row_masks: array<u32, 64>;
+// First entry of each tile that has rays.
+var<workgroup> tile_first: array<u32, 8>;
+
+fn sends(pixel: vec2u) -> bool {
+    let s = gbuffer_unpack(gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel), 0u, 0u, 0u);
+    return sends_ray(pixel, textureLoad(ids_texture, pixel, 0).r, s);
+}
+
+// Bits of the pixels of a row that are listed.
+fn listed_mask(row: u32, listing: u32, tile_sends: bool) -> u32 {
+    let whole = listing == LIST_ALL || (listing == LIST_TILES && tile_sends);
+    return select(row_masks[row], row_masks[row] >> 8u, whole) & 0xffu;
+}
+
+@compute @workgroup_size(64)
+fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let tile = thread / 8u;
+    let row = thread % 8u;
+    let first = vec2u(64u * workgroup.x + 8u * tile, 8u * workgroup.y + row);
+    let is_first = params.bounce == 0u;
+    let listing = params.listing;
+    var mask = 0u;
+    var seen = 0u;
+    for (var column = 0u; column < 8u; column++) {
+        let pixel = first + vec2u(column, 0u);
+        if any(pixel >= frame.size) {
+            break;
+        }
+        seen |= 1u << column;
+        if sends(pixel) {
+            mask |= 1u << column;
+        } else {
+            textureStore(hit_ids_out, pixel, vec4u(0u));
+            if is_first {
+                reflected_words[pixel.y * frame.size.x + pixel.x] = vec2u(0u);
+                // Not used where nothing is averaged. Software adapters may write past the end of a texture.
+                if all(pixel < textureDimensions(mean_out)) {
+                    textureStore(mean_out, pixel, vec4u(0u));
+                }
+            }
+        }
+    }
+    row_masks[thread] = mask | (seen << 8u);
+    workgroupBarrier();
+    var sending_rows = 0u;
+    for (var other = 0u; other < 8u; other++) {
+        sending_rows |= row_masks[8u * tile + other] & 0xffu;
+    }
+    let tile_sends = sending_rows != 0u;
+    if row == 0u {
+        var rays = 0u;
+        for (var other = 0u; other < 8u; other++) {
+            rays += countOneBits(listed_mask(thread + other, listing, tile_sends));
+        }
+        if rays > 0u {
+            tile_first[tile] = atomicAdd(&arguments[REFLECTION_RAYS], rays);
+            let number = atomicAdd(&arguments[REFLECTION_TILES], 1u);
+            if is_first {
+                sending.tiles[number] = (first.x / 8u) | ((first.y / 8u) << 16u);
+            }
+        }
+    }
+    workgroupBarrier();
+    var entry = tile_first[tile];
+    for (var other = 0u; other < row; other++) {
+        entry += countOneBits(listed_mask(8u * tile + other, listing, tile_sends));
+    }
+    mask = listed_mask(thread, listing, tile_sends);
+    while mask != 0u {
+        let pixel = first + vec2u(firstTrailingBit(mask), 0u);
+        textureStore(list_out, ray_list_texel(entry), vec4u(pixel.x | (pixel.y << 16u), 0u, 0u, 0u));
+        mask &= mask - 1u;
+        entry++;
+    }
+}
+
+// Words from one of the arguments to the next: uniform bindings begin at multiples of 256 bytes.
+const STRIDE = 64u;
+
+fn store_groups(word: u32, groups: u32) {
+    let sides = dispatch_folded(groups);
+    atomicStore(&arguments[word], sides.x);
+    atomicStore(&arguments[word + 1u], sides.y);
+    atomicStore(&arguments[word + 2u], sides.z);
+}
+
+@compute @workgroup_size(1)
+fn reflection_arguments() {
+    let rays = atomicLoad(&arguments[REFLECTION_RAYS]);
+    let block = SORT_BLOCK * SORT_ROUNDS;
+    let blocks = (rays + block - 1u) / block;
+    store_groups(0u, blocks);
+    if params.bounce == 0u {
+        let tiles = atomicLoad(&arguments[REFLECTION_TILES]);
+        sending.groups = dispatch_folded(tiles);
+        sending.count = tiles;
+    }
+    // The SortParams of bvh/build/sort_digit.wgsl.
+    atomicStore(&arguments[STRIDE], rays);
+    atomicStore(&arguments[STRIDE + 1u], blocks);
+    var first = 0u;
+    for (var word = 2u * STRIDE; word < arrayLength(&arguments); word += STRIDE) {
+        let count = min(rays - min(rays, first), params.batch);
+        store_groups(word, (count + RAY_BLOCK - 1u) / RAY_BLOCK);
+        atomicStore(&arguments[word + 3u], count);
+        atomicStore(&arguments[word + 4u], first);
+        first += count;
+    }
+}

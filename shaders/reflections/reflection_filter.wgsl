@@ -1,0 +1,345 @@
+// reflection_filter: averages what pixels reflect over frames and over neighbouring pixels.
+//
+// reflection_accumulate
+// in   reflected_words: what this frame's rays have found, and sent_texture: where to; taps of the last
+//      frame, its means and its surfaces; the G-buffer (position, normal), lobes, surfaces
+// out  signal_out: means over frames
+//
+// reflection_smooth
+// in   signal_texture, surfaces, the G-buffer
+// out  signal_out: a round of the filter (denoise/signal_smooth.wgsl)
+//
+// reflection_filter
+// out  reflected_words: the last round
+//
+// A workgroup per tile that sends rays, in any order, and a thread per pixel. Pixels that send none hold zeros in
+// reflected_words and in the means, and anything in what rounds exchange. The sharpest lobe of a surface decides
+// how wide the filter is. Mirrors with one lobe are neither averaged nor filtered: they have no noise. Those with a
+// choice of lobes are averaged over frames. The words are those of reflections/reflected.wgsl.
+#import "material/brdf.wgsl"
+#import "math/color.wgsl"
+#import "bvh/dispatch.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "material/lobes_at.wgsl"
+#import "frame/motion.wgsl"
+#import "reflections/reflected.wgsl"
+#import "material/reflection.wgsl"
+#import "reflections/sending_tiles.wgsl"
+#import "reflections/sent_ray.wgsl"
+#import "denoise/signal_find.wgsl"
+#import "denoise/signal_smooth.wgsl"
+
+struct ReflectionFilterParams {
+    // Most earlier frames that the mean counts; 0 where it begins.
+    remembered: u32,
+    rays: u32,
+    // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
+    step: u32,
+    // Whether the camera, lights or anything in the scene has changed since the last frame.
+    moves: u32,
+    // How much less bright radiance counts among neighbours: over the radiance that is shown like a colour of 1.
+    compression: f32,
+    // Whether rays of neighbours are reused.
+    reuses: u32,
+}
+
+@group(1) @binding(0) var<storage, read> sending: SendingTiles;
+@group(1) @binding(1) var<uniform> params: ReflectionFilterParams;
+@group(1) @binding(2) var position_texture: texture_2d<f32>;
+@group(1) @binding(3) var normal_texture: texture_2d<u32>;
+@group(1) @binding(4) var surfaces: texture_2d<u32>;
+@group(1) @binding(5) var layers_texture: texture_2d<u32>;
+@group(1) @binding(6) var glass_texture: texture_2d<u32>;
+@group(1) @binding(7) var signal_texture: texture_2d<u32>;
+@group(1) @binding(8) var signal_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(9) var<storage, read> fresh_words: array<vec2u>;
+@group(1) @binding(10) var taps_texture: texture_2d<u32>;
+@group(1) @binding(11) var last_surfaces: texture_2d<u32>;
+@group(1) @binding(12) var<uniform> motion: MotionParams;
+@group(1) @binding(13) var sent_texture: texture_2d<u32>;
+
+@group(1) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
+
+struct Mirroring {
+    surface: Surface,
+    // Of the sharpest lobe.
+    roughness: f32,
+    // Whether all frames find the same.
+    is_mirror: bool,
+    traces: bool,
+}
+
+fn mirroring_at(pixel: vec2u) -> Mirroring {
+    let s = gbuffer_unpack(
+        gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel),
+        textureLoad(normal_texture, pixel, 0).r,
+        0u,
+        0u,
+    );
+    if s.layered {
+        let packed = packed_lobes_at(pixel);
+        let roughness = lobes_roughness(packed, s);
+        let has_choice = lobes_have_coat(packed) || lobes_transmit(packed);
+        let is_mirror = roughness < REFLECTION_MIRROR && !has_choice;
+        return Mirroring(s, roughness, is_mirror, lobes_send(packed, s));
+    }
+    let is_mirror = s.roughness < REFLECTION_MIRROR;
+    return Mirroring(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
+}
+
+// The pixel of a thread; outside of the picture where there is none.
+fn pixel_of(workgroup: vec3u, workgroups: vec3u, local: vec3u) -> vec2u {
+    let number = dispatch_workgroup(workgroup, workgroups);
+    if number >= sending.count {
+        return frame.size;
+    }
+    let tile = sending.tiles[number];
+    return 8u * vec2u(tile & 0xffffu, tile >> 16u) + local.xy;
+}
+
+fn word_of(pixel: vec2u) -> u32 {
+    return pixel.y * frame.size.x + pixel.x;
+}
+
+// What the neighbours' rays of this frame have found, compressed: their mean and the deviation from it; and the
+// harmonic mean of the distances.
+struct Around {
+    mean: vec3f,
+    deviation: vec3f,
+    distance: f32,
+}
+
+fn around(pixel: vec2u) -> Around {
+    var sum = vec3f(0.0);
+    var squares = vec3f(0.0);
+    var count = 0.0;
+    var distance = 0.0;
+    for (var i = 0u; i < 9u; i++) {
+        let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        let tap = clamp(vec2i(pixel) + step, vec2i(0), vec2i(frame.size) - 1);
+        let found = reflected_unpack(fresh_words[word_of(vec2u(tap))]);
+        let weight = select(0.0, 1.0, found.a > 0.0);
+        let color = compressed(found.rgb, params.compression);
+        sum += weight * color;
+        squares += weight * color * color;
+        count += weight;
+        distance += weight / max(found.a, 1.0e-6);
+    }
+    let mean = sum / max(count, 1.0);
+    let deviation = sqrt(max(squares / max(count, 1.0) - mean * mean, vec3f(0.0)));
+    return Around(mean, deviation, count / max(distance, 1.0e-9));
+}
+
+// Means of the last frame at four pixels that count `weights`; the alpha is the share of those that have one.
+fn last_mean(corner: vec2i, weights: vec4f) -> vec4f {
+    var mean = vec4f(0.0);
+    for (var i = 0u; i < 4u; i++) {
+        let tap = clamp(corner + vec2i(vec2u(i & 1u, i >> 1u)), vec2i(0), vec2i(frame.size) - 1);
+        let found = reflected_unpack(textureLoad(signal_texture, tap, 0).xy);
+        let weight = select(0.0, weights[i], found.a > 0.0);
+        mean += weight * vec4f(found.rgb, 1.0);
+    }
+    return vec4f(mean.rgb / max(mean.a, 0.01), mean.a);
+}
+
+// Where the last frame saw what a flat mirror shows: as far behind it as the hit is in front.
+fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32) -> vec4f {
+    let image = s.position - distance * frame_to_eye(s.position);
+    let at = vec2f(pixel) - motion_of_point(motion, image, image) + motion.jitter;
+    let near = signal_tolerance(s.position);
+    let was_in_front = motion_had_in_front(motion, image);
+    let found = signal_find(at, surface.position, surface.normal, surface.mesh, near, was_in_front);
+    let taps = signal_taps_unpack(signal_taps_pack(found.corner, found.part, found.same, false));
+    return last_mean(taps.corner, taps.weights);
+}
+
+// Points of a plane mirror as far from each other as two directions of the lobe are over the ray's length
+// show about the same: a part of that, in pixels.
+fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
+    return 0.65 * alpha * min(distance, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
+}
+
+// What the rays of a pixel and of its eight neighbours say of its own lobe: each counts by this pixel's BRDF
+// over the density that its direction was drawn by (Stachowiak 2015, "Stochastic Screen-Space Reflections").
+// The sum of these weights stands below, so that little noise of theirs is left; the share of light that the
+// lobe reflects is known. The more frames the mean holds, the less this counts beside the pixel's `own` ray;
+// and not at all where the lobe is narrower than a pixel is wide, because what it shows changes faster than a
+// ratio of so few rays can tell.
+fn resolved(
+    pixel: vec2u,
+    s: Surface,
+    surface: SignalSurface,
+    own: vec3f,
+    distance: f32,
+    frames: u32,
+) -> vec3f {
+    let sent = sent_ray_unpack(textureLoad(sent_texture, pixel, 0).xy);
+    let to_eye = frame_to_eye(s.position);
+    let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
+    let alpha = max(s.roughness * s.roughness, 1.0e-4);
+    let is_wide = saturate(lobe_width(s, alpha, distance) - 1.0);
+    let trust = is_wide * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
+    // A ray that was drawn below the surface has found nothing and weighs nothing. Others that neighbours
+    // cannot use have no weight to go by.
+    let has_weight = sent.lobe > 0.0 || all(own == vec3f(0.0));
+    if trust == 0.0 || !has_weight {
+        return own;
+    }
+    let near = signal_tolerance(s.position);
+    var sum = own;
+    var weights = sent.lobe;
+    for (var i = 0u; i < 9u; i++) {
+        let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        let at = clamp(vec2i(pixel) + step, vec2i(0), vec2i(frame.size) - 1);
+        let tap = vec2u(at);
+        let words = textureLoad(sent_texture, tap, 0).xy;
+        if i == 4u || all(words == vec2u(0u)) || any(at != vec2i(pixel) + step) {
+            continue;
+        }
+        let found = reflected_unpack(fresh_words[word_of(tap)]);
+        // Between what is far off this surface and what it sees, something else may stand.
+        let there = signal_surface_unpack(textureLoad(surfaces, tap, 0));
+        let off = there.position - surface.position;
+        let away = max(abs(dot(off, surface.normal)), abs(dot(off, there.normal)));
+        if away > near + REUSED_AWAY * found.a || there.mesh != surface.mesh {
+            continue;
+        }
+        let other = sent_ray_unpack(words);
+        // What is hit is the same point for both; what is not hit is the same direction.
+        let hit = there.position + found.a * other.direction;
+        let to_hit = normalize(hit - s.position);
+        let n_dot_l = dot(s.normal, to_hit);
+        if found.a == 0.0 || n_dot_l <= 0.0 {
+            continue;
+        }
+        let half_vector = normalize(to_eye + to_hit);
+        let lobe = brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha) * n_dot_l;
+        let weight = min(lobe / other.density, REUSED_MOST);
+        sum += weight / other.lobe * found.rgb;
+        weights += weight;
+    }
+    let split = brdf_table_at(s.roughness, saturate(dot(s.normal, to_eye)));
+    let ratio = sum * ((split.x + split.y) / max(weights, 1.0e-9));
+    return mix(own, ratio, select(0.0, trust, weights > 1.0e-6));
+}
+
+// Frames up to which the rays of neighbours count in full.
+const REUSED_FRAMES = 8.0;
+// How far off the plane of this surface a neighbour may be, over the length of its ray.
+const REUSED_AWAY = 0.05;
+// Most that a ray of a neighbour counts: no ray by chance outweighs all others.
+const REUSED_MOST = 1.0;
+
+@compute @workgroup_size(8, 8)
+fn reflection_accumulate(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let pixel = pixel_of(workgroup, workgroups, local);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let words = fresh_words[word_of(pixel)];
+    if all(words == vec2u(0u)) {
+        textureStore(signal_out, pixel, vec4u(0u));
+        return;
+    }
+    let fresh = reflected_unpack(words);
+    let m = mirroring_at(pixel);
+    let s = m.surface;
+    if m.is_mirror {
+        textureStore(signal_out, pixel, vec4u(words, 0u, 0u));
+        return;
+    }
+    let found = around(pixel);
+    let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
+    let taps = signal_taps_unpack(textureLoad(taps_texture, pixel, 0).xy);
+    var last = last_mean(taps.corner, taps.weights);
+    let moves = params.moves != 0u;
+    if moves && !surface.moved && m.roughness < REFLECTION_NARROW {
+        let mirrored = mirrored_mean(pixel, s, surface, found.distance);
+        if mirrored.a > 0.5 {
+            last = mirrored;
+        }
+    }
+    if moves {
+        // Surfaces move; what they reflect may not, or otherwise: the history has to look like the neighbourhood.
+        let color = clamp(
+            compressed(last.rgb, params.compression),
+            found.mean - found.deviation,
+            found.mean + found.deviation,
+        );
+        last = vec4f(expanded(color, params.compression), last.a);
+    }
+    let remembered = params.remembered;
+    let known = last.a > 0.5 && surface.frames > 0u && remembered > 0u;
+    let frames = min(max(surface.frames, 1u) - 1u, remembered) + 1u;
+    let gain = select(1.0, 1.0 / f32(frames), known);
+    var now = fresh.rgb;
+    if params.reuses != 0u && !s.layered {
+        now = resolved(pixel, s, surface, fresh.rgb, found.distance, select(1u, frames, known));
+    }
+    let mean = mix(last.rgb, now, gain);
+    textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));
+}
+
+// Of the pixel in the middle: its shading normal, and how far normals may differ before lobes do.
+var<private> own_normal: vec3f;
+var<private> own_lobe: f32;
+
+// Compressed radiance, and 1 for what was traced, both less the more the lobe there differs.
+fn signal_at(pixel: vec2u) -> vec4f {
+    let found = reflected_unpack(textureLoad(signal_texture, pixel, 0).xy);
+    let other = mirroring_at(pixel);
+    let turn = length(other.surface.normal - own_normal);
+    let differs = turn + abs(other.roughness * other.roughness - own_lobe);
+    let counts = other.traces && found.a > 0.0 && !other.is_mirror;
+    let weight = select(0.0, saturate(1.5 - differs / max(own_lobe, 0.01)), counts);
+    return weight * vec4f(compressed(found.rgb, params.compression), 1.0);
+}
+
+fn smoothed(pixel: vec2u) -> vec2u {
+    let words = textureLoad(signal_texture, pixel, 0).xy;
+    if all(words == vec2u(0u)) {
+        return words;
+    }
+    let found = reflected_unpack(words);
+    let m = mirroring_at(pixel);
+    let s = m.surface;
+    if m.is_mirror || params.step == 0u {
+        return words;
+    }
+    own_normal = s.normal;
+    own_lobe = m.roughness * m.roughness;
+    let n = signal_neighbours(pixel);
+    let lobe = lobe_width(s, own_lobe, found.a);
+    let step = f32(params.step);
+    let most = lobe * lobe / (3.0 * step * step);
+    let mean = signal_mean(n, min(signal_spread(n.frames * f32(params.rays)), most));
+    return reflected_pack(expanded(mean.rgb / max(mean.a, 1.0e-6), params.compression), found.a);
+}
+
+@compute @workgroup_size(8, 8)
+fn reflection_smooth(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let pixel = pixel_of(workgroup, workgroups, local);
+    if all(pixel < frame.size) {
+        textureStore(signal_out, pixel, vec4u(smoothed(pixel), 0u, 0u));
+    }
+}
+
+@compute @workgroup_size(8, 8)
+fn reflection_filter(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let pixel = pixel_of(workgroup, workgroups, local);
+    if all(pixel < frame.size) {
+        reflected_words[word_of(pixel)] = smoothed(pixel);
+    }
+}

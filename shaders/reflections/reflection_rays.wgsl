@@ -1,0 +1,328 @@
+// reflection_rays: traces what surfaces reflect, through the trees.
+//
+// in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the hits before, and the rays
+//      that came there; the list that reflection_classify writes; the merged scene (group 2), the trees
+//      (group 1); the light of the fog
+// out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is
+//      seen; 0 where nothing is hit
+//      hits_out: the hit and its ray (reflections/reflection_ray.wgsl)
+//      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added, and
+//      what fog scatters on the way
+//      sent_out: at the first bounce, the direction and its density (reflections/sent_ray.wgsl); not used where
+//      nobody asks
+// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them: by
+// a coat for its share of what they show of uniform light, else mirrored or transmitted by Fresnel's term.
+// Directions are those of the GGX lobe (material/ggx_sample.wgsl), with one point of the shared sequence
+// (math/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of the
+// triangle is mirrored at it. What is transmitted is refracted by volumes; thin surfaces let it straight on.
+// Rays of the last bounce pass what is clear, so that they show what is behind.
+#import "material/alpha.wgsl"
+#import "math/basis.wgsl"
+#import "material/brdf.wgsl"
+#import "bvh/bvh.wgsl"
+#import "bvh/dispatch.wgsl"
+#import "fog/fog_along.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "material/ggx_sample.wgsl"
+#import "material/lobe_weights.wgsl"
+#import "material/lobes_at.wgsl"
+#import "frame/ray_list.wgsl"
+#import "reflections/reflected.wgsl"
+#import "reflections/reflection_params.wgsl"
+#import "reflections/reflection_ray.wgsl"
+#import "math/sampling.wgsl"
+#import "reflections/sent_ray.wgsl"
+#import "shadow/shadow_start.wgsl"
+
+@group(3) @binding(0) var<uniform> params: ReflectionParams;
+// A uniform, because eight storage buffers are bound already.
+@group(3) @binding(1) var<uniform> batch: ReflectionBatch;
+@group(3) @binding(2) var list_texture: texture_2d<u32>;
+@group(3) @binding(3) var position_texture: texture_2d<f32>;
+@group(3) @binding(4) var normal_texture: texture_2d<u32>;
+@group(3) @binding(5) var albedo_texture: texture_2d<u32>;
+@group(3) @binding(6) var ids_texture: texture_2d<u32>;
+@group(3) @binding(7) var layers_texture: texture_2d<u32>;
+@group(3) @binding(8) var glass_texture: texture_2d<u32>;
+@group(3) @binding(9) var arriving_texture: texture_2d_array<u32>;
+@group(3) @binding(10) var<storage, read_write> reflected_words: array<vec2u>;
+@group(3) @binding(11) var hit_ids_out: texture_storage_2d<r32uint, write>;
+@group(3) @binding(12) var hits_out: texture_storage_2d_array<rgba32uint, write>;
+@group(3) @binding(13) var sent_out: texture_storage_2d<rg32uint, write>;
+@group(3) @binding(14) var<uniform> fog: FogParams;
+@group(3) @binding(15) var fog_light: texture_2d_array<f32>;
+@group(3) @binding(16) var fog_sampler: sampler;
+
+struct ReflectionBatch {
+    groups: vec3u,
+    count: u32,
+    first: u32,
+}
+
+// A number from 0 to 1: surfaces whose alpha is below it let this ray pass.
+var<private> least_alpha: f32;
+// Whether the ray passes clear surfaces as if nothing were there.
+var<private> passes_clear: bool;
+
+fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+    let header = ALPHA_HEADER * triangle.payload;
+    let mode = alpha[header + ALPHA_MODE];
+    if mode == ALPHA_CLEAR && passes_clear {
+        return false;
+    }
+    let value = alpha_value(header, triangle.triangle, barycentric);
+    let blends = alpha[header + ALPHA_BLENDED] != 0u;
+    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least_alpha, blends);
+}
+
+fn is_clear(triangle: LeafTriangle) -> bool {
+    return alpha[ALPHA_HEADER * triangle.payload + ALPHA_MODE] == ALPHA_CLEAR;
+}
+
+fn shows_back(triangle: LeafTriangle, direction: vec3f) -> bool {
+    return dot(cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0), direction) > 0.0;
+}
+
+struct SeenHit {
+    hit: BvhLeafHit,
+    // Metres from the start to where the ray leaves the volume that it is in.
+    inside: f32,
+}
+
+// The nearest surface that is seen from where the ray comes from: single-sided materials have no back. Rays
+// that are `inside` of a volume see where they leave it, even if they pass it.
+fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
+    var ray = ray_in;
+    var found: SeenHit;
+    passes_clear = passes && !inside;
+    // Enough for what lies behind one another in closed rooms; a bound, so that nothing hangs.
+    for (var pass_through = 0u; pass_through < 16u; pass_through++) {
+        found.hit = bvh_traverse(ray, frame.leaf_cutoff, false);
+        if found.hit.leaf == BVH_MISS {
+            break;
+        }
+        let triangle = tree_triangle(found.hit.leaf);
+        let has_back = alpha[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
+        if has_back || !shows_back(triangle, ray.direction) {
+            found.inside = select(found.inside, found.hit.t, found.inside == 0.0);
+            if !passes || passes_clear || !is_clear(triangle) {
+                break;
+            }
+            passes_clear = true;
+        }
+        ray.t_min = found.hit.t;
+        found.hit.leaf = BVH_MISS;
+    }
+    return found;
+}
+
+// A direction that a ray is sent to.
+struct Sent {
+    direction: vec3f,
+    // What the surface shows of a unit of radiance from there.
+    weight: vec3f,
+    roughness: f32,
+    // Whether the ray goes on behind the surface, and whether within its volume.
+    enters: bool,
+    inside: bool,
+    // As those of SentRay; 0 of surfaces with layers, which choose among lobes, and of mirrors.
+    lobe: f32,
+    density: f32,
+}
+
+// Cosine of the refracted direction to the facet's normal, by Snell's law; 0 where all is reflected.
+fn cosine_across(cosine: f32, eta: f32) -> f32 {
+    return sqrt(max(1.0 - eta * eta * (1.0 - cosine * cosine), 0.0));
+}
+
+fn lobe_max(v: vec3f) -> f32 {
+    return max(v.r, max(v.g, v.b));
+}
+
+// `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle
+// that a volume is on. The coat is chosen by what it shows of uniform light. The base reflects or transmits by
+// Fresnel's term at the facet that the ray meets: no ray then carries more than comes, and what cannot leave
+// a volume is reflected for certain.
+fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
+    let under = lobe_under(l, to_eye);
+    let is_inside = is_back && l.ior > 0.0;
+    // Glass may mirror any part of the light that passes its coat.
+    let below = select(lobe_max(w.base) + lobe_max(w.through), under, l.transmission > 0.0);
+    let all = w.coat + below;
+    let by_coat = choice * all < w.coat;
+    let normal = select(s.normal, l.coat_normal, by_coat);
+    let roughness = select(s.roughness, l.coat_roughness, by_coat);
+    // Below this the lobe is narrower than the steps of f32 in what follows.
+    let is_mirror = roughness < REFLECTION_MIRROR;
+    let alpha2 = select(roughness * roughness, 0.0, is_mirror);
+    let stretches = !by_coat && l.anisotropy > 0.0 && !is_mirror;
+    let stretched = select(alpha2, mix(alpha2, 1.0, l.anisotropy * l.anisotropy), stretches);
+    var basis = basis_about(normal);
+    if stretches {
+        basis = Basis(l.along, cross(normal, l.along));
+    }
+    // A normal texture may turn the surface away from the eye.
+    let cosine = dot(to_eye, normal);
+    let local_eye =
+        normalize(vec3f(dot(to_eye, basis.tangent), dot(to_eye, basis.bitangent), max(abs(cosine), 1.0e-4)));
+    let v = length(vec3f(stretched * local_eye.x, alpha2 * local_eye.y, local_eye.z));
+
+    var sampled = ggx_sample(local_eye, vec2f(stretched, alpha2), u);
+    var facet = sampled.half_vector;
+    let refracts = l.ior > 0.0 && l.transmission > 0.0 && !by_coat;
+    if refracts {
+        // Any facet that is seen may refract. What is transmitted is not stretched.
+        facet = ggx_half_vector(local_eye, vec2f(alpha2), 1.0, u);
+        let half_vector = ggx_half_vector(local_eye, vec2f(stretched, alpha2), 1.0, u);
+        let mirrored = 2.0 * dot(local_eye, half_vector) * half_vector - local_eye;
+        sampled = GgxSample(mirrored, half_vector, 2.0 * (local_eye.z + v));
+    }
+    // Seen from within a volume, Schlick's term wants the angle outside.
+    let eta = select(1.0 / max(l.ior, 1.0e-3), l.ior, is_back);
+    let reflecting = saturate(dot(local_eye, sampled.half_vector));
+    let reflecting_across = cosine_across(reflecting, eta);
+    let entering = saturate(dot(local_eye, facet));
+    let entering_across = cosine_across(entering, eta);
+    let is_total = refracts && is_inside && entering_across == 0.0;
+    let fresnel = lobe_fresnel(l, select(reflecting, reflecting_across, is_inside));
+    let mirrored = select(reflection_share(s) * fresnel, vec3f(1.0), is_total);
+    let entered = lobe_entering(l, s, select(entering, entering_across, is_inside));
+    let passes = select(entered, vec3f(0.0), refracts && entering_across == 0.0);
+    let sum = lobe_max(mirrored) + lobe_max(passes);
+    let passed = (choice * all - w.coat) * sum >= lobe_max(mirrored) * below;
+    let through = passed && !by_coat && lobe_max(passes) > 0.0;
+    let bends = refracts && through;
+
+    let refracted = (eta * entering - entering_across) * facet - eta * local_eye;
+    var local = select(sampled.direction, refracted, bends);
+    // With multiple scattering, all light that meets the facets of glass leaves them, on the side that was chosen.
+    let keeps_all = refracts && !brdf_is_single();
+    local.z = select(local.z, select(abs(local.z), -abs(local.z), bends), keeps_all);
+    let above = select(local.z, -local.z, bends);
+    let m = length(vec3f(stretched * local.x, alpha2 * local.y, local.z));
+    let smith = 0.5 / max(above * v + local_eye.z * m, 1.0e-7);
+    let lobe = select(
+        select(smith * above * sampled.inverse_density, ggx_masking(above, alpha2), bends),
+        1.0,
+        is_mirror || keeps_all,
+    );
+    var weight = vec3f(all * (1.0 + w.coat_ratio));
+    if !by_coat {
+        let chosen = select(mirrored, passes, through);
+        var gain = lobe_gain(l, s, w.base_ratio, select(reflecting, reflecting_across, is_inside));
+        // Thin surfaces let the same share through at all facets.
+        gain = select(gain, vec3f(1.0 + w.base_ratio), through);
+        gain = select(gain, vec3f(1.0), refracts);
+        weight = chosen * gain * (sum * under * all / max(lobe_max(chosen) * below, 1.0e-20));
+    }
+    weight *= select(0.0, lobe, above > 0.0);
+    // Thin surfaces let light straight on, as wide as they would reflect it.
+    local.z = select(local.z, -local.z, through && !refracts);
+    let direction = local.x * basis.tangent + local.y * basis.bitangent + local.z * normal;
+    let inside = l.ior > 0.0 && (through != is_back);
+    let is_shared = !s.layered && !is_mirror && above > 0.0;
+    let half_vector = select(sampled.half_vector, facet, bends);
+    let density = brdf_ggx(vec3f(0.0, 0.0, 1.0), half_vector, max(alpha2, 1.0e-4)) / sampled.inverse_density;
+    return Sent(direction, weight, roughness, through, inside, select(0.0, lobe, is_shared), density);
+}
+
+@compute @workgroup_size(RAY_BLOCK)
+fn reflection_rays(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let entry = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
+    if entry >= batch.count {
+        return;
+    }
+    let pixel = ray_list_pixel(textureLoad(list_texture, ray_list_texel(batch.first + entry), 0).r);
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    let s = gbuffer_unpack(
+        position,
+        textureLoad(normal_texture, pixel, 0).r,
+        textureLoad(albedo_texture, pixel, 0).r,
+        0u,
+    );
+    // Lists of whole tiles are for comparison.
+    if !sends_ray(pixel, seen, s) {
+        return;
+    }
+    let is_first = params.bounce == 0u;
+    var arriving = ReflectionRay(-frame_to_eye(s.position), vec3f(1.0), frame_pixel_width(s.position));
+    if !is_first {
+        arriving = reflection_ray_unpack(textureLoad(arriving_texture, pixel, HITS_RAY, 0));
+    }
+    let to_eye = -arriving.direction;
+    let l = lobes_at(pixel, s);
+    let w = lobe_weights(l, s, to_eye);
+    // What a point is chosen by decides which lobe sends the ray.
+    let dimension = params.dimension;
+    let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + dimension);
+    let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + dimension);
+    let start = shadow_ray_start(seen, s.position);
+    let ray_sent = sent(l, s, w, to_eye, start.is_back, u, choice.x);
+    // Of the side to which the ray goes on.
+    let outward = select(start.geometric_normal, -start.geometric_normal, ray_sent.enters);
+    let origin = select(start.origin, 2.0 * start.position - start.origin, ray_sent.enters);
+    let below = dot(ray_sent.direction, outward);
+    let direction = normalize(ray_sent.direction - min(2.0 * below, 0.0) * outward);
+    if is_first && all(pixel < textureDimensions(sent_out)) {
+        // Less is lost in the steps that it is stored in.
+        let is_shared = ray_sent.lobe > 0.01 && below > 0.0;
+        let words = sent_ray_pack(SentRay(direction, ray_sent.lobe, ray_sent.density));
+        textureStore(sent_out, pixel, vec4u(select(vec2u(0u), words, is_shared), 0u, 0u));
+    }
+    var weight = ray_sent.weight;
+    if is_first {
+        weight /= max(lobe_weights_sum(w), vec3f(1.0e-9));
+    }
+    var carried = arriving.carried * weight;
+
+    var found: SeenHit;
+    found.hit.leaf = BVH_MISS;
+    let counts = max(carried.r, max(carried.g, carried.b)) > REFLECTION_LEAST;
+    if counts {
+        least_alpha = choice.y;
+        let is_last = params.is_last != 0u;
+        found = nearest_seen(Ray(origin, 0.0, direction, 1.0e30), is_last, ray_sent.inside);
+    }
+    if ray_sent.inside {
+        carried *= exp(-l.absorption * found.inside);
+    }
+    let hit = found.hit;
+    let word = pixel.y * frame.size.x + pixel.x;
+    var scattered = vec3f(0.0);
+    if fog_is_there() && !ray_sent.inside && counts {
+        let air = fog_air_along(origin, direction, select(hit.t, 1.0e30, hit.leaf == BVH_MISS));
+        scattered = carried * air.scattered;
+        carried *= air.transmittance;
+    }
+    if hit.leaf == BVH_MISS {
+        let sky = environment_prefiltered(direction, params.blur * ray_sent.roughness);
+        var radiance = vec4f(0.0, 0.0, 0.0, REFLECTION_FAR);
+        if !is_first {
+            radiance = reflected_unpack(reflected_words[word]);
+        }
+        let sum = radiance.rgb + scattered + select(vec3f(0.0), carried * sky, counts);
+        reflected_words[word] = reflected_pack(sum, radiance.a);
+        textureStore(hit_ids_out, pixel, vec4u(0u));
+        return;
+    }
+    if is_first {
+        reflected_words[word] = reflected_pack(scattered, hit.t);
+    } else if any(scattered > vec3f(0.0)) {
+        let before = reflected_unpack(reflected_words[word]);
+        reflected_words[word] = reflected_pack(before.rgb + scattered, before.a);
+    }
+    let triangle = tree_triangle(hit.leaf);
+    let back = select(0u, GBUFFER_BACK, shows_back(triangle, direction));
+    let id = (triangle.triangle + 1u) | GBUFFER_HIT | back;
+    let spread = frame.pixel_side.y + params.blur * ray_sent.roughness * ray_sent.roughness;
+    let ray = ReflectionRay(direction, carried, arriving.width + spread * hit.t);
+    textureStore(hit_ids_out, pixel, vec4u(id, 0u, 0u, 0u));
+    let at = ReflectionHit(id, triangle.payload, hit.barycentric);
+    textureStore(hits_out, pixel, HITS_TRIANGLE, reflection_hit_pack(at));
+    textureStore(hits_out, pixel, HITS_RAY, reflection_ray_pack(ray));
+}

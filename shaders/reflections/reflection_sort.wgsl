@@ -1,0 +1,93 @@
+// reflection_sort: the hits of reflection rays, compacted, and sorted by the bin of their material
+// (reflections/hit_sort.wgsl).
+//
+// reflection_count    in   the list of rays, hit_ids, triangle_info, bins: the bin of each material
+//                     out  counts
+// reflection_scan     out  counts: exclusive sums along each bin's row; ranges[1 + bin].count. A workgroup per bin
+// reflection_ranges   out  ranges
+// reflection_scatter  out  sorted: the pixels, by bin, and those of a bin in the order of the list
+//
+// For comparison, other orders (reflections/reflection_params.wgsl) leave all hits in one bin, and
+// reflection_scatter_workgroup sorts those of each block by themselves.
+#import "frame/gbuffer_ids.wgsl"
+#import "reflections/hit_sort.wgsl"
+#import "frame/ray_list.wgsl"
+#import "reflections/reflection_params.wgsl"
+
+@group(0) @binding(1) var list_texture: texture_2d<u32>;
+@group(0) @binding(2) var hit_ids_texture: texture_2d<u32>;
+@group(0) @binding(3) var<storage, read> triangle_info: array<vec2u>;
+@group(0) @binding(4) var<storage, read> bins: array<u32>;
+@group(0) @binding(5) var<storage, read_write> counts: array<u32>;
+@group(0) @binding(6) var<storage, read_write> ranges: array<HitRange, REFLECTION_BINS + 1u>;
+@group(0) @binding(7) var<storage, read_write> sorted: array<u32>;
+@group(0) @binding(8) var<uniform> bounce: ReflectionParams;
+
+fn hit_sort_listed(number: u32, is_sorted: bool) -> ListedHit {
+    var hit = ListedHit(HIT_NONE, NO_BIN);
+    if number < params.count {
+        let entry = textureLoad(list_texture, ray_list_texel(number), 0).r;
+        let seen = textureLoad(hit_ids_texture, ray_list_pixel(entry), 0).r;
+        if seen != 0u {
+            let bin = bins[triangle_info[gbuffer_triangle(seen)].y];
+            hit = ListedHit(entry, select(0u, bin, is_sorted));
+        } else if bounce.order == ORDER_OFF {
+            hit.bin = 0u;
+        }
+    }
+    return hit;
+}
+
+fn hit_sort_store(at: u32, entry: u32) {
+    sorted[at] = entry;
+}
+
+fn is_sorted() -> bool {
+    return bounce.order == ORDER_MATERIAL;
+}
+
+@compute @workgroup_size(SORT_BLOCK)
+fn reflection_count(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    hit_sort_count(dispatch_workgroup(workgroup, workgroups), params.block_count, thread, is_sorted());
+}
+
+@compute @workgroup_size(SORT_BLOCK)
+fn reflection_scan(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+    hit_sort_scan(workgroup.x, params.block_count, thread);
+}
+
+@compute @workgroup_size(SORT_BLOCK)
+fn reflection_ranges(@builtin(local_invocation_index) thread: u32) {
+    hit_sort_ranges(bounce.bins, thread);
+}
+
+@compute @workgroup_size(SORT_BLOCK)
+fn reflection_scatter(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    hit_sort_scatter(dispatch_workgroup(workgroup, workgroups), params.block_count, thread, is_sorted());
+}
+
+@compute @workgroup_size(SORT_BLOCK)
+fn reflection_scatter_workgroup(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block = dispatch_workgroup(workgroup, workgroups);
+    hit_sort_tally(block, thread, true);
+    let count = atomicLoad(&tally[thread]);
+    sums[thread] = vec2u(count, 0u);
+    scan_sums(thread);
+    if block < params.block_count {
+        // All hits are of bin 0 for the other kernels.
+        atomicStore(&base[thread], counts[block] + sums[thread].x - count);
+    }
+    hit_sort_scatter_behind(block, thread, true);
+}

@@ -1,0 +1,73 @@
+// light_choice: chooses the lights that each pixel sends shadow rays to, where rays to all of them would be
+// more than the budget (light/light_choice.wgsl).
+//
+// in   G-buffer, the merged scene (group 2), lights
+// out  shadow_words: a ChosenLight for each slot of each pixel (shadow/chosen_lights.wgsl)
+// One thread per pixel. A light that is chosen several times gets as many slots, or one slot with all their
+// weight if its rays would be the same.
+#import "shadow/chosen_lights.wgsl"
+#import "frame/gbuffer.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "light/light_choice.wgsl"
+#import "math/sampling.wgsl"
+#import "shadow/shadow_start.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+#texels 1 1 position_texture: rgba32float
+#texels 1 2 normal_texture: r32uint
+#texels 1 3 albedo_texture: r32uint
+#texels 1 4 ids_texture: r32uint
+@group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
+
+// The weight of a light, 0 where the surface sends no ray to it.
+fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
+    let sample = light_sample(light, s.position);
+    let reaches = light_reaches(sample) && dot(start.horizon_normal, sample.to_light) > 0.0;
+    return select(0.0, light_weight(s, e, to_eye, sample), reaches);
+}
+
+@compute @workgroup_size(8, 8)
+fn light_choice(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
+    var s = gbuffer_unpack(
+        position,
+        textureLoad(normal_texture, pixel, 0).r,
+        textureLoad(albedo_texture, pixel, 0).r,
+        0u,
+    );
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    var start = ShadowStart();
+    start.horizon_normal = s.normal;
+    if gbuffer_is_triangle(seen) {
+        start = shadow_ray_start(seen, s.position);
+        s.smooth_normal = start.smooth_normal;
+    }
+    let to_eye = frame_to_eye(s.position);
+    let eye = brdf_eye(s, to_eye, 0.0);
+    let lights_to_look_at = select(frame.light_count, 0u, position.w == 0.0);
+    var total = 0.0;
+    for (var i = 0u; i < lights_to_look_at; i++) {
+        total += weight_of(s, eye, start, to_eye, lights[i]);
+    }
+    let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).x;
+    var choice = light_choice_begin(total, u);
+    var slot = 0u;
+    for (var i = 0u; i < lights_to_look_at; i++) {
+        let light = lights[i];
+        let weight = weight_of(s, eye, start, to_eye, light);
+        let count = light_choice_take(&choice, weight);
+        let slots = select(count, min(count, 1u), light.radius == 0.0);
+        let each = choice.step / max(weight, 1.0e-38) * f32(count) / f32(max(slots, 1u));
+        for (var end = slot + slots; slot < end; slot++) {
+            let word = chosen_light_pack(ChosenLight(i, each));
+            shadow_words[chosen_light_word(slot, pixel)] = word;
+        }
+    }
+    for (; slot < frame.light_slots; slot++) {
+        shadow_words[chosen_light_word(slot, pixel)] = 0u;
+    }
+}

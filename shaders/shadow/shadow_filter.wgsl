@@ -1,0 +1,365 @@
+// shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
+//
+// Of the second nothing is read or kept where it has no size (shadow/shadow_filter.wgsl).
+//
+// shadow_accumulate
+// in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
+//      surfaces; last_edges
+// out  means_out: means over the frames since the pixel's surface became visible
+//      edges_out: of each light with a size, whether it stands still, 5 × 5 pixels find different shares and few earlier
+//      frames count, and for how many frames they have found the same (shadow/shadow_edges_word.wgsl)
+// Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
+// and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
+// Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
+// neighbours' rays are spread evenly with it.
+//
+// shadow_smooth
+// in   means, surfaces
+// out  means_out: a round of the filter (denoise/signal_smooth.wgsl)
+//
+// shadow_filter
+// in   means, surfaces; the slots of the two lights, and what this frame's rays found
+// out  shadow_words: the visible share of each that has a size, after the last round
+//
+// One thread per pixel in all of them, which alone writes the words of its pixel.
+#import "frame/apron.wgsl"
+#import "shadow/blocked_light_mean.wgsl"
+#import "math/cubic.wgsl"
+#import "shadow/shadow_edges_word.wgsl"
+#import "shadow/shadow_words.wgsl"
+#import "denoise/signal_smooth.wgsl"
+#import "denoise/signal_taps.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: SignalParams;
+#texels 1 2 fresh_texture: r32uint array
+#texels 1 3 first_taps: rg32uint
+#texels 1 4 second_taps: rg32uint
+#texels 1 5 last_means: rg32uint
+#texels 1 6 frame_surfaces: rgba32uint
+@group(1) @binding(7) var means_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(8) var edges_out: texture_storage_2d_array<r32uint, write>;
+#texels 1 9 last_edges: r32uint array
+
+#texels 1 2 means: rg32uint
+#texels 1 3 surfaces: rgba32uint
+@group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
+
+#texels 1 4 found_texture: r32uint array
+@group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
+
+// Lights that this filters: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
+// Such pairs have kernels of their own, because software adapters pay for what a uniform leaves out.
+override SHADOW_LIGHTS: u32 = 2u;
+
+// Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
+// what one ray a pixel finds.
+const CHANGE_LEAST = 2.5;
+const CHANGE_MOST = 5.0;
+
+// The share that this frame found blocked in and around the tile, of each light: half a word each.
+var<workgroup> found: array<u32, 144>;
+// What it found less what the history holds, and the variance that rays have there, packed as a signal is.
+var<workgroup> changes: array<vec2u, 64>;
+// Whether it differs what was found in and around the tile, and what was found from what the history holds.
+var<workgroup> found_differs: atomic<u32>;
+var<workgroup> history_differs: atomic<u32>;
+
+fn fresh_words(pixel: vec2u) -> vec2u {
+    var words = vec2u(textureLoad(fresh_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
+    if SHADOW_LIGHTS == 2u {
+        words.y = textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r;
+    }
+    return signal_sent(words);
+}
+
+// What is kept has no width.
+fn fresh_means(words: vec2u) -> vec4f {
+    let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(SIGNAL_SHARE), signal_is_kept(words));
+    return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
+}
+
+// The shares of two lights in a word, and apart: bits that are in the order of the shares.
+fn fresh_shares(words: vec2u) -> u32 {
+    return (words.x & SIGNAL_SHARE) | ((words.y & SIGNAL_SHARE) << 16u);
+}
+
+fn shares_apart(shares: u32) -> vec2u {
+    return vec2u(shares, shares >> 16u) & vec2u(SIGNAL_SHARE);
+}
+
+fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
+    let inside = clamp(tap, vec2i(0), vec2i(frame.size) - 1);
+    return blocked_light_mean_unpack(textureLoad(last_means, inside, 0)[k]);
+}
+
+// The last frame's mean of light `k`. Cubics over 4 × 4 pixels blur a shadow that moves less than the four nearest do;
+// it stays within what those hold.
+fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
+    var history = BlockedLightMean(0.0, 0.0, 0.0);
+    var least = vec2f(1.0e9);
+    var most = vec2f(0.0);
+    for (var i = 0u; i < 4u; i++) {
+        let mean = last_mean(taps.corner + vec2i(vec2u(i & 1u, i >> 1u)), k);
+        history.share += taps.weights[i] * mean.share;
+        history.width += taps.weights[i] * mean.width;
+        history.frames += taps.weights[i] * mean.frames;
+        least = min(least, vec2f(mean.share, mean.width));
+        most = max(most, vec2f(mean.share, mean.width));
+    }
+    // A loop of one round: software adapters skip those.
+    for (var due = taps.moves && all(taps.weights > vec4f(0.0)); due; due = false) {
+        let x = cubic_weights(taps.weights.y + taps.weights.w, 0.5);
+        let y = cubic_weights(taps.weights.z + taps.weights.w, 0.5);
+        var sum = vec2f(0.0);
+        for (var i = 0u; i < 16u; i++) {
+            let step = vec2u(i & 3u, i >> 2u);
+            let mean = last_mean(taps.corner + vec2i(step) - 1, k);
+            sum += x[step.x] * y[step.y] * vec2f(mean.share, mean.width);
+        }
+        sum = clamp(sum, least, most);
+        history = BlockedLightMean(sum.x, sum.y, history.frames);
+    }
+    return history;
+}
+
+// Of a second light without a size nothing is kept: not even a frame, in which all of it arrived.
+fn means_pack(first: BlockedLightMean, second: BlockedLightMean) -> vec2u {
+    var words = vec2u(blocked_light_mean_pack(first), 0u);
+    if SHADOW_LIGHTS == 2u {
+        words.y = blocked_light_mean_pack(second);
+    }
+    return words;
+}
+
+fn second_mean_unpack(word: u32) -> BlockedLightMean {
+    if SHADOW_LIGHTS == 2u {
+        return blocked_light_mean_unpack(word);
+    }
+    return BlockedLightMean(0.0, 0.0, 0.0);
+}
+
+// The width of a penumbra in pixels.
+fn penumbra_width(share: f32, width: f32) -> f32 {
+    return width / max(share, 1.0e-6);
+}
+
+// How many frames one counts as that sent more rays to an edge.
+fn edge_frames() -> f32 {
+    return f32(frame.edge_light_rays) / f32(frame.light_rays);
+}
+
+fn fresh_frames(words: vec2u) -> vec2f {
+    return select(vec2f(1.0), vec2f(edge_frames()), signal_is_edge(words));
+}
+
+// Frames that a mean counts as, of a surface that `all` frames have seen: those are the most, and each counts as one of
+// an edge does at the most.
+fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
+    return select(min(mean.frames, all * edge_frames()), all, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
+}
+
+// Most earlier frames that count where a light's shadow moves. Its motion is not known to less than a pixel: the
+// wider the penumbra is, the less that matters. A surface that moves itself turns to other light. The numbers were
+// measured (BENCHMARKS.md).
+const MOVING_EARLIER = 1.0;
+const MOVING_EARLIER_PER_SQUARE = 3.0;
+
+// Where fewer earlier frames count, the next frame sends more rays, at edges.
+const EDGE_FRAMES = 12.0;
+
+// Frames in which all pixels around have found the same, of both lights, where the last frame saw the pixel.
+fn frames_settled(taps: SignalTaps) -> vec2u {
+    let at = clamp(signal_taps_nearest(taps), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
+    return shadow_edges_frames(textureLoad(last_edges, at, params.layer / 2u, 0).r);
+}
+
+fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface) -> f32 {
+    let all = f32(max(surface.frames, 1u) - 1u);
+    let width = penumbra_width(history.share, history.width);
+    let moving = select(MOVING_EARLIER, 0.0, surface.moved) + MOVING_EARLIER_PER_SQUARE * width * width;
+    let most = f32(params.remembered);
+    return min(min(frames_of(history, all), most), select(most, moving, moves));
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_accumulate(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(local_invocation_id) thread: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    let pixel = first + thread.xy;
+    let inside = all(pixel < frame.size);
+    let at = min(pixel, frame.size - 1u);
+    if index == 0u {
+        atomicStore(&found_differs, 0u);
+        atomicStore(&history_differs, 0u);
+    }
+    workgroupBarrier();
+    let corner_found = fresh_shares(fresh_words(first));
+    var differs = 0u;
+    for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
+        let other = fresh_shares(fresh_words(apron_pixel(first, i, frame.size)));
+        differs |= other ^ corner_found;
+        found[i] = other;
+    }
+    if differs != 0u {
+        atomicOr(&found_differs, 1u);
+    }
+    let words = fresh_words(at);
+    let kept = signal_is_kept(words);
+    var fresh = fresh_means(words);
+    let taps = signal_taps_unpack(textureLoad(first_taps, at, 0).xy);
+    var other_taps = taps;
+    var a = history_at(taps, 0u);
+    var b = BlockedLightMean(0.0, 0.0, 0.0);
+    if SHADOW_LIGHTS == 2u {
+        other_taps = signal_taps_unpack(textureLoad(second_taps, at, 0).xy);
+        b = history_at(other_taps, 1u);
+    }
+    let surface = signal_surface_unpack(textureLoad(frame_surfaces, at, 0));
+    let weights = vec2f(dot(taps.weights, vec4f(1.0)), dot(other_taps.weights, vec4f(1.0)));
+    let known = weights > vec2f(0.5) & vec2<bool>(inside && surface.frames > 0u);
+    let shares = vec2f(a.share, b.share);
+    let variance = shares * (1.0 - shares);
+    let difference = fresh.xz - shares;
+    changes[index] = signal_pack(select(vec4f(0.0), vec4f(difference, variance), known.xyxy));
+    if changes[index].x != 0u {
+        atomicOr(&history_differs, 1u);
+    }
+    workgroupBarrier();
+    var sum = vec4f(0.0);
+    let corner = clamp(thread.xy, vec2u(1u), vec2u(6u)) - 1u;
+    // Loops of no round, where the whole tile agrees with its history, and finds the same around it.
+    let sums = select(0u, 9u, atomicLoad(&history_differs) != 0u);
+    for (var i = 0u; i < sums; i++) {
+        sum += signal_unpack(changes[8u * (corner.y + i / 3u) + corner.x + i % 3u]);
+    }
+    let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
+    // Where all neighbours find the same, the history has to agree.
+    var least = shares_apart(fresh_shares(words));
+    var most = least;
+    let others = select(0u, 25u, atomicLoad(&found_differs) != 0u);
+    for (var i = 0u; i < others; i++) {
+        let other = shares_apart(found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u]);
+        least = min(least, other);
+        most = max(most, other);
+    }
+    let limited = clamp(shares, signal_unpack(least).xz, signal_unpack(most).xz);
+    // What is left of the penumbra's width is in the same proportion.
+    let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
+    a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
+    b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
+    let earlier = vec2f(earlier_frames(a, taps.moves, surface), earlier_frames(b, other_taps.moves, surface));
+    let added = fresh_frames(words);
+    let gain = select(vec2f(1.0), max(added / (earlier + added), changed), known);
+    let shown = select(gain, vec2f(1.0), kept);
+    fresh = select(fresh, vec4f(fresh.x, a.width, fresh.z, b.width), (kept & known).xxyy);
+    if inside {
+        let is_surface = surface.frames > 0u;
+        let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, shown.xxyy), is_surface);
+        // A mean as old as the surface goes on to be so.
+        let together = added / gain;
+        let counted = select(together, vec2f(BLOCKED_FRAMES_ALL), together > vec2f(BLOCKED_FRAMES_ALL - 1.0));
+        let frames = select(counted, vec2f(a.frames, b.frames), kept & known);
+        let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
+        let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
+        textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
+        // Software adapters may write past the end of an image.
+        let edge_layer = params.layer / 2u;
+        if edge_layer < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
+            let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
+            let sharpens = soft & vec2<bool>(params.sharpens != 0u);
+            let edges = (most > least) & (frames - added < vec2f(EDGE_FRAMES)) & sharpens;
+            let is_lit = (most == vec2u(0u)) & (mean.xz == vec2f(0.0));
+            let is_blocked = (least == vec2u(SIGNAL_SHARE)) & (mean.xz == vec2f(1.0));
+            let before = vec2u(frames_settled(taps).x, frames_settled(other_taps).y) * vec2u(known);
+            let agreed = min(before + 1u, vec2u(SETTLED_MOST));
+            let settled = select(vec2u(0u), agreed, (is_lit | is_blocked) & soft);
+            let bits = shadow_edges_pack(edges, settled, is_blocked);
+            textureStore(edges_out, pixel, edge_layer, vec4u(bits, 0u, 0u, 0u));
+        }
+    }
+}
+
+fn signal_at(pixel: vec2u) -> vec4f {
+    let words = textureLoad(means, pixel, 0).xy;
+    let a = blocked_light_mean_unpack(words.x);
+    let b = second_mean_unpack(words.y);
+    return vec4f(a.share, a.width, b.share, b.width);
+}
+
+// Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
+const PENUMBRA_SHARE = 0.25;
+
+// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
+// more rays there are: near neighbours come first, so rounds of far ones add what those of near ones, up to
+// (s² − 1) / 6 together, leave open.
+fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
+    let rays = frames * f32(params.rays);
+    let deviation = PENUMBRA_SHARE * penumbra_width(blocked.x, blocked.y);
+    let square = f32(params.step * params.step);
+    let wanted = max(deviation * deviation / rays - (square - 1.0) / 6.0, 0.0) / max(square, 1.0);
+    return min(signal_spread(rays), wanted);
+}
+
+// The means of a pixel after a round, no wider than their penumbras, so that contacts stay sharp. Where all nine taps
+// hold the same share of a light, as in most of a picture, there is nothing to smooth, and none of them is weighed.
+fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
+    let words = textureLoad(means, pixel, 0).xy;
+    var first = blocked_light_mean_unpack(words.x);
+    var second = second_mean_unpack(words.y);
+    var differs = vec2u(0u);
+    for (var i = 0u; i < 9u; i++) {
+        let tap = vec2i(pixel) + (vec2i(vec2u(i % 3u, i / 3u)) - 1) * i32(params.step);
+        let there = all(tap >= vec2i(0)) && all(tap < vec2i(frame.size));
+        differs |= textureLoad(means, select(vec2i(pixel), tap, there), 0).xy ^ words;
+    }
+    let varies = (differs & vec2u(BLOCKED_SHARE_MASK)) != vec2u(0u);
+    // A loop of one round: software adapters skip those.
+    for (var due = any(varies); due; due = false) {
+        let n = signal_neighbours(pixel);
+        let blocked = n.own + n.ring.edges + n.ring.corners;
+        let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames))).xy;
+        var b = vec2f(0.0);
+        if SHADOW_LIGHTS == 2u {
+            b = signal_mean(n, penumbra_spread(blocked.zw, frames_of(second, n.frames))).zw;
+        }
+        let own = vec4f(first.share, first.width, second.share, second.width);
+        let mean = select(own, vec4f(a, b), varies.xxyy);
+        first = BlockedLightMean(mean.x, mean.y, first.frames);
+        second = BlockedLightMean(mean.z, mean.w, second.frames);
+    }
+    return array(first, second);
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_smooth(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if all(pixel < frame.size) {
+        let mean = smoothed(pixel);
+        textureStore(smooth_out, pixel, vec4u(means_pack(mean[0], mean[1]), 0u, 0u));
+    }
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) || textureLoad(surfaces, pixel, 0).w == 0u {
+        return;
+    }
+    let blocked = smoothed(pixel);
+    let word = shadow_word(params.layer, pixel);
+    // Lights whose shadows are hard are no signal, and surfaces that face away are dark: what they have
+    // stays.
+    var fresh = vec2u(textureLoad(found_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
+    if SHADOW_LIGHTS == 2u {
+        fresh.y = textureLoad(found_texture, pixel, params.layer + 1u, 0).r;
+    }
+    let counts = (params.soft > vec2f(0.0)) & (fresh != vec2u(SIGNAL_UNSENT));
+    let masks = vec2u(255u) * vec2u(counts) << (8u * vec2u(params.layer, params.layer + 1u) % 32u);
+    let first = shadow_share_pack(saturate(1.0 - blocked[0].share), params.layer);
+    let second = shadow_share_pack(saturate(1.0 - blocked[1].share), params.layer + 1u);
+    shadow_words[word] = (shadow_words[word] & ~(masks.x | masks.y)) | (first & masks.x) | (second & masks.y);
+}

@@ -1,0 +1,274 @@
+// shadow_motion: finds where the last frame saw the shadow that a pixel sees now, for two lights, where
+// anything moves (Zeng et al. 2021, "Temporally Reliable Motion Vectors for Real-time Ray Tracing",
+// section 4).
+//
+// in   G-buffer (position, ids), `motion`, the merged scene (group 2) and last_positions, its vertices in the last
+//      frame, and which meshes have moved; blocked_texture: the triangles that this frame's rays hit; the surfaces
+//      that the last frame saw; taps of the pixel's surface; tiles where something has changed
+// out  first_out, second_out: taps of the pixel's shadow, of each light that is filtered, and whether it may have changed
+// The point of the triangle that blocks the light casts its shadow where the line from the light through it meets
+// the plane of the surface. Where the same point cast it in the last frame, that frame saw the same shadow.
+// A pixel whose ray hit nothing takes the nearest triangle that its neighbours' rays hit and that has moved. Which of
+// its triangles a thing is hit at makes little difference to its motion.
+// One thread per pixel.
+#import "frame/apron.wgsl"
+#import "frame/gbuffer.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "light/light.wgsl"
+#import "frame/motion.wgsl"
+#import "frame/scene.wgsl"
+#import "shadow/shadow_edges_word.wgsl"
+#import "denoise/signal_find.wgsl"
+
+// Lights whose shadows it follows: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
+// Such pairs have kernels of their own, because software adapters pay for what a uniform leaves out.
+override SHADOW_LIGHTS: u32 = 2u;
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> motion: MotionParams;
+// The first of the two lights.
+@group(1) @binding(2) var<uniform> first_light: u32;
+#texels 1 3 position_texture: rgba32float
+#texels 1 4 ids_texture: r32uint
+#texels 1 5 displacement_texture: rgba32float
+#array read 1 6 last_positions: u32
+#texels 1 7 blocked_texture: r32uint array
+#texels 1 8 surfaces: rgba32uint
+#texels 1 9 last_surfaces: rgba32uint
+#texels 1 10 taps_texture: rg32uint
+@group(1) @binding(11) var first_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(12) var second_out: texture_storage_2d<rg32uint, write>;
+#texels 1 13 tiles_texture: rg32uint
+@group(1) @binding(14) var<storage, read> triangle_info: array<vec2u>;
+// A bit for each mesh that has moved.
+@group(1) @binding(15) var<storage, read> moved_meshes: array<u32>;
+
+// Cosine of the light to the surface below which a small motion of what blocks it is a large one of its shadow.
+const GRAZING = 0.02;
+// Set in the number of a triangle that has moved.
+const MOVED = 0x80000000u;
+
+// What blocks the two lights in and around the tile: triangles plus 1, or 0.
+var<workgroup> blockers: array<vec2u, 144>;
+// Of each row of them, for each light: from bit 0 on, a bit for each pixel whose blocker has moved; from bit
+// APRON_TILE on, for each that has one.
+var<workgroup> blocked_rows: array<atomic<u32>, 24>;
+// Whether any of that has moved, or a surface of the tile.
+var<workgroup> any_moves: atomic<u32>;
+
+fn last_vertex(vertex: u32) -> vec3f {
+    let first = 3u * vertex;
+    return bitcast<vec3f>(vec3u(last_positions(first), last_positions(first + 1u), last_positions(first + 2u)));
+}
+
+fn corners_of(triangle: u32) -> vec3u {
+    return vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
+}
+
+// What blocks light `k` at a pixel, with MOVED where it has moved.
+fn blocker_at(pixel: vec2u, k: u32) -> u32 {
+    let slots = (frame.light_slots + 1u) & ~1u;
+    let light = first_light + k;
+    // The share that is blocked: where there is none, and where no ray was sent, the triangle is an older frame's.
+    let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
+    var found = 0u;
+    // A loop of one round: software adapters skip it where all pixels are lit.
+    for (var due = (blocked & SIGNAL_SHARE) != 0u && blocked < SIGNAL_UNSENT; due; due = false) {
+        let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
+        let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
+        var moved = 0u;
+        // Of most triangles that have moved the first corner has.
+        let mesh_moved = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u;
+        for (var corner = select(3u, 0u, mesh_moved); corner < 3u && moved == 0u; corner++) {
+            let i = indices(3u * (blocker - 1u) + corner);
+            moved = select(0u, MOVED, any(last_vertex(i) != scene_position(i)));
+        }
+        found = blocker | moved;
+    }
+    return found;
+}
+
+// Where the light's middle casts the shadow of `point`, on the plane through `position`; `position` itself where that
+// is nowhere near.
+fn shadow_on_plane(light: Light, point: vec3f, position: vec3f, normal: vec3f) -> vec3f {
+    let is_distant = light.kind == LIGHT_DIRECTIONAL;
+    let along = select(point - light.position, light.direction, is_distant);
+    let approach = dot(along, normal);
+    let path = dot(position - point, normal) / approach;
+    let shadow = point + path * along;
+    return select(position, shadow, abs(approach) > GRAZING * length(along));
+}
+
+// A point that casts a shadow, now and in the last frame.
+struct Caster {
+    point: vec3f,
+    last_point: vec3f,
+}
+
+// The point of a triangle on the line to the light's middle, or one of its edges: the middle may lie past it.
+fn caster_on_line(light: Light, position: vec3f, triangle: u32) -> Caster {
+    let i = corners_of(triangle);
+    let corners = mat3x3f(scene_position(i.x), scene_position(i.y), scene_position(i.z));
+    let is_distant = light.kind == LIGHT_DIRECTIONAL;
+    let along = select(light.position - position, -light.direction, is_distant);
+    let a = corners[0] - position;
+    let b = corners[1] - position;
+    let c = corners[2] - position;
+    let areas = vec3f(dot(cross(b, c), along), dot(cross(c, a), along), dot(cross(a, b), along));
+    let area = areas.x + areas.y + areas.z;
+    let inside = clamp(areas / area, vec3f(0.0), vec3f(1.0));
+    let sum = inside.x + inside.y + inside.z;
+    let weights = select(vec3f(1.0 / 3.0), inside / sum, area != 0.0 && sum > 0.0);
+    let last_corners = mat3x3f(last_vertex(i.x), last_vertex(i.y), last_vertex(i.z));
+    return Caster(corners * weights, last_corners * weights);
+}
+
+struct NearBlocker {
+    // Triangle plus 1, with MOVED; 0 without one.
+    triangle: u32,
+    // Whether any in 5 × 5 pixels has moved.
+    any_moved: bool,
+}
+
+// Of 5 × 5 pixels, row by row from bit 0 on, those whose middles lie 1, √2, 2, √5 and √8 pixels away from the one in
+// the middle.
+const RINGS = array(0x22880u, 0x50140u, 0x404404u, 0xa8822au, 0x1100011u);
+const MIDDLE = 0x1000u;
+
+// The nearest of the 5 × 5 pixels that are set; the first row's, and its first, of several. At least one is.
+fn nearest_of(pixels: u32) -> u32 {
+    var found = pixels & MIDDLE;
+    for (var i = 0u; i < 5u; i++) {
+        found = select(found, pixels & RINGS[i], found == 0u);
+    }
+    return firstTrailingBit(found);
+}
+
+// What blocks light `k` of a pixel: what its own ray hit, or the nearest that rays around it hit, of all that do or of
+// those that have moved. `corner` is the first of the 5 × 5 pixels.
+fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
+    var moved = 0u;
+    var blocked = 0u;
+    for (var y = 0u; y < 5u; y++) {
+        let row = atomicLoad(&blocked_rows[APRON_TILE * k + corner.y + y]) >> corner.x;
+        moved |= (row & 31u) << (5u * y);
+        blocked |= ((row >> APRON_TILE) & 31u) << (5u * y);
+    }
+    let own = blocked & MIDDLE;
+    let found = select(own, select(moved, blocked, all_count), own == 0u);
+    var triangle = 0u;
+    if found != 0u {
+        let nearest = nearest_of(found);
+        triangle = blockers[(corner.y + nearest / 5u) * APRON_TILE + corner.x + nearest % 5u][k];
+    }
+    return NearBlocker(triangle, moved != 0u);
+}
+
+// The taps of light `k` where the last frame saw the shadow that `triangle` casts, that of a NearBlocker, or light if it
+// is 0; `unchanged` where it is not found.
+fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
+    let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
+    let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
+    let light = lights[first_light + k];
+    // Without a blocker, light that stands still.
+    var caster = Caster(position, position);
+    if triangle != 0u {
+        caster = caster_on_line(light, position, (triangle & ~MOVED) - 1u);
+    }
+    let i = corners_of(textureLoad(ids_texture, pixel, 0).r - 1u);
+    let last_corner = last_vertex(i.x);
+    let across = cross(last_vertex(i.y) - last_corner, last_vertex(i.z) - last_corner);
+    let facing = across * select(-1.0, 1.0, dot(across, surface.normal) >= 0.0);
+    let last_normal = select(surface.normal, normalize(facing), surface.moved && dot(across, across) > 0.0);
+    let off = shadow_on_plane(light, caster.point, position, surface.normal) - position;
+    let last = shadow_on_plane(light, caster.last_point, last_position, last_normal) - off;
+    let at_last = vec2f(pixel) - motion_of_point(motion, position, last) + motion.jitter;
+    let found = signal_find(at_last, last, last_normal, surface.mesh, signal_tolerance(position),
+        motion_had_in_front(motion, last));
+    let taps = signal_taps_pack(found.corner, found.part, found.same, moves);
+    return select(unchanged, taps, found.weight > 0.01);
+}
+
+// The taps of light `k`; `own` are those of the surface.
+fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
+    let moved = surface.moved;
+    // On a surface that moves, what stands still casts moving shadows.
+    let near = blocker_near(corner, k, moved);
+    let moves = moved || near.any_moved;
+    var taps = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
+    // A loop of one round: software adapters skip it where no pixel has anything to follow.
+    for (var due = surface.frames > 0u && (moved || near.triangle >= MOVED); due; due = false) {
+        taps = followed_taps(pixel, k, near.triangle, moves, surface, taps);
+    }
+    return taps;
+}
+
+// Whether anything has moved between one of the lights that are filtered and the tile or one around it.
+fn light_changes(tile: vec2u) -> bool {
+    var changes = 0u;
+    for (var i = 0u; i < 9u; i++) {
+        let other = vec2i(tile) + vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        let inside = clamp(other, vec2i(0), vec2i(textureDimensions(tiles_texture)) - 1);
+        changes |= textureLoad(tiles_texture, inside, 0).x;
+    }
+    let filtered = (1u << SHADOW_LIGHTS) - 1u;
+    return ((changes >> first_light) & filtered) != 0u | (first_light >= 30u);
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_motion(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(local_invocation_id) thread: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    let pixel = first + thread.xy;
+    let inside = min(pixel, frame.size - 1u);
+    let surface = signal_surface_unpack(textureLoad(surfaces, inside, 0));
+    if index == 0u {
+        atomicStore(&any_moves, 0u);
+    }
+    if index < 2u * APRON_TILE {
+        atomicStore(&blocked_rows[index], 0u);
+    }
+    workgroupBarrier();
+    // Loops of one round: software adapters skip those.
+    for (var due = light_changes(first / 8u); due; due = false) {
+        var moves = surface.moved;
+        for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
+            let texel = apron_pixel(first, i, frame.size);
+            var found = vec2u(blocker_at(texel, 0u), 0u);
+            if SHADOW_LIGHTS == 2u {
+                found.y = blocker_at(texel, 1u);
+            }
+            moves = moves || any(found >= vec2u(MOVED));
+            blockers[i] = found;
+            let bits = select(vec2u(0u), vec2u(1u << APRON_TILE), found != vec2u(0u))
+                | select(vec2u(0u), vec2u(1u), found >= vec2u(MOVED));
+            if bits.x != 0u {
+                atomicOr(&blocked_rows[i / APRON_TILE], bits.x << (i % APRON_TILE));
+            }
+            if bits.y != 0u {
+                atomicOr(&blocked_rows[APRON_TILE + i / APRON_TILE], bits.y << (i % APRON_TILE));
+            }
+        }
+        if moves {
+            atomicStore(&any_moves, 1u);
+        }
+    }
+    workgroupBarrier();
+    let own = textureLoad(taps_texture, inside, 0).xy;
+    var taps = array(own, own);
+    for (var due = atomicLoad(&any_moves) != 0u; due; due = false) {
+        taps[0] = shadow_taps(inside, thread.xy, 0u, own, surface);
+        if SHADOW_LIGHTS == 2u {
+            taps[1] = shadow_taps(inside, thread.xy, 1u, own, surface);
+        }
+    }
+    if all(pixel < frame.size) {
+        textureStore(first_out, pixel, vec4u(taps[0], 0u, 0u));
+        if SHADOW_LIGHTS == 2u {
+            textureStore(second_out, pixel, vec4u(taps[1], 0u, 0u));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// Shadow rays: what lies between a surface and a light. The any-hit test reads alpha at the hit. Masked
+// triangles block there or do not; blended ones take the share of the light that their alpha says.
+#import "material/alpha.wgsl"
+#import "bvh/bvh.wgsl"
+#import "frame/frame.wgsl"
+#import "light/light.wgsl"
+#import "shadow/shadow_start.wgsl"
+
+// Alpha from which a blended surface blocks like an opaque one.
+const SHADOW_OPAQUE = 0.998;
+
+// The share of the light that the blended surfaces leave which the ray has met, of those that do not block it.
+var<private> ray_left: f32;
+// The mean distance in metres from `ray_from` to them, times the share that they take.
+var<private> ray_taken_at: f32;
+var<private> ray_from: vec3f;
+
+fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+    let header = ALPHA_HEADER * triangle.payload;
+    let mode = alpha[header + ALPHA_MODE];
+    if mode == ALPHA_CLEAR || (mode == ALPHA_BLEND && frame.blended_cast == 0u) {
+        return false;
+    }
+    let value = alpha_value(header, triangle.triangle, barycentric);
+    if alpha[header + ALPHA_BLENDED] == 0u {
+        return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
+    }
+    if value >= SHADOW_OPAQUE {
+        return true;
+    }
+    let along = mat2x3f(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0) * barycentric;
+    let taken = ray_left * saturate(value);
+    ray_taken_at += taken * distance(triangle.v0 + along, ray_from);
+    ray_left -= taken;
+    // Many layers together block like an opaque one, which ends the ray.
+    return ray_left <= 1.0 - SHADOW_OPAQUE;
+}
+
+// The share of the light that arrives along a ray.
+fn shadow_ray_share(ray: Ray) -> f32 {
+    ray_left = 1.0;
+    let is_blocked = bvh_traverse(ray, frame.leaf_cutoff, true).leaf != BVH_MISS;
+    return select(ray_left, 0.0, is_blocked);
+}
+
+struct ShadowRayHit {
+    // Metres to what blocks the ray; −1 where nothing does.
+    t: f32,
+    // The share of the light that something takes, blended surfaces too, and the mean distance to it in metres.
+    taken: f32,
+    taken_at: f32,
+    // Its leaf; BVH_MISS where there is none.
+    leaf: u32,
+    // Where on its triangle.
+    barycentric: vec2f,
+}
+
+// How far away something lies within `distance` metres of a surface along a direction above its horizon: the nearest,
+// or `any` of what does. A grazing ray starts at the smooth surface, so that neighbouring triangles do not occlude it;
+// the steeper the ray, the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the
+// triangle to that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
+// counts as occluded if it points below the triangle.
+fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool) -> ShadowRayHit {
+    let cosine = dot(start.geometric_normal, direction);
+    let lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
+    let straight = Ray(start.origin, 0.0, direction, distance);
+    var ray = straight;
+    var lifts = cosine < start.grazing;
+    if lifts {
+        ray = Ray(start.origin, 0.0, lift, 1.0);
+    }
+    var hit = ShadowRayHit(-1.0, 0.0, 0.0, BVH_MISS, vec2f(0.0));
+    ray_from = start.origin;
+    ray_left = 1.0;
+    ray_taken_at = 0.0;
+    // A loop, so that the code of the traversal, which is large, is inlined only once.
+    loop {
+        let found = bvh_traverse(ray, frame.leaf_cutoff, any);
+        hit.t = select(found.t, -1.0, found.leaf == BVH_MISS);
+        hit.leaf = found.leaf;
+        hit.barycentric = found.barycentric;
+        if !lifts {
+            break;
+        }
+        if hit.t >= 0.0 && cosine <= 0.0 {
+            hit.t *= length(lift);
+            break;
+        }
+        lifts = false;
+        ray = straight;
+        if hit.t < 0.0 {
+            ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
+        } else {
+            // The ray does not go that way.
+            ray_left = 1.0;
+            ray_taken_at = 0.0;
+        }
+    }
+    hit.taken = select(1.0 - ray_left, 1.0, hit.t >= 0.0);
+    hit.taken_at = select(ray_taken_at / max(hit.taken, 1.0e-6), hit.t, hit.t >= 0.0);
+    return hit;
+}

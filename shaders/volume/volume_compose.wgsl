@@ -1,0 +1,24 @@
+// volume_compose: what the eye sees of a volume, over the picture.
+//
+// in   volume_march's radiance, and the share that comes through
+// out  hdr, display: each keeps that share of what was there, by blending; radiance is added to hdr
+//      volume_total: likewise, of volumes alone: what all of them scatter and emit, and let through together
+#import "frame/cover.wgsl"
+
+@group(0) @binding(0) var volume_texture: texture_2d<f32>;
+
+struct Composed {
+    @location(0) hdr: vec4f,
+    @location(1) display: vec4f,
+}
+
+@fragment
+fn volume_compose(corner: Corner) -> Composed {
+    let seen = textureLoad(volume_texture, vec2u(corner.clip.xy), 0);
+    return Composed(vec4f(seen.rgb, 1.0 - seen.a), vec4f(0.0, 0.0, 0.0, 1.0 - seen.a));
+}
+
+@fragment
+fn volume_total(corner: Corner) -> @location(0) vec4f {
+    return textureLoad(volume_texture, vec2u(corner.clip.xy), 0);
+}
