@@ -79,6 +79,54 @@ fn help_and_version_are_no_failures() {
 }
 
 #[test]
+fn shaders_are_listed_written_and_checked() {
+    let folder = Folder::new();
+    let listed = folder.succeeds("shaders shadow_rays --json");
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    let shader = &listed[0];
+    assert_eq!(shader["file"], "shadow/shadow_rays.wgsl");
+    assert_eq!(shader["entry_points"][0]["stage"], "compute");
+    let imports = shader["imports"].as_array().unwrap();
+    assert!(imports.contains(&json!("bvh/bvh.wgsl")), "{imports:?}");
+    assert!(
+        folder
+            .succeeds("shaders tonemap")
+            .starts_with("picture/tonemap.wgsl\n")
+    );
+    folder.fails("shaders nonsense", &["no shader", "nonsense"]);
+
+    folder.succeeds("shaders --dump out shadow_rays sort_small");
+    let read = |name: &str| std::fs::read(folder.path(&format!("out/{name}"))).unwrap();
+    let text = String::from_utf8(read("shadow/shadow_rays.wgsl")).unwrap();
+    assert!(text.contains("fn bvh_traverse(") && !text.contains("#import"));
+    // The first word of SPIR-V.
+    let words = read("shadow/shadow_rays.shadow_rays.spv");
+    assert_eq!(words[..4], 0x0723_0203_u32.to_le_bytes());
+
+    folder.fails("shaders --check nowhere", &["nowhere"]);
+    std::fs::create_dir_all(folder.path("mine/math")).unwrap();
+    let basis = include_str!("../shaders/math/basis.wgsl");
+    let edit = |text: &str| std::fs::write(folder.path("mine/math/basis.wgsl"), text).unwrap();
+    edit(&format!("{basis}\nfn more() -> f32 {{ return 1.0; }}\n"));
+    assert!(
+        folder
+            .succeeds("shaders --check mine")
+            .ends_with(" are valid\n")
+    );
+    edit(&format!(
+        "{basis}\nfn more() -> f32 {{ return nothing; }}\n"
+    ));
+    let output = folder.canopy("shaders --check mine");
+    assert_eq!(output.status.code(), Some(1));
+    let line = basis.lines().count() + 2;
+    let told = String::from_utf8(output.stdout).unwrap();
+    let expected = format!("mine/math/basis.wgsl:{line}: ");
+    assert!(told.starts_with(&expected), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
 fn wrong_usage_is_2() {
     let folder = Folder::new();
     for line in [

@@ -12,15 +12,9 @@ use naga::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a shader is compiled by itself: the vertex stages of parts are not.
-fn has_entry_points(text: &str) -> bool {
-    text.contains("\n@compute") || text.contains("\n@fragment")
-}
-
 /// Shaders with entry points.
 fn entry_shaders() -> impl Iterator<Item = &'static str> {
-    let entries = SHADERS.files().filter(|(_, text)| has_entry_points(text));
-    entries.map(|(path, _)| path)
+    SHADERS.entry_files().map(|(path, _)| path)
 }
 
 fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
@@ -92,8 +86,7 @@ fn every_shader_validates_with_portable_capabilities() {
 /// The tree alone compiles from its own files: a library below the renderer's.
 #[test]
 fn the_trees_shaders_need_no_others() {
-    let trees = accel::SHADERS.files();
-    let trees: Vec<_> = trees.filter(|(_, text)| has_entry_points(text)).collect();
+    let trees: Vec<_> = accel::SHADERS.entry_files().collect();
     assert_eq!(trees.len(), 32);
     for (path, _) in trees {
         let alone = shader::compose(&accel::SHADERS, path, Arrays::Buffers);
@@ -134,9 +127,9 @@ fn every_shader_file_is_embedded_and_imported() {
         embedded, on_disk,
         "render::SHADERS, accel::SHADERS and shaders/ differ"
     );
-    let parts = SHADERS
-        .files()
-        .filter(|(path, text)| !has_entry_points(text) && !kernels::is_part(path));
+    let entries: BTreeSet<_> = entry_shaders().collect();
+    let is_part = |(path, _): &(&str, &str)| !entries.contains(path) && !kernels::is_part(path);
+    let parts = SHADERS.files().filter(is_part);
     for (path, _) in parts {
         let import = format!("#import \"{path}\"");
         assert!(

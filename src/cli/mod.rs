@@ -25,6 +25,7 @@ mod report;
 mod route;
 pub mod selftest;
 pub mod settings;
+pub mod shaders;
 mod view;
 
 pub use options::{CameraArgs, Common, LookArgs, Occlusion, Reflections, Shadows, TimeArgs};
@@ -95,6 +96,8 @@ pub enum Command {
     Adapters(adapters::AdaptersArgs),
     /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute
     Selftest(selftest::SelftestArgs),
+    /// List the shaders and their imports, write them as drivers get them, or check edited ones
+    Shaders(shaders::ShadersArgs),
     /// List the settings and where they come from, or explain one
     Config(settings::ConfigArgs),
     /// Print a script that completes command lines in a shell

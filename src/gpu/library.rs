@@ -25,6 +25,14 @@ impl Library {
         self.chain().flat_map(|library| library.files).copied()
     }
 
+    /// The files that are compiled by themselves: those with compute or fragment shaders. Vertex shaders of other files are
+    /// parts.
+    pub fn entry_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
+        let has_entry_points =
+            |text: &str| text.contains("\n@compute") || text.contains("\n@fragment");
+        self.files().filter(move |(_, text)| has_entry_points(text))
+    }
+
     /// The text of the file at `path`.
     pub fn file(&self, path: &str) -> Option<&'static str> {
         let mut files = self.files();

@@ -3,7 +3,13 @@
 
 use super::{capabilities::Arrays, device::Gpu, library::Library, private_uniforms};
 use crate::{Error, Result, error::one_line};
-use std::{borrow::Cow, collections::HashSet, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    io::ErrorKind,
+    path::{Component, Path},
+    sync::Arc,
+};
 use wgpu::naga;
 
 /// A shader with its imports in place.
@@ -11,6 +17,8 @@ use wgpu::naga;
 pub struct Composed {
     /// Plain WGSL.
     pub text: String,
+    /// Paths of the files that it is made of, each behind those that it imports.
+    pub files: Vec<String>,
     /// For each line of `text` the file and line (from 1) that it came from.
     origins: Vec<(Arc<str>, usize)>,
 }
@@ -28,6 +36,19 @@ impl Composed {
 /// The shader at `path` of `library`, composed for an adapter that reads its arrays so.
 pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
+    composer.import(path, "the host")?;
+    Ok(composer.finish())
+}
+
+/// As [`compose`], with the files of `folder` in place of those of the library that have the same path.
+pub fn compose_over(
+    library: &Library,
+    folder: &Path,
+    path: &str,
+    arrays: Arrays,
+) -> Result<Composed> {
+    let mut composer = Composer::new(library, arrays);
+    composer.folder = Some(folder);
     composer.import(path, "the host")?;
     Ok(composer.finish())
 }
@@ -72,6 +93,8 @@ type Line = (String, Arc<str>, usize);
 struct Composer<'a> {
     library: &'a Library,
     arrays: Arrays,
+    /// A folder whose files stand in place of the library's.
+    folder: Option<&'a Path>,
     /// A file in whose place text of the caller's stands.
     replaced: Option<&'a Replaced>,
     done: Vec<String>,
@@ -88,6 +111,7 @@ impl<'a> Composer<'a> {
         Self {
             library,
             arrays,
+            folder: None,
             replaced: None,
             done: Vec::new(),
             importing: Vec::new(),
@@ -112,15 +136,35 @@ impl<'a> Composer<'a> {
         match self.replaced.filter(|replaced| replaced.path == path) {
             Some(replaced) => self.add(&replaced.text, &replaced.name)?,
             None => {
-                let text = self.library.file(path).ok_or_else(|| {
-                    Error::Shader(format!("{importer}: there is no shader file \"{path}\""))
-                })?;
-                self.add(text, &format!("shaders/{path}"))?;
+                if let Some((name, text)) = self.of_folder(path)? {
+                    self.add(&text, &name)?;
+                } else {
+                    let text = self.library.file(path).ok_or_else(|| {
+                        Error::Shader(format!("{importer}: there is no shader file \"{path}\""))
+                    })?;
+                    self.add(text, &format!("shaders/{path}"))?;
+                }
             }
         }
         self.importing.pop();
         self.done.push(path.into());
         Ok(())
+    }
+
+    /// Name and text of the folder's file at `path`, if it has one.
+    fn of_folder(&self, path: &str) -> Result<Option<(String, String)>> {
+        let is_below = Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let Some(folder) = self.folder.filter(|_| is_below) else {
+            return Ok(None);
+        };
+        let file = folder.join(path);
+        match std::fs::read_to_string(&file) {
+            Ok(text) => Ok(Some((file.display().to_string(), text))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(&file, error)),
+        }
     }
 
     /// Adds `text`, whose errors name `file`.
@@ -196,6 +240,7 @@ impl<'a> Composer<'a> {
         }
         let lines = || self.directives.iter().chain(&constants).chain(&self.body);
         Composed {
+            files: self.done,
             text: lines().map(|(text, ..)| format!("{text}\n")).collect(),
             origins: lines()
                 .map(|(_, file, line)| (file.clone(), *line))

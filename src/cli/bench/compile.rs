@@ -46,9 +46,9 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let parts = &session.args.shaders;
     let entries = |(path, _): &(&'static str, &str)| {
         let is_named = parts.is_empty() || parts.iter().any(|part| path.contains(part.as_str()));
-        is_named && !path.starts_with("common/") && !is_part(path)
+        is_named && !is_part(path)
     };
-    let shaders: Vec<_> = gpu.shaders().files().filter(entries).collect();
+    let shaders: Vec<_> = gpu.shaders().entry_files().filter(entries).collect();
     if shaders.is_empty() {
         let named = parts.join(",");
         return Err(Error::Usage(format!("no shader has {named} in its path")));
