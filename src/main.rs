@@ -47,6 +47,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Ok(settings)
     };
     let config = || settings().map(|settings| settings.config);
+    cli.common.read_shaders()?;
     match cli.command {
         Command::View(mut args) => {
             let Some(picture) = args.picture() else {
@@ -141,6 +142,11 @@ fn view(
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
     args.check_files()?;
+    // Development builds show edits of their own source.
+    let source = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders"));
+    if cfg!(debug_assertions) && source.is_dir() {
+        canopy::gpu::reload::read_shaders_from(source.into());
+    }
     let edits = args.saved_edits()?;
     let files = args.all_files();
     let is_compared = args.compare.is_some() || !args.compare_with.is_empty();

@@ -214,7 +214,7 @@ fn a_failed_compilation_is_an_error_and_is_retried() {
     needs.meet(&gpu).unwrap();
     assert_eq!(
         (made.get(&gpu).unwrap(), calls.load(Ordering::Relaxed)),
-        (&1, 2)
+        (1, 2)
     );
     let mut met = Needs::default();
     met.add(&made);

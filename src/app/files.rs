@@ -9,7 +9,7 @@ use super::{
     ui::Answer,
     viewer::Viewer,
     wake::{Neighbour, Wake},
-    watch::{Watch, Watches},
+    watch::{INTERVAL, Watch},
 };
 use crate::{
     Error, config,
@@ -277,7 +277,8 @@ impl Viewer {
     /// Watches the files of what is shown, or of what could not be loaded, as far as that is wanted.
     pub(super) fn follow_watches(&mut self) {
         if !self.state.config.window.watch {
-            self.watches = Watches::default();
+            let watches = &mut self.watches;
+            (watches.scene, watches.environment, watches.compared) = (None, None, None);
             return;
         }
         let shown = self.state.stage.as_ref();
@@ -290,7 +291,9 @@ impl Viewer {
         let watch = |watch: &mut Option<Watch>, files: &[PathBuf], wake: fn() -> Wake| {
             if watch.as_ref().is_none_or(|watch| watch.files() != files) {
                 let waker = self.waker.clone();
-                *watch = Some(Watch::new(files.to_vec(), move || waker.send(wake())));
+                *watch = Some(Watch::new(files.to_vec(), INTERVAL, move || {
+                    waker.send(wake());
+                }));
             }
         };
         watch(&mut self.watches.scene, files, || Wake::SceneChanged);

@@ -77,6 +77,7 @@ mod screen;
 mod selected;
 mod selecting;
 mod selection;
+mod shader_files;
 mod showing_textures;
 mod side;
 mod side_costs;

@@ -254,6 +254,7 @@ impl Viewer {
         if window::SHOWN_AT_ONCE {
             viewer.window.set_visible(true);
         }
+        viewer.watch_shaders();
         // Frames that are counted are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
@@ -354,6 +355,7 @@ impl Viewer {
             Wake::SceneChanged => self.reload_changed(),
             Wake::EnvironmentChanged => self.environment.reload(),
             Wake::ComparedChanged => self.deviation.reload(),
+            Wake::ShadersChanged => self.reload_shaders(),
         }
         self.draw_within(Duration::ZERO);
     }

@@ -33,6 +33,8 @@ pub(super) enum Wake {
     EnvironmentChanged,
     /// Files of the surface that is compared with have changed.
     ComparedChanged,
+    /// Files of shaders have changed.
+    ShadersChanged,
 }
 
 impl From<egui_winit::accesskit_winit::Event> for Wake {

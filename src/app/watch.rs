@@ -6,8 +6,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Time between two looks.
-const INTERVAL: Duration = Duration::from_millis(400);
+/// Time between two looks at a scene's files, which may be on a slow disk.
+pub(super) const INTERVAL: Duration = Duration::from_millis(400);
+/// Time between two looks at shaders, whose changes are waited for.
+pub(super) const SHORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is known of a file; `None` while it is missing, as editors leave it for a moment.
 type Stamp = Option<(SystemTime, u64)>;
@@ -29,16 +31,22 @@ pub(super) struct Watches {
     pub(super) environment: Option<Watch>,
     /// On the files of the surface that is compared with.
     pub(super) compared: Option<Watch>,
+    /// On the files of shaders, if they are read from a folder.
+    pub(super) shaders: Option<Watch>,
 }
 
 impl Watch {
-    /// Watches `files`. After each change that has settled, `changed` is called on a thread.
-    pub(super) fn new(files: Vec<PathBuf>, changed: impl Fn() + Send + 'static) -> Self {
+    /// Watches `files`, looking at them so often. After each change that has settled, `changed` is called on a thread.
+    pub(super) fn new(
+        files: Vec<PathBuf>,
+        interval: Duration,
+        changed: impl Fn() + Send + 'static,
+    ) -> Self {
         let (end, ended) = mpsc::channel();
         let mut changes = Changes::new(stamps(&files));
         let watched = files.clone();
         std::thread::spawn(move || {
-            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                 if changes.settled(stamps(&watched)) {
                     changed();
                 }
@@ -127,7 +135,7 @@ mod tests {
         let file = folder.path().join("a.obj");
         std::fs::write(&file, "1").unwrap();
         let (sender, receiver) = mpsc::channel();
-        let watch = Watch::new(vec![file.clone()], move || {
+        let watch = Watch::new(vec![file.clone()], INTERVAL, move || {
             sender.send(()).ok();
         });
         let next = folder.path().join("b.obj");

@@ -54,8 +54,8 @@ const AFTER_HELP: &str = "\
 `canopy FILE…` is short for `canopy view FILE…`. Several files make one scene; without any the built-in \
 scene is shown.
 
-Environment: RUST_LOG (log filter, overrides -v and -q), WGPU_BACKEND and WGPU_ADAPTER_NAME (unless \
---backend and --adapter are given).
+Environment: RUST_LOG (log filter, overrides -v and -q), WGPU_BACKEND, WGPU_ADAPTER_NAME and CANOPY_SHADERS \
+(unless --backend, --adapter and --shaders are given).
 
 Examples:
   canopy model.glb

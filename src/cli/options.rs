@@ -7,6 +7,7 @@ use crate::{
         Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode,
         ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
+    gpu::reload,
     provenance::{Provenance, Search},
     scene::{
         framing::{Look, Viewpoint},
@@ -36,6 +37,9 @@ pub struct Common {
     /// Graphics API: vulkan, metal, dx12 or gl
     #[arg(long, value_name = "NAME", global = true)]
     pub backend: Option<String>,
+    /// A folder of shaders in place of those compiled in
+    #[arg(long, value_name = "DIR", global = true)]
+    pub shaders: Option<PathBuf>,
     /// Log the stages of the work with their times; repeat for more
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
@@ -233,6 +237,20 @@ pub enum Reflections {
 }
 
 impl Common {
+    /// Has shaders read from the folder that is named, if one is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a folder that cannot be read.
+    pub fn read_shaders(&self) -> Result<()> {
+        let named = std::env::var_os("CANOPY_SHADERS").map(PathBuf::from);
+        if let Some(folder) = self.shaders.clone().or(named) {
+            std::fs::read_dir(&folder).map_err(|e| Error::io(&folder, e))?;
+            reload::read_shaders_from(folder);
+        }
+        Ok(())
+    }
+
     /// The settings: the usual files, then `--config`, then `--set`, then the options that stand for keys.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use super::{
     capabilities::{Arrays, Capabilities},
     library::Library,
     pipelines::Pipelines,
+    shader::Parsed,
 };
 #[cfg(feature = "render")]
 use super::{pipeline_cache::PipelineCache, pipelines::PipelineKey};
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// How long any wait on the GPU may take: a guard against a hang, not a budget.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Path of a shader, and how it reads arrays.
+pub(super) type ModuleKey = (String, Arrays);
 
 /// A device with its queue, and what was learned about it once.
 #[derive(Debug)]
@@ -44,7 +48,7 @@ pub struct Gpu {
     /// Why the device is gone, once it is.
     lost: Arc<OnceLock<String>>,
     /// Shaders that have been parsed, by path and by how they read arrays.
-    modules: Mutex<HashMap<(String, Arrays), wgpu::ShaderModule>>,
+    modules: Mutex<HashMap<ModuleKey, Parsed>>,
     pub(super) pipelines: Pipelines,
     compiled: AtomicU32,
     /// How much of that the pipeline cache's file has.
@@ -141,16 +145,34 @@ impl Gpu {
     pub(super) fn module(
         &self,
         path: &str,
-        parse: impl FnOnce() -> Result<wgpu::ShaderModule>,
+        parse: impl FnOnce() -> Result<Parsed>,
     ) -> Result<wgpu::ShaderModule> {
         let key = (path.to_owned(), self.capabilities.arrays);
         let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules().get(&key) {
-            return Ok(module.clone());
+        if let Some(parsed) = modules().get(&key) {
+            return Ok(parsed.module.clone());
         }
-        let module = parse()?;
-        modules().insert(key, module.clone());
+        let parsed = parse()?;
+        let module = parsed.module.clone();
+        modules().insert(key, parsed);
         Ok(module)
+    }
+
+    /// The shaders that have been parsed, with the hashes of their texts.
+    pub(super) fn parsed(&self) -> Vec<(ModuleKey, u64)> {
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let hashes = modules.iter();
+        hashes
+            .map(|(key, parsed)| (key.clone(), parsed.text_hash))
+            .collect()
+    }
+
+    /// Forgets the pipelines of shaders that have changed.
+    pub(super) fn replace_modules(&self, changed: Vec<(ModuleKey, Parsed)>) {
+        let paths = changed.iter().map(|((path, _), _)| path.as_str());
+        self.pipelines.forget(&paths.collect::<Vec<_>>());
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.extend(changed);
     }
 
     /// The render pipeline of `key`, which `make` compiles the first time.
@@ -190,6 +212,12 @@ impl Gpu {
 
     pub(super) fn count_compiled(&self) {
         self.compiled.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Reports an error as wgpu's are.
+    pub(super) fn report(&self, error: &Error) {
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.push(error.to_string());
     }
 
     /// Errors that wgpu reported outside of any scope since the last call, each only the first time. None on

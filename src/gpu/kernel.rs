@@ -175,7 +175,7 @@ impl Kernel {
         own: &wgpu::BindGroup,
         workgroups: Workgroups<'_>,
     ) -> Result<()> {
-        pass.set_pipeline(self.pipeline.get(gpu)?);
+        pass.set_pipeline(&self.pipeline.get(gpu)?);
         for (index, group) in shared {
             pass.set_bind_group(*index, *group, &[]);
         }
@@ -253,7 +253,7 @@ impl Cover {
         let group = bind_group(gpu, self.entry, &self.layout, own);
         let pipeline = self.by_format.get(&format).cloned();
         let pipeline = pipeline.unwrap_or_else(|| self.pipeline(format));
-        pass.set_pipeline(pipeline.get(gpu)?);
+        pass.set_pipeline(&pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         Ok(())

@@ -26,6 +26,7 @@ mod private_uniforms;
 pub mod profiler;
 pub mod readback;
 pub mod recorder;
+pub mod reload;
 pub mod shader;
 pub mod stopwatch;
 pub mod structs;

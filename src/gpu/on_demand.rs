@@ -1,14 +1,15 @@
 //! What is compiled when it is first needed: pipelines, one by one where a frame meets them, or several at a
 //! time on threads.
 
-use super::{device::Gpu, stopwatch::Stopwatch};
+use super::{device::Gpu, reload, stopwatch::Stopwatch};
 use crate::{Error, Result};
 use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError,
+    Arc, Mutex, PoisonError, RwLock,
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-/// A pipeline, or several that are always needed together, made when first needed. Clones share what is made.
+/// A pipeline, or several that are always needed together, made when first needed, and again once shaders have changed.
+/// Clones share what is made.
 pub struct OnDemand<T>(Arc<Inner<T>>);
 
 /// What compiles it.
@@ -17,12 +18,26 @@ type Make<T> = Box<dyn Fn(&Gpu) -> Result<T> + Send + Sync>;
 struct Inner<T> {
     label: String,
     make: Make<T>,
-    made: OnceLock<T>,
+    made: RwLock<Option<Made<T>>>,
     /// Held while it is made, so that of two threads that need it one waits.
     making: Mutex<()>,
 }
 
+struct Made<T> {
+    /// That of the shaders it was made of.
+    edition: u32,
+    value: T,
+}
+
 impl<T> OnDemand<T> {
+    fn is_made(&self) -> bool {
+        let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
+        made.as_ref()
+            .is_some_and(|made| made.edition == reload::edition())
+    }
+}
+
+impl<T: Clone> OnDemand<T> {
     /// Nothing yet. `make` compiles it, on any thread.
     pub fn new(
         label: impl Into<String>,
@@ -31,30 +46,57 @@ impl<T> OnDemand<T> {
         Self(Arc::new(Inner {
             label: label.into(),
             make: Box::new(make),
-            made: OnceLock::new(),
+            made: RwLock::default(),
             making: Mutex::new(()),
         }))
     }
 
-    /// It, made now if it is not yet.
+    /// It, made now if it is not yet. Where a changed shader makes none, the last one stays, and the fault is reported
+    /// ([`Gpu::take_errors`]).
     ///
     /// # Errors
     ///
     /// Those of making it; the next call tries again.
-    pub fn get(&self, gpu: &Gpu) -> Result<&T> {
+    pub fn get(&self, gpu: &Gpu) -> Result<T> {
         let inner = &*self.0;
-        if let Some(made) = inner.made.get() {
-            return Ok(made);
+        if let Some(value) = self.current() {
+            return Ok(value);
         }
         let _making = inner.making.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = inner.made.get() {
-            return Ok(made);
+        if let Some(value) = self.current() {
+            return Ok(value);
         }
+        let edition = reload::edition();
         let stopwatch = Stopwatch::new();
-        let made = (inner.make)(gpu)?;
+        let value = match (inner.make)(gpu) {
+            Ok(value) => value,
+            Err(error) => {
+                let Some(last) = self.last() else {
+                    return Err(error);
+                };
+                gpu.report(&error);
+                last
+            }
+        };
         log::debug!("compiled {} in {:.1} ms", inner.label, stopwatch.ms());
         gpu.count_compiled();
-        Ok(inner.made.get_or_init(|| made))
+        let mut made = inner.made.write().unwrap_or_else(PoisonError::into_inner);
+        *made = Some(Made {
+            edition,
+            value: value.clone(),
+        });
+        Ok(value)
+    }
+
+    fn current(&self) -> Option<T> {
+        let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
+        let made = made.as_ref()?;
+        (made.edition == reload::edition()).then(|| made.value.clone())
+    }
+
+    fn last(&self) -> Option<T> {
+        let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
+        made.as_ref().map(|made| made.value.clone())
     }
 }
 
@@ -68,7 +110,7 @@ impl<T> std::fmt::Debug for OnDemand<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OnDemand")
             .field("label", &self.0.label)
-            .field("is_made", &self.0.made.get().is_some())
+            .field("is_made", &self.is_made())
             .finish()
     }
 }
@@ -92,7 +134,7 @@ pub trait Prepare: Send + Sync {
     fn prepare(&self, gpu: &Gpu) -> Result<()>;
 }
 
-impl<T: Send + Sync> Prepare for OnDemand<T> {
+impl<T: Clone + Send + Sync> Prepare for OnDemand<T> {
     fn label(&self) -> &str {
         &self.0.label
     }
@@ -102,7 +144,7 @@ impl<T: Send + Sync> Prepare for OnDemand<T> {
     }
 
     fn is_ready(&self) -> bool {
-        self.0.made.get().is_some()
+        self.is_made()
     }
 
     fn prepare(&self, gpu: &Gpu) -> Result<()> {
@@ -122,7 +164,7 @@ impl std::fmt::Debug for Needs {
 
 impl Needs {
     /// Adds one, unless it is ready or there already.
-    pub fn add<T: Send + Sync + 'static>(&mut self, one: &OnDemand<T>) {
+    pub fn add<T: Clone + Send + Sync + 'static>(&mut self, one: &OnDemand<T>) {
         let is_there = || {
             self.0
                 .iter()

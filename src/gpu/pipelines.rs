@@ -53,6 +53,15 @@ impl Pipelines {
         layouts.entry(key).or_insert_with(make).clone()
     }
 
+    /// Forgets the pipelines of the shaders at `paths`.
+    pub(super) fn forget(&self, paths: &[&str]) {
+        let stays = |key: &PipelineKey| !paths.iter().any(|path| key.text.contains(path));
+        let mut compute = self.compute.lock().unwrap_or_else(PoisonError::into_inner);
+        compute.retain(|key, _| stays(key));
+        let mut render = self.render.lock().unwrap_or_else(PoisonError::into_inner);
+        render.retain(|key, _| stays(key));
+    }
+
     /// The compute pipeline of `key`, which `make` compiles the first time.
     pub(super) fn compute(
         &self,

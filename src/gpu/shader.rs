@@ -1,11 +1,12 @@
 //! The shader composer: `#import "bvh/bvh.wgsl"` lines, each file once, with errors that name file and
 //! line.
 
-use super::{capabilities::Arrays, device::Gpu, library::Library, private_uniforms};
+use super::{capabilities::Arrays, device::Gpu, library::Library, private_uniforms, reload};
 use crate::{Error, Result, error::one_line};
 use std::{
     borrow::Cow,
     collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
     io::ErrorKind,
     path::{Component, Path},
     sync::Arc,
@@ -24,6 +25,12 @@ pub struct Composed {
 }
 
 impl Composed {
+    pub(super) fn text_hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.text.hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// File and line (from 1) behind a line (from 1) of the text.
     pub fn origin(&self, line: usize) -> String {
         self.origins.get(line.wrapping_sub(1)).map_or_else(
@@ -36,6 +43,7 @@ impl Composed {
 /// The shader at `path` of `library`, composed for an adapter that reads its arrays so.
 pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
+    composer.folder = reload::shader_folder();
     composer.import(path, "the host")?;
     Ok(composer.finish())
 }
@@ -68,6 +76,7 @@ pub fn compose_with(
     arrays: Arrays,
 ) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
+    composer.folder = reload::shader_folder();
     composer.replaced = Some(replaced);
     composer.import(path, "the host")?;
     Ok(composer.finish())
@@ -376,8 +385,23 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     gpu.module(path, || {
         let composed = compose(gpu.shaders(), path, gpu.capabilities.arrays)?;
-        create_module(gpu, path, &composed, gpu.shaders().is_proven(path))
+        parsed(gpu, path, &composed)
     })
+}
+
+/// The shader at `path` of the device's library, which is `composed`.
+pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parsed> {
+    Ok(Parsed {
+        module: create_module(gpu, path, composed, gpu.shaders().is_proven(path))?,
+        text_hash: composed.text_hash(),
+    })
+}
+
+/// A parsed shader, and what tells whether its text has changed.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) module: wgpu::ShaderModule,
+    pub(super) text_hash: u64,
 }
 
 /// As [`module`], with text of the caller's in place of a file, and with all checks.

@@ -230,7 +230,7 @@ impl Blend {
             let run = match piece {
                 Piece::Triangles(run) => run,
                 Piece::Segments(run) => {
-                    pass.set_pipeline(self.segments.of(&run).get(gpu)?);
+                    pass.set_pipeline(&self.segments.of(&run).get(gpu)?);
                     segments::draw(&mut pass, buffers, &run);
                     continue;
                 }
@@ -246,7 +246,7 @@ impl Blend {
             let back = steps.iter().filter(|_| surface.double_sided);
             let back = back.map(|sides| &sides.back);
             for pipeline in back.chain(steps.iter().map(|sides| &sides.front)) {
-                pass.set_pipeline(pipeline.get(gpu)?);
+                pass.set_pipeline(&pipeline.get(gpu)?);
                 pass.draw(run.corners(), 0..1);
             }
         }

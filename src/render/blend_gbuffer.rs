@@ -104,7 +104,7 @@ impl BlendGBuffer {
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
         for (run, surface, _) in runs {
-            pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+            pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
             buffers.materials.bind(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

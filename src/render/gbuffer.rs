@@ -137,7 +137,7 @@ impl GBufferPass {
             }
             for run in slice {
                 let surface = &buffers.materials.surfaces[run.material];
-                pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+                pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
                 buffers.materials.bind(&mut pass, run.material);
                 if self.indexed {
                     let first = run.first_triangle;

@@ -92,7 +92,7 @@ impl GroundPass {
         );
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
-        pass.set_pipeline(self.pipeline.get(gpu)?);
+        pass.set_pipeline(&self.pipeline.get(gpu)?);
         // The vertex shader is that of surfaces: it wants a material bound, of which the ground reads nothing.
         buffers.materials.bind(&mut pass, 0);
         let first = 3 * buffers.ground_triangle;

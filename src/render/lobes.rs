@@ -123,7 +123,7 @@ impl LobesPass {
         pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
         for (run, surface) in runs {
-            pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+            pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

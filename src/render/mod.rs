@@ -389,6 +389,11 @@ impl Renderer {
         self.paths.restore(gpu, sums, samples)
     }
 
+    /// Begins the picture of paths anew, as after a change of their shaders.
+    pub fn restart_paths(&mut self) {
+        self.paths.restart();
+    }
+
     /// Replaces the surface that the channel `deviation` measures from.
     pub fn set_compared(&mut self, compared: Option<Arc<ComparedTree>>) {
         self.deviation.set(compared);

@@ -155,7 +155,7 @@ impl Overlay {
         let pipeline = self.lines.get(gpu)?;
         let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
         let mut pass = begin(recording, "overlay.lines", &self.output.view, clear);
-        pass.set_pipeline(pipeline);
+        pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.set_bind_group(2, &frame.buffers.scene_group, &[]);
         pass.draw(0..4, 0..plan.params.kinds[OVERLAY_KINDS as usize - 1][0]);
@@ -164,7 +164,7 @@ impl Overlay {
         let group = bind_group(gpu, "overlay.show", &self.show_layout, &own);
         let pipeline = self.shown(target.texture().format()).get(gpu)?;
         let mut pass = begin(recording, "overlay.show", target, wgpu::LoadOp::Load);
-        pass.set_pipeline(pipeline);
+        pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         drop(pass);

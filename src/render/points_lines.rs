@@ -72,7 +72,7 @@ impl PointsLines {
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
         for run in segments::shown(&buffers.draws.segments, &frame.parts) {
-            pass.set_pipeline(self.pipelines.of(&run).get(gpu)?);
+            pass.set_pipeline(&self.pipelines.of(&run).get(gpu)?);
             segments::draw(&mut pass, buffers, &run);
         }
         drop(pass);

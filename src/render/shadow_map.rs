@@ -208,7 +208,7 @@ impl ShadowMap {
             );
             pass.set_vertex_buffer(0, buffers.positions.buffer().slice(..));
             pass.set_vertex_buffer(1, buffers.vertices.slice(..));
-            pass.set_pipeline(self.opaque.get(gpu)?);
+            pass.set_pipeline(&self.opaque.get(gpu)?);
             // The layout has a material; the opaque pipeline reads none, but wants one bound.
             buffers.materials.bind(&mut pass, 0);
             for run in &draws.opaque_casters {
@@ -216,7 +216,7 @@ impl ShadowMap {
             }
             for (number, run) in cut_out(draws, blended_cast).enumerate() {
                 if number == 0 {
-                    pass.set_pipeline(self.masked.get(gpu)?);
+                    pass.set_pipeline(&self.masked.get(gpu)?);
                 }
                 buffers.materials.bind(&mut pass, run.material);
                 pass.draw_indexed(run.corners(), 0, 0..1);

@@ -91,7 +91,7 @@ impl TextureView {
         let params = gpu.buffer("texture_view.params", bytes, usage);
         let own: [&dyn Bind; 3] = [&texture.view, &params, &self.smooth];
         Ok(ShownTexture {
-            pipeline: self.pipeline.get(gpu)?.clone(),
+            pipeline: self.pipeline.get(gpu)?,
             group: bind_group(gpu, LABEL, &self.layout, &own),
             params,
         })

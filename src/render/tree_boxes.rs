@@ -451,7 +451,7 @@ impl Lines {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(pipeline);
+        pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.draw_indirect(&listed.arguments, 0);
         Ok(())
@@ -485,7 +485,7 @@ impl Lines {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(pipeline);
+        pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.set_scissor_rect(origin[0], origin[1], width, height);
         pass.draw(0..3, 0..1);

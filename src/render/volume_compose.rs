@@ -84,7 +84,7 @@ impl VolumeCompose {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(self.pipeline.get(gpu)?);
+        pass.set_pipeline(&self.pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         drop(pass);
@@ -122,7 +122,7 @@ impl VolumeCompose {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(self.of_total.get(gpu)?);
+        pass.set_pipeline(&self.of_total.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         Ok(())

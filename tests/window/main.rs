@@ -14,6 +14,7 @@ mod cameras;
 mod comparison;
 mod display;
 mod inside;
+mod shaders;
 mod slow_frames;
 
 use display::{Display, OBJ, PATIENCE, Screenshot};
