@@ -30,16 +30,16 @@ use wgpu::naga::{
 /// `canopy shaders`.
 #[derive(Debug, Args)]
 pub struct ShadersArgs {
-    /// Parts of names of files or of entry points; all if none is given
+    /// Parts of names of files or entry points; all if none
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Write each shader with its imports as WGSL, and its entry points as SPIR-V
+    /// Write composed WGSL, and entry points as SPIR-V
     #[arg(long, value_name = "DIR")]
     pub dump: Option<PathBuf>,
-    /// Validate the files of DIR, an edited copy of the folder `shaders`, in place of those that are compiled in
+    /// Validate these files in place of those compiled in
     #[arg(long, value_name = "DIR", conflicts_with = "dump")]
     pub check: Option<PathBuf>,
-    /// Which adapters' arrays they read: a GPU's (buffers), or a software adapter's (textures)
+    /// Arrays as on GPUs or in software
     #[arg(long, value_name = "KIND", default_value = "buffers")]
     pub arrays: ArraysArg,
     /// Print JSON
