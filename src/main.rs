@@ -142,11 +142,7 @@ fn view(
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
     args.check_files()?;
-    // Development builds show edits of their own source.
-    let source = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders"));
-    if cfg!(debug_assertions) && source.is_dir() {
-        canopy::gpu::reload::read_shaders_from(source.into());
-    }
+    cli::shaders::read_source();
     let edits = args.saved_edits()?;
     let files = args.all_files();
     let is_compared = args.compare.is_some() || !args.compare_with.is_empty();

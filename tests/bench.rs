@@ -316,7 +316,7 @@ fn compile_measures_every_entry_point_once() {
         ("passes/gbuffer.wgsl,bvh/query/trace.wgsl", 0),
         ("passes/gbuffer,passes/lighting,trace.wgsl", 1),
     );
-    let line = format!("compile --json --shaders {shaders},serial,sort_small");
+    let line = format!("compile --json --only {shaders},serial,sort_small");
     let output = bench(&line);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && stderr.is_empty(), "{stderr}");
@@ -442,8 +442,8 @@ fn impossible_options_are_wrong_usage() {
         "irradiance scene.obj",
         "compile scene.obj",
         "compile --size 10x10",
-        "compile --shaders nothing",
-        "sort --shaders sort",
+        "compile --only nothing",
+        "sort --only sort",
     ] {
         let output = bench(line);
         assert_eq!(output.status.code(), Some(2), "{line}");

@@ -143,7 +143,7 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
     let depth = fog_slice_depth(fog, f32(froxel.z) + along);
     let seen = textureLoad(position_texture, at_pixel, 0);
     let seen_depth = (1.0 - 1.0e-5) * gbuffer_depth(seen, frame.eye, frame.forward);
-    let is_hidden = select(0u, 1u, gbuffer_w(seen) != 0.0 && depth >= seen_depth);
+    let is_hidden = gbuffer_w(seen) != 0.0 && depth >= seen_depth;
     let point = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
 
     let last = fog_last(fog, point.position);
@@ -159,7 +159,7 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
     }
     let frames = recent[0].a;
     var fresh: array<vec4f, 2>;
-    if is_hidden == 0u {
+    if !is_hidden {
         let found = visible(point, ray.origin + depth * ray.direction, pixel);
         fresh[0] = vec4f(found.lamps, 1.0);
         fresh[1] = vec4f(found.far, 0.0, 0.0);

@@ -1,6 +1,6 @@
 // Luminance, and colours of filters.
 
-// Of linear Rec. 709 colours.
+// Linear Rec. 709 colours.
 fn luminance(color: vec3f) -> f32 {
     return dot(color, vec3f(0.2126, 0.7152, 0.0722));
 }

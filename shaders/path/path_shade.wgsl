@@ -30,7 +30,6 @@ fn path_shade(
     }
     let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
     let pixel = path_pixel(number);
-    let bounce = stage.bounce;
     let found = paths[path_row(ROW_HIT, number)];
     let direction = bitcast<vec4f>(paths[path_row(ROW_DIRECTION, number)]);
     let throughput = bitcast<vec4f>(paths[path_row(ROW_THROUGHPUT, number)]);
@@ -46,7 +45,7 @@ fn path_shade(
     state.origin = origin.xyz;
     let t = origin.w;
     let hit = PathHit(found.x, found.y, bitcast<vec2f>(found.zw), t);
-    let goes_on = path_meet(hit, pixel, bounce, params.bounces);
+    let goes_on = path_meet(hit, pixel, stage.bounce, params.bounces);
     var bits = 0u;
     if goes_on {
         for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
@@ -68,7 +67,7 @@ fn path_shade(
         paths[path_row(ROW_ORIGIN, number)] = path_row_of(state.origin, 0.0);
     }
     let is_over = !goes_on || !any(state.throughput > vec3f(0.0));
-    let ended = vec4u(bounce + 1u, 0u, 0u, bitcast<u32>(PATH_ENDED));
+    let ended = vec4u(stage.bounce + 1u, 0u, 0u, bitcast<u32>(PATH_ENDED));
     let way = path_row_of(state.direction, state.sent_density);
     paths[path_row(ROW_DIRECTION, number)] = select(way, ended, is_over);
     paths[path_row(ROW_THROUGHPUT, number)] = path_row_of(state.throughput, state.cover);

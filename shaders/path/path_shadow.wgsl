@@ -28,7 +28,6 @@ fn path_shadow(
     }
     let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
     let pixel = path_pixel(number);
-    let bounce = stage.bounce;
     let which = stage.ray;
     let found = paths[path_row(ROW_RADIANCE, number)];
     let bits = found.w;
@@ -48,10 +47,10 @@ fn path_shadow(
     }
     var is_lifted = false;
     for (var step = 0u; step < 2u; step++) {
-        let is_hit = path_trace_ray(path_asking_ray(ray, is_lifted), ray, pixel, bounce + 1u).leaf != BVH_MISS;
+        let is_hit = path_trace_ray(path_asking_ray(ray, is_lifted), ray, pixel, stage.bounce + 1u).leaf != BVH_MISS;
         if ray != RAY_LIFT {
             if !is_hit {
-                path_take(ray, bounce);
+                path_take(ray, stage.bounce);
             }
             break;
         }

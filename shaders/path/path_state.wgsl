@@ -62,7 +62,7 @@ fn path_hash(x: u32) -> u32 {
     return (word >> 22u) ^ word;
 }
 
-// Two numbers of the path's own, of a dimension of a surface. Conditions are made of them, and see no uniform.
+// Two numbers of the path's own, of a dimension of a surface.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
     return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
 }

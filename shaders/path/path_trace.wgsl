@@ -28,7 +28,6 @@ fn path_trace(
     }
     let number = textureLoad(list_texture, ray_list_texel(place), 0).r;
     let pixel = path_pixel(number);
-    let bounce = stage.bounce;
     let direction = bitcast<vec4f>(paths[path_row(ROW_DIRECTION, number)]);
     if direction.w == PATH_ENDED {
         paths[path_row(ROW_HIT, number)].x = PATH_NO_RAY;
@@ -38,8 +37,8 @@ fn path_trace(
     var ray = Ray(path_vec3(ROW_ORIGIN, number), 0.0, direction.xyz, 1.0e30);
     var found: PathHit;
     for (var step = 0u; step <= MOST_BACKS; step++) {
-        found = path_hit(path_trace_ray(ray, RAY_ON, pixel, bounce));
-        if bounce != 0u || !path_passes_back(found) {
+        found = path_hit(path_trace_ray(ray, RAY_ON, pixel, stage.bounce));
+        if stage.bounce != 0u || !path_passes_back(found) {
             break;
         }
         ray.t_min = found.t;

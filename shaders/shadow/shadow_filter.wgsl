@@ -1,7 +1,5 @@
 // shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
 //
-// Of the second nothing is read or kept where it has no size (shadow/shadow_filter.wgsl).
-//
 // shadow_accumulate
 // in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
 //      surfaces; last_edges

@@ -82,7 +82,6 @@ fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, no
 // look for.
 fn shadow_map_soft(
     light: Light,
-    sample: LightSample,
     layer: u32,
     turn: f32,
     at: ShadowMapPoint,
@@ -149,7 +148,7 @@ fn shadow_map_visibility(
     if light.radius > 0.0 {
         let turn = 6.2831853 * sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_SHADOW_MAPS).x;
         let gradient = shadow_map_gradient(view, at, receiver, normal, texel);
-        return shadow_map_soft(light, sample, layer, turn, at, gradient);
+        return shadow_map_soft(light, layer, turn, at, gradient);
     }
     let step = 1.0 / vec2f(textureDimensions(shadow_maps));
     let width = frame.pcf_width;

@@ -276,6 +276,7 @@ impl Viewer {
             Ok(compiling) => compiling,
             Err(error) => {
                 self.schedule.give_up(picture);
+                self.has_drawn = true;
                 return self.report(error).map(|()| None);
             }
         };
@@ -404,6 +405,7 @@ impl Viewer {
             }
             Err(error) => {
                 self.schedule.give_up(plan.picture);
+                self.has_drawn = true;
                 // What was recorded before the failure must not run.
                 *encoder = gpu.encoder("window");
                 renderer.withdraw();

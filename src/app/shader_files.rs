@@ -1,11 +1,11 @@
 //! Shaders that are read from a folder: what has changed shows in the window.
 
 use super::{
-    viewer::Viewer,
+    viewer::{UNDRAWN, Viewer},
     wake::Wake,
     watch::{SHORT_INTERVAL, Watch},
 };
-use crate::{gpu::reload, render::SHADERS};
+use crate::{gpu::shader_folder::shader_folder, render::SHADERS};
 
 /// Headline of the card that shows a fault.
 const BROKEN: &str = "A shader is broken";
@@ -13,7 +13,7 @@ const BROKEN: &str = "A shader is broken";
 impl Viewer {
     /// Watches the folder, if there is one.
     pub(super) fn watch_shaders(&mut self) {
-        let Some(folder) = reload::shader_folder() else {
+        let Some(folder) = shader_folder() else {
             return;
         };
         let files = SHADERS.files().map(|(path, _)| folder.join(path));
@@ -26,15 +26,16 @@ impl Viewer {
     pub(super) fn reload_shaders(&mut self) {
         match self.graphics.gpu.reload_shaders() {
             Ok(changed) => {
+                log::info!("{changed} shaders have changed");
                 let shown = self.state.error.as_ref();
-                if shown.is_some_and(|error| error.headline == BROKEN) {
+                if shown.is_some_and(|error| [BROKEN, UNDRAWN].contains(&error.headline.as_str())) {
                     self.state.error = None;
                 }
-                if changed > 0 {
-                    log::info!("{changed} shaders have changed");
-                    self.graphics.renderer.restart_paths();
-                    self.schedule.forget();
-                }
+                self.graphics.renderer.restart_paths();
+                // Side B is made anew.
+                self.forget_comparison();
+                // A shader that was never good is in no picture yet, so none has changed.
+                self.schedule.forget();
             }
             Err(error) => {
                 log::error!("{error}");

@@ -74,6 +74,9 @@ const ENVIRONMENT_FAILED: &str = "The environment could not be read";
 /// Headline of errors of the file that the scene is compared with.
 const COMPARED_FAILED: &str = "The file to compare with could not be read";
 
+/// Headline of the card for a frame that failed.
+pub(super) const UNDRAWN: &str = "Drawing failed";
+
 /// The window, the GPU, and what is shown.
 pub(super) struct Viewer {
     pub(super) options: Options,
@@ -114,7 +117,7 @@ pub(super) struct Viewer {
     pub(super) dropped: Vec<PathBuf>,
     /// The scene's part of the window.
     pub(super) area: Area,
-    /// Whether the scene has been drawn once.
+    /// True once the scene has been drawn, or could not be.
     pub(super) has_drawn: bool,
     /// Number of scenes that have been shown.
     pub(super) scenes: u64,
@@ -825,7 +828,7 @@ impl Viewer {
 
     /// As [`Self::report_as`], for what happens while the scene is drawn.
     pub(super) fn report(&mut self, error: Error) -> Result<()> {
-        self.report_as("Drawing failed", error)
+        self.report_as(UNDRAWN, error)
     }
 
     /// Shows an error under a headline that says what failed, or returns it where nobody is there to read it.

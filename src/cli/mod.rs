@@ -96,7 +96,7 @@ pub enum Command {
     Adapters(adapters::AdaptersArgs),
     /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute
     Selftest(selftest::SelftestArgs),
-    /// List the shaders and their imports, write them as drivers get them, or check edited ones
+    /// List the shaders and their imports, write them as GPUs get them, or check edited ones
     Shaders(shaders::ShadersArgs),
     /// List the settings and where they come from, or explain one
     Config(settings::ConfigArgs),
@@ -270,6 +270,24 @@ mod tests {
             }
         }
         options
+    }
+
+    /// clap takes the value of one for that of the other.
+    #[test]
+    fn no_option_of_a_command_is_named_like_one_of_all() {
+        let command = Cli::command();
+        let of_all: Vec<_> = command
+            .get_arguments()
+            .filter(|arg| arg.is_global_set())
+            .collect();
+        assert!(of_all.len() > 5);
+        for own in command
+            .get_subcommands()
+            .flat_map(clap::Command::get_arguments)
+        {
+            let is_same = |arg: &&clap::Arg| arg.get_id() == own.get_id();
+            assert!(!of_all.iter().any(is_same), "{}", own.get_id());
+        }
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Options that several commands share, and how their values are parsed.
 
-use super::logger;
+use super::{logger, shaders};
 use crate::{
     Error, Result,
     config::{
         Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode,
         ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
-    gpu::reload,
     provenance::{Provenance, Search},
     scene::{
         framing::{Look, Viewpoint},
@@ -241,12 +240,11 @@ impl Common {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a folder that cannot be read.
+    /// [`Error::Io`] and [`Error::NotFound`] for a folder that has none.
     pub fn read_shaders(&self) -> Result<()> {
         let named = std::env::var_os("CANOPY_SHADERS").map(PathBuf::from);
         if let Some(folder) = self.shaders.clone().or(named) {
-            std::fs::read_dir(&folder).map_err(|e| Error::io(&folder, e))?;
-            reload::read_shaders_from(folder);
+            shaders::read_from(&folder)?;
         }
         Ok(())
     }

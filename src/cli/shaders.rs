@@ -1,4 +1,4 @@
-//! `canopy shaders`: lists the shaders with what they import, writes them as drivers get them, and checks edited ones.
+//! `canopy shaders`: lists the shaders with what they import, writes them as GPUs' drivers get them, and checks edited ones.
 
 use super::console::{json_text, print};
 use crate::{
@@ -6,6 +6,7 @@ use crate::{
     gpu::{
         Arrays,
         shader::{self, Composed},
+        shader_folder::{read_shaders_from, shader_folder},
     },
     output,
     render::SHADERS,
@@ -34,10 +35,10 @@ pub struct ShadersArgs {
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Write composed WGSL, and entry points as SPIR-V
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub dump: Option<PathBuf>,
     /// Validate these files in place of those compiled in
-    #[arg(long, value_name = "DIR", conflicts_with = "dump")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dump", "json", "shaders"])]
     pub check: Option<PathBuf>,
     /// Arrays as on GPUs or in software
     #[arg(long, value_name = "KIND", default_value = "buffers")]
@@ -70,9 +71,8 @@ struct Shader {
 ///
 /// [`Error::NotFound`] where nothing has such a name, [`Error::Shader`] for broken shaders, those of reading and writing.
 pub fn run(args: &ShadersArgs) -> Result<()> {
-    let folder = args.check.as_deref();
-    if let Some(folder) = folder {
-        std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
+    if let Some(folder) = &args.check {
+        read_from(folder)?;
     }
     let arrays = match args.arrays {
         ArraysArg::Buffers => Arrays::Buffers,
@@ -81,7 +81,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     let mut shaders = Vec::new();
     let mut faults = BTreeSet::new();
     for (path, _) in SHADERS.entry_files() {
-        match Shader::new(path, folder, arrays) {
+        match Shader::new(path, arrays) {
             Ok(shader) => shaders.push(shader),
             Err(Error::Shader(fault)) => {
                 faults.insert(fault);
@@ -107,7 +107,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     if let Some(folder) = &args.dump {
         return dump(&shaders, folder);
     }
-    if folder.is_some() {
+    if args.check.is_some() {
         let entries: usize = shaders.iter().map(|s| s.module.entry_points.len()).sum();
         return print(&format!(
             "{} shaders with {entries} entry points are valid\n",
@@ -121,12 +121,39 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     print(&shaders.iter().map(Shader::text).collect::<String>())
 }
 
+/// Has shaders read from `folder`.
+///
+/// # Errors
+///
+/// [`Error::Io`] for a folder that cannot be read, [`Error::NotFound`] for one that holds no shader of canopy's.
+pub(super) fn read_from(folder: &Path) -> Result<()> {
+    std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
+    if !SHADERS.files().any(|(path, _)| folder.join(path).is_file()) {
+        let folder = folder.display();
+        return Err(Error::NotFound(format!(
+            "{folder}: no shader is there, such as {folder}/bvh/bvh.wgsl"
+        )));
+    }
+    read_shaders_from(folder.to_owned());
+    Ok(())
+}
+
+/// Has development builds show edits of their own source, unless another folder of shaders is named.
+pub fn read_source() {
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders"));
+    if cfg!(debug_assertions) && source.is_dir() {
+        read_shaders_from(source.into());
+    }
+}
+
+/// True where a shader's text may go without checks.
+fn is_unchecked(path: &str) -> bool {
+    SHADERS.is_proven(path) && shader_folder().is_none()
+}
+
 impl Shader {
-    fn new(path: &'static str, folder: Option<&Path>, arrays: Arrays) -> Result<Self> {
-        let composed = match folder {
-            Some(folder) => shader::compose_over(&SHADERS, folder, path, arrays)?,
-            None => shader::compose(&SHADERS, path, arrays)?,
-        };
+    fn new(path: &'static str, arrays: Arrays) -> Result<Self> {
+        let composed = shader::compose(&SHADERS, path, arrays)?;
         let at = |line: Option<u32>| match line {
             Some(line) => composed.origin(line as usize),
             None => path.into(),
@@ -199,7 +226,7 @@ impl Shader {
             "file": self.path,
             "entry_points": entries.collect::<Vec<_>>(),
             "imports": self.imports().collect::<Vec<_>>(),
-            "is_unchecked": SHADERS.is_proven(self.path),
+            "is_unchecked": is_unchecked(self.path),
         })
     }
 
@@ -214,7 +241,7 @@ impl Shader {
         let (module, info) =
             process_overrides(&self.module, &self.info, Some((stage, entry)), &constants)
                 .map_err(|e| broken(e.to_string()))?;
-        let is_checked = !SHADERS.is_proven(self.path);
+        let is_checked = !is_unchecked(self.path);
         let policy = match is_checked {
             true => BoundsCheckPolicy::Restrict,
             false => BoundsCheckPolicy::Unchecked,

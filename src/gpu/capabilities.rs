@@ -73,7 +73,7 @@ pub struct Capabilities {
     pub sky_face: u32,
     /// True if kernels filter cubes wrongly at the edges of faces until a draw has read the cube: SwiftShader.
     pub cube_edges_drawn: bool,
-    /// Whether entry points read copies of uniforms (`private_uniforms`): Mesa's software driver before version 25.
+    /// True where entry points read copies of uniforms (`private_uniforms`): Mesa's software driver before version 25.
     pub private_uniforms: bool,
     /// Whether paths of light are followed by several kernels, because threads that wait for longer paths cost more
     /// than what the kernels hand each other.

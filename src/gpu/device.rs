@@ -4,7 +4,7 @@ use super::{
     capabilities::{Arrays, Capabilities},
     library::Library,
     pipelines::Pipelines,
-    shader::Parsed,
+    shader_folder::edition,
 };
 #[cfg(feature = "render")]
 use super::{pipeline_cache::PipelineCache, pipelines::PipelineKey};
@@ -25,6 +25,13 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Path of a shader, and how it reads arrays.
 pub(super) type ModuleKey = (String, Arrays);
+
+/// A parsed shader, and what tells whether its text has changed.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) module: wgpu::ShaderModule,
+    pub(super) text_hash: u64,
+}
 
 /// A device with its queue, and what was learned about it once.
 #[derive(Debug)]
@@ -152,9 +159,12 @@ impl Gpu {
         if let Some(parsed) = modules().get(&key) {
             return Ok(parsed.module.clone());
         }
+        let begun = edition();
         let parsed = parse()?;
         let module = parsed.module.clone();
-        modules().insert(key, parsed);
+        if begun == edition() {
+            modules().insert(key, parsed);
+        }
         Ok(module)
     }
 
@@ -167,10 +177,8 @@ impl Gpu {
             .collect()
     }
 
-    /// Forgets the pipelines of shaders that have changed.
+    /// Replaces shaders that have changed.
     pub(super) fn replace_modules(&self, changed: Vec<(ModuleKey, Parsed)>) {
-        let paths = changed.iter().map(|((path, _), _)| path.as_str());
-        self.pipelines.forget(&paths.collect::<Vec<_>>());
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         modules.extend(changed);
     }

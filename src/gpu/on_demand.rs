@@ -1,7 +1,7 @@
 //! What is compiled when it is first needed: pipelines, one by one where a frame meets them, or several at a
 //! time on threads.
 
-use super::{device::Gpu, reload, stopwatch::Stopwatch};
+use super::{device::Gpu, shader_folder, stopwatch::Stopwatch};
 use crate::{Error, Result};
 use std::sync::{
     Arc, Mutex, PoisonError, RwLock,
@@ -24,7 +24,7 @@ struct Inner<T> {
 }
 
 struct Made<T> {
-    /// That of the shaders it was made of.
+    /// Edition of the shaders it was made of.
     edition: u32,
     value: T,
 }
@@ -33,7 +33,7 @@ impl<T> OnDemand<T> {
     fn is_made(&self) -> bool {
         let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
         made.as_ref()
-            .is_some_and(|made| made.edition == reload::edition())
+            .is_some_and(|made| made.edition == shader_folder::edition())
     }
 }
 
@@ -66,20 +66,20 @@ impl<T: Clone> OnDemand<T> {
         if let Some(value) = self.current() {
             return Ok(value);
         }
-        let edition = reload::edition();
+        let edition = shader_folder::edition();
         let stopwatch = Stopwatch::new();
-        let value = match (inner.make)(gpu) {
-            Ok(value) => value,
-            Err(error) => {
-                let Some(last) = self.last() else {
-                    return Err(error);
-                };
+        let value = match ((inner.make)(gpu), self.last()) {
+            (Ok(value), _) => {
+                log::debug!("compiled {} in {:.1} ms", inner.label, stopwatch.ms());
+                gpu.count_compiled();
+                value
+            }
+            (Err(error), Some(last)) => {
                 gpu.report(&error);
                 last
             }
+            (Err(error), None) => return Err(error),
         };
-        log::debug!("compiled {} in {:.1} ms", inner.label, stopwatch.ms());
-        gpu.count_compiled();
         let mut made = inner.made.write().unwrap_or_else(PoisonError::into_inner);
         *made = Some(Made {
             edition,
@@ -91,7 +91,7 @@ impl<T: Clone> OnDemand<T> {
     fn current(&self) -> Option<T> {
         let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
         let made = made.as_ref()?;
-        (made.edition == reload::edition()).then(|| made.value.clone())
+        (made.edition == shader_folder::edition()).then(|| made.value.clone())
     }
 
     fn last(&self) -> Option<T> {

@@ -1,6 +1,6 @@
 //! What a device has compiled, each once: renderers on one device, such as the two sides of a comparison, share it.
 
-use super::capabilities::Arrays;
+use super::{capabilities::Arrays, shader_folder::edition};
 use crate::Result;
 use std::{
     collections::HashMap,
@@ -54,8 +54,8 @@ impl Pipelines {
     }
 
     /// Forgets the pipelines of the shaders at `paths`.
-    pub(super) fn forget(&self, paths: &[&str]) {
-        let stays = |key: &PipelineKey| !paths.iter().any(|path| key.text.contains(path));
+    pub(super) fn forget(&self, paths: &[String]) {
+        let stays = |key: &PipelineKey| !paths.iter().any(|path| key.text.contains(path.as_str()));
         let mut compute = self.compute.lock().unwrap_or_else(PoisonError::into_inner);
         compute.retain(|key, _| stays(key));
         let mut render = self.render.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,6 +91,11 @@ fn once<K: Eq + Hash, T: Clone>(
     if let Some(found) = lock().get(&key) {
         return Ok(found.clone());
     }
+    let begun = edition();
     let found = make()?;
+    if begun != edition() {
+        // Shaders have changed meanwhile: whoever made it makes it again.
+        return Ok(found);
+    }
     Ok(lock().entry(key).or_insert(found).clone())
 }

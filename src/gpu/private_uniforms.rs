@@ -1,6 +1,6 @@
 //! Copies of uniforms that hide them from Mesa's software driver before version 25.
 //!
-//! That driver (`lvp_inline_uniforms.c`) compiles a shader anew for each value of a uniform on which alone a branch or a
+//! The driver (`lvp_inline_uniforms.c`) compiles a shader anew for each value of a uniform on which alone a branch or a
 //! loop depends, and keeps every variant. It notes such uniforms down in a table, and writes those of the fifth uniform
 //! buffer and of later ones past its end: the heap is corrupted while the shader compiles. It leaves alone a value whose
 //! first operand is no uniform.
@@ -20,13 +20,10 @@ const MOST_ELEMENTS: u32 = 32;
 
 type Value = Handle<Expression>;
 
-/// Makes `module` read copies of its uniforms.
-pub(crate) fn make_private(module: &mut Module) {
-    let mut validator = Validator::new(ValidationFlags::empty(), Capabilities::all());
-    // What is wrong with a module is told where it is compiled.
-    let Ok(info) = validator.validate(module) else {
-        return;
-    };
+/// Makes `module` read copies of its uniforms; `None` where it is not valid.
+pub(crate) fn make_private(module: &mut Module) -> Option<()> {
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    let info = validator.validate(module).ok()?;
     let vec4 = numbers(module, VectorSize::Quad, Scalar::F32);
     let uvec3 = numbers(module, VectorSize::Tri, Scalar::U32);
     let uint = module.types.insert(
@@ -65,6 +62,7 @@ pub(crate) fn make_private(module: &mut Module) {
         }
     }
     module.entry_points = entry_points;
+    Some(())
 }
 
 fn numbers(module: &mut Module, size: VectorSize, scalar: Scalar) -> Handle<Type> {
@@ -74,7 +72,7 @@ fn numbers(module: &mut Module, size: VectorSize, scalar: Scalar) -> Handle<Type
         .insert(Type { name: None, inner }, Span::UNDEFINED)
 }
 
-/// Whether a variable of this type is copied.
+/// True for types whose variables are copied.
 fn is_copied(module: &Module, ty: Handle<Type>) -> bool {
     match &module.types[ty].inner {
         TypeInner::Struct { members, .. } => {
@@ -98,7 +96,7 @@ fn elements(module: &Module, ty: Handle<Type>) -> Option<u32> {
     }
 }
 
-/// What copies the uniforms of one entry point.
+/// Copies the uniforms of one entry point.
 struct Copier<'a> {
     module: &'a Module,
     function: &'a mut Function,
@@ -309,7 +307,7 @@ mod tests {
     #[test]
     fn entry_points_copy_the_uniforms_they_use() {
         let mut module = parse_str(TEXT).unwrap();
-        make_private(&mut module);
+        make_private(&mut module).unwrap();
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
         let info = validator.validate(&module).unwrap();
         let variables = || module.global_variables.iter();

@@ -1,7 +1,12 @@
 //! The shader composer: `#import "bvh/bvh.wgsl"` lines, each file once, with errors that name file and
 //! line.
 
-use super::{capabilities::Arrays, device::Gpu, library::Library, private_uniforms, reload};
+use super::{
+    capabilities::Arrays,
+    device::{Gpu, Parsed},
+    library::Library,
+    private_uniforms, shader_folder,
+};
 use crate::{Error, Result, error::one_line};
 use std::{
     borrow::Cow,
@@ -40,23 +45,11 @@ impl Composed {
     }
 }
 
-/// The shader at `path` of `library`, composed for an adapter that reads its arrays so.
+/// The shader at `path` of `library`, composed for an adapter that reads its arrays so. Files of the folder of
+/// [`shader_folder::read_shaders_from`] stand in place of the library's.
 pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
-    composer.folder = reload::shader_folder();
-    composer.import(path, "the host")?;
-    Ok(composer.finish())
-}
-
-/// As [`compose`], with the files of `folder` in place of those of the library that have the same path.
-pub fn compose_over(
-    library: &Library,
-    folder: &Path,
-    path: &str,
-    arrays: Arrays,
-) -> Result<Composed> {
-    let mut composer = Composer::new(library, arrays);
-    composer.folder = Some(folder);
+    composer.folder = shader_folder::shader_folder();
     composer.import(path, "the host")?;
     Ok(composer.finish())
 }
@@ -76,7 +69,7 @@ pub fn compose_with(
     arrays: Arrays,
 ) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
-    composer.folder = reload::shader_folder();
+    composer.folder = shader_folder::shader_folder();
     composer.replaced = Some(replaced);
     composer.import(path, "the host")?;
     Ok(composer.finish())
@@ -391,17 +384,12 @@ pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
 
 /// The shader at `path` of the device's library, which is `composed`.
 pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parsed> {
+    // Nobody has proven what is edited.
+    let is_proven = gpu.shaders().is_proven(path) && shader_folder::shader_folder().is_none();
     Ok(Parsed {
-        module: create_module(gpu, path, composed, gpu.shaders().is_proven(path))?,
+        module: create_module(gpu, path, composed, is_proven)?,
         text_hash: composed.text_hash(),
     })
-}
-
-/// A parsed shader, and what tells whether its text has changed.
-#[derive(Debug)]
-pub(super) struct Parsed {
-    pub(super) module: wgpu::ShaderModule,
-    pub(super) text_hash: u64,
 }
 
 /// As [`module`], with text of the caller's in place of a file, and with all checks.
@@ -414,14 +402,13 @@ pub(crate) fn module_with(
     create_module(gpu, path, &composed, false)
 }
 
-/// The shader with copies of its uniforms, where the driver needs that. What does not parse is left to wgpu, which says
-/// why.
+/// The shader with copies of its uniforms, where the driver needs that. A broken one is left to wgpu, which says why.
 fn private(gpu: &Gpu, text: &str) -> Option<naga::Module> {
     if !gpu.capabilities.private_uniforms {
         return None;
     }
     let mut module = naga::front::wgsl::parse_str(text).ok()?;
-    private_uniforms::make_private(&mut module);
+    private_uniforms::make_private(&mut module)?;
     Some(module)
 }
 

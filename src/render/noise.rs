@@ -71,7 +71,7 @@ impl Noise {
     pub fn told(self) -> String {
         match self.levels {
             _ if self.is_clean() => "converged".into(),
-            f32::INFINITY => "noise of 255".into(),
+            f32::INFINITY => "noise unknown".into(),
             levels => format!("noise {levels:.1} of 255"),
         }
     }
@@ -164,7 +164,7 @@ impl NoisePass {
         }
     }
 
-    /// Whether a picture by paths of so many `samples` is to be looked at. Fewer than before are another picture's.
+    /// True where a picture by paths of so many `samples` is to be looked at. Fewer than before are another picture's.
     pub fn is_due(&mut self, samples: u32) -> bool {
         if samples < self.frames_before.max(1) {
             self.forget();

@@ -12,7 +12,7 @@ fn a_saved_shader_shows_without_a_build() {
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     std::fs::create_dir_all(display.path("mine/picture")).unwrap();
     let save = |text: &str| {
-        // As editors do: the file is never half there.
+        // Editors do so: the file is never half there.
         std::fs::write(display.path("mine/next"), text).unwrap();
         let file = display.path("mine/picture/tonemap.wgsl");
         std::fs::rename(display.path("mine/next"), file).unwrap();

@@ -44,7 +44,7 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) browses: bool,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,
-    /// Whether the scene has been drawn once.
+    /// True once the scene has been drawn, or could not be.
     pub(in crate::app) has_drawn: bool,
 }
 

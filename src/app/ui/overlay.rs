@@ -81,7 +81,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     notice(ctx, room, state);
 }
 
-/// Whether the first picture is being drawn in software: nothing else can be shown meanwhile.
+/// True while the first picture is drawn in software: nothing else can be shown meanwhile.
 fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
     state.stage.is_some() && !facts.has_drawn && !facts.has_gpu
 }

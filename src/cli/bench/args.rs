@@ -64,14 +64,14 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub faces: Vec<u32>,
-    /// Only shaders with one of these in their path, such as accel/ (compile)
+    /// Only shaders with one of these in their path, such as bvh/ (compile)
     #[arg(
         long,
         value_name = "PART[,PART…]",
         value_delimiter = ',',
         help_heading = "Input"
     )]
-    pub shaders: Vec<String>,
+    pub only: Vec<String>,
     /// Clip that is played from begin to end, by name or number (path)
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     pub clip: Option<String>,
@@ -262,8 +262,8 @@ impl BenchArgs {
             ("--pairs", !sorts && !self.pairs.is_empty()),
             ("--faces", !projects && !self.faces.is_empty()),
             (
-                "--shaders",
-                self.suite != Suite::Compile && !self.shaders.is_empty(),
+                "--only",
+                self.suite != Suite::Compile && !self.only.is_empty(),
             ),
             ("--size", !draws && self.size.is_some()),
             (

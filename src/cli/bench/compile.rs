@@ -12,7 +12,6 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{Gpu, GpuImage, pass, profiler::Stopwatch, shader},
-    lab::kernels::is_part,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -43,10 +42,9 @@ const SIDE: u32 = 8;
 /// Measures all entry points and lists the slowest first.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let gpu = &session.meter.gpu;
-    let parts = &session.args.shaders;
+    let parts = &session.args.only;
     let entries = |(path, _): &(&'static str, &str)| {
-        let is_named = parts.is_empty() || parts.iter().any(|part| path.contains(part.as_str()));
-        is_named && !is_part(path)
+        parts.is_empty() || parts.iter().any(|part| path.contains(part.as_str()))
     };
     let shaders: Vec<_> = gpu.shaders().entry_files().filter(entries).collect();
     if shaders.is_empty() {
