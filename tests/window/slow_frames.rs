@@ -77,14 +77,14 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
 fn the_first_picture_waits_for_no_rays() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let line = "scene.obj --env sky --size 320x240 --shadows rays --set sun.angle=0 --set window.panel=false --set window.still_samples=1 \
+    let line = "scene.obj --env sky --size 640x480 --shadows rays --set sun.angle=0 --set window.panel=false --set window.still_samples=1 \
                 --set window.render_scale=1";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let cache = display.path("cache");
     let is_cold = [("MESA_SHADER_CACHE_DIR", cache.to_str().unwrap())];
     let _canopy = display.canopy_with(&arguments, &is_cold);
-    // On the floor, in the card's shadow. What is told of the progress covers it for a while.
-    let shadow = |shot: &Screenshot| shot.pixels[90 * shot.width + 157];
+    // On the floor, in the card's shadow, above what is told of the progress.
+    let shadow = |shot: &Screenshot| shot.pixels[182 * shot.width + 314];
     let start = Instant::now();
     while shadow(&display.screenshot())[0] < 120 {
         assert!(start.elapsed() < PATIENCE, "no picture without a shadow");
