@@ -163,7 +163,9 @@ fn a_scene_is_looked_into_and_edited() {
     };
     display.press("F12");
     let shown = saved(".png");
+    let still = display.settled("the picture", Screenshot::is_drawn);
     display.press("alt+e");
+    display.settled("the card", |now| *now != still);
     display.press("Return");
     let exported = saved("0000.png");
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
