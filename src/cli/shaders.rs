@@ -134,8 +134,12 @@ pub(super) fn read_from(folder: &Path) -> Result<()> {
             "{folder}: no shader is there, such as {folder}/bvh/bvh.wgsl"
         )));
     }
-    read_shaders_from(folder.to_owned());
-    Ok(())
+    match read_shaders_from(folder.to_owned()) {
+        true => Ok(()),
+        false => Err(Error::Usage(
+            "--check names a folder of shaders, and CANOPY_SHADERS another one".into(),
+        )),
+    }
 }
 
 /// Has development builds show edits of their own source, unless another folder of shaders is named.

@@ -14,10 +14,10 @@ static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 /// Counts changes of files. Everything that was compiled before the last one is made again when it is needed.
 static EDITION: AtomicU32 = AtomicU32::new(0);
 
-/// Takes the files of `folder` in place of those with the same path that are compiled in. Only the first call has an effect;
-/// it has to come before a device compiles anything.
-pub fn read_shaders_from(folder: PathBuf) {
-    FOLDER.set(folder).ok();
+/// Takes the files of `folder` in place of those with the same path that are compiled in. Only the first call has an effect,
+/// which is returned; it has to come before a device compiles anything.
+pub fn read_shaders_from(folder: PathBuf) -> bool {
+    FOLDER.set(folder).is_ok()
 }
 
 /// The folder of [`read_shaders_from`].
