@@ -804,7 +804,7 @@ gpu_structs! {
         /// As [`Frame::unlit_radiance`].
         unlit_radiance: f32,
     }
-    /// How the noise of a picture of many samples is estimated.
+    /// Parameters of `noise`, the estimate for a picture of many samples.
     NoiseParams {
         width: u32,
         height: u32,

@@ -52,7 +52,7 @@ impl Accumulate {
         self.resolve.needs(format, needs);
     }
 
-    /// What it compiles where only its sums are read.
+    /// Adds what it compiles where only its sums are read.
     pub fn needs_sums(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
     }
