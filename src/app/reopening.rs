@@ -1,6 +1,6 @@
 //! Pictures that tell how they were made: writing what they tell, and showing their scene again.
 
-use super::{keys::Action, recent::Recent, state::State, viewer::Viewer};
+use super::{frame::of_picture, keys::Action, recent::Recent, state::State, viewer::Viewer};
 use crate::{
     Result,
     config::{Config, OcclusionMode, ReflectionMode},
@@ -27,9 +27,10 @@ impl Viewer {
         let samples = self.schedule.shown_samples();
         let fast_rays = self.graphics.gpu.capabilities.fast_rays;
         // What `canopy render` chooses is what samples are drawn with.
+        let drawn = of_picture(&picture.config, &self.state.config);
         let config = match samples > 1 {
-            true => self.state.config.clone(),
-            false => in_force(&self.state.config, fast_rays),
+            true => drawn,
+            false => in_force(&drawn, fast_rays),
         };
         let shown = Shown {
             files: &stage.files,

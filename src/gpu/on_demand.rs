@@ -30,6 +30,11 @@ struct Made<T> {
 }
 
 impl<T> OnDemand<T> {
+    /// The same number for clones of one, another for any other.
+    pub fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     fn is_made(&self) -> bool {
         let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
         made.as_ref()
@@ -120,7 +125,7 @@ pub trait Prepare: Send + Sync {
     /// Its name.
     fn label(&self) -> &str;
 
-    /// The same number for clones of one, another for any other.
+    /// As [`OnDemand::identity`].
     fn identity(&self) -> usize;
 
     /// Whether it is made.
@@ -140,7 +145,7 @@ impl<T: Clone + Send + Sync> Prepare for OnDemand<T> {
     }
 
     fn identity(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+        self.identity()
     }
 
     fn is_ready(&self) -> bool {

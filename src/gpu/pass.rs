@@ -272,6 +272,31 @@ pub fn cover_on_demand(
     })
 }
 
+/// The pipeline that a render pass has set. Draws in a row that share one fetch it and set it once.
+#[derive(Debug, Default)]
+pub struct PipelineInUse(Option<usize>);
+
+impl PipelineInUse {
+    /// Sets `pipeline` in `pass` where another one is set.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling it.
+    pub fn set(
+        &mut self,
+        gpu: &Gpu,
+        pass: &mut wgpu::RenderPass<'_>,
+        pipeline: &OnDemand<wgpu::RenderPipeline>,
+    ) -> Result<()> {
+        let identity = Some(pipeline.identity());
+        if self.0 != identity {
+            pass.set_pipeline(&pipeline.get(gpu)?);
+            self.0 = identity;
+        }
+        Ok(())
+    }
+}
+
 /// A colour attachment that is kept.
 pub fn color(
     view: &wgpu::TextureView,

@@ -18,7 +18,7 @@ use crate::{
     accel::Tree,
     gpu::{
         Bind, Gpu, GpuImage, Needs, OnDemand, bind_group,
-        pass::{self, Binding},
+        pass::{self, Binding, PipelineInUse},
     },
 };
 use wgpu::{ShaderStages, TextureUsages as Usage};
@@ -226,11 +226,12 @@ impl Blend {
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
         for (piece, _) in order {
             let run = match piece {
                 Piece::Triangles(run) => run,
                 Piece::Segments(run) => {
-                    pass.set_pipeline(&self.segments.of(&run).get(gpu)?);
+                    pipeline.set(gpu, &mut pass, self.segments.of(&run))?;
                     segments::draw(&mut pass, buffers, &run);
                     continue;
                 }
@@ -245,8 +246,8 @@ impl Blend {
             let steps = self.steps(surface);
             let back = steps.iter().filter(|_| surface.double_sided);
             let back = back.map(|sides| &sides.back);
-            for pipeline in back.chain(steps.iter().map(|sides| &sides.front)) {
-                pass.set_pipeline(&pipeline.get(gpu)?);
+            for step in back.chain(steps.iter().map(|sides| &sides.front)) {
+                pipeline.set(gpu, &mut pass, step)?;
                 pass.draw(run.corners(), 0..1);
             }
         }

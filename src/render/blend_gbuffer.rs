@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, OnDemand, pass},
+    gpu::{
+        Gpu, Needs, OnDemand,
+        pass::{self, PipelineInUse},
+    },
 };
 
 const LABEL: &str = "blend_gbuffer";
@@ -103,8 +106,9 @@ impl BlendGBuffer {
         );
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
         for (run, surface, _) in runs {
-            pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
+            pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
             buffers.materials.bind(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

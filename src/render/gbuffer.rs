@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, OnDemand, pass},
+    gpu::{
+        Gpu, Needs, OnDemand,
+        pass::{self, PipelineInUse},
+    },
 };
 
 /// The pass. Only masked surfaces have a `discard` in their shader: without one, depth is tested before
@@ -135,9 +138,10 @@ impl GBufferPass {
                     wgpu::IndexFormat::Uint32,
                 );
             }
+            let mut pipeline = PipelineInUse::default();
             for run in slice {
                 let surface = &buffers.materials.surfaces[run.material];
-                pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
+                pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
                 buffers.materials.bind(&mut pass, run.material);
                 if self.indexed {
                     let first = run.first_triangle;

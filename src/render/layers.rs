@@ -15,7 +15,7 @@ use crate::{
     Result,
     gpu::{
         Gpu, Needs, OnDemand, bind_group,
-        pass::{self, Binding},
+        pass::{self, Binding, PipelineInUse},
     },
 };
 use wgpu::ShaderStages;
@@ -124,8 +124,9 @@ impl LayersPass {
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
         for (run, surface) in runs {
-            pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
+            pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

@@ -13,7 +13,7 @@ use crate::{
     Result,
     gpu::{
         Gpu, Needs, OnDemand, bind_group,
-        pass::{self, Binding},
+        pass::{self, Binding, PipelineInUse},
     },
 };
 use wgpu::{ShaderStages, TextureUsages as Usage};
@@ -122,8 +122,9 @@ impl LobesPass {
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
         for (run, surface) in runs {
-            pass.set_pipeline(&self.pipeline(surface).get(gpu)?);
+            pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

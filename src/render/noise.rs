@@ -1,11 +1,12 @@
 //! `noise`: how far the mean of many samples may still be from where it leads, from how it changed since it had fewer.
 
 use super::{
+    frame::Frame,
     frame_sample::{FIRST_LOOK, FrameSample, is_looked_at},
     recording::Recording,
 };
 use crate::{
-    Result,
+    Result, config,
     gpu::{
         Bind, Gpu, Kernel, Needs, Uniform, Workgroups,
         layout::NoiseParams,
@@ -110,6 +111,8 @@ pub struct NoisePass {
     /// Number of the estimate that is under way, and the frames of its picture.
     awaited: Option<(u64, u32)>,
     found: Option<Noise>,
+    /// Settings of the picture by paths that was looked at, and its exposure.
+    displayed: Option<(config::Image, f32)>,
 }
 
 impl NoisePass {
@@ -131,6 +134,7 @@ impl NoisePass {
             counters: Counters::new(gpu, "noise.counters"),
             awaited: None,
             found: None,
+            displayed: None,
         })
     }
 
@@ -164,10 +168,13 @@ impl NoisePass {
         }
     }
 
-    /// True where a picture by paths of so many `samples` is to be looked at. Fewer than before are another picture's.
-    pub fn is_due(&mut self, samples: u32) -> bool {
-        if samples < self.frames_before.max(1) {
+    /// True where a picture by paths of so many `samples` is to be looked at. Fewer than before are another picture's,
+    /// and one that is displayed otherwise has changed by more than its noise.
+    pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
+        let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
+        if samples < self.frames_before.max(1) || displayed != self.displayed {
             self.forget();
+            self.displayed = displayed;
         }
         samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.frames_before)
     }

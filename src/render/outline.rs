@@ -13,7 +13,7 @@ use crate::{
     gpu::{
         Bind, Gpu, GpuImage, Needs, OnDemand, Uniform, bind_group, image,
         layout::OutlineParams,
-        pass::{self, Binding},
+        pass::{self, Binding, PipelineInUse},
     },
 };
 use wgpu::{
@@ -186,17 +186,18 @@ impl Outline {
         });
         pass.set_bind_group(0, &group, &[]);
         pass.set_bind_group(2, &buffers.scene_group, &[]);
+        let mut pipeline = PipelineInUse::default();
         for (number, mesh) in (0..).zip(query.meshes) {
             let Some((mesh, range)) = mesh.and_then(|m| Some((m, buffers.meshes.get(m)?))) else {
                 continue;
             };
             if range.triangle_count > 0 {
-                pass.set_pipeline(&self.triangles.get(gpu)?);
+                pipeline.set(gpu, &mut pass, &self.triangles)?;
                 let end = range.first_triangle + range.triangle_count;
                 pass.draw(3 * range.first_triangle..3 * end, number..number + 1);
             }
             for run in segments(buffers).filter(|run| run.mesh as usize == mesh) {
-                pass.set_pipeline(&self.of(run).get(gpu)?);
+                pipeline.set(gpu, &mut pass, self.of(run))?;
                 pass.draw(run.corners(), number..number + 1);
             }
         }

@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, pass},
+    gpu::{
+        Gpu, Needs,
+        pass::{self, PipelineInUse},
+    },
 };
 
 /// The pass.
@@ -71,8 +74,9 @@ impl PointsLines {
         );
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
         for run in segments::shown(&buffers.draws.segments, &frame.parts) {
-            pass.set_pipeline(&self.pipelines.of(&run).get(gpu)?);
+            pipeline.set(gpu, &mut pass, self.pipelines.of(&run))?;
             segments::draw(&mut pass, buffers, &run);
         }
         drop(pass);

@@ -164,7 +164,7 @@ impl Present {
                 false => self.antialias.stretch(recording, target),
             };
         }
-        if let Some(samples) = source.path_samples.filter(|n| self.noise.is_due(*n)) {
+        if let Some(samples) = source.path_samples.filter(|n| self.noise.is_due(*n, frame)) {
             self.estimate_paths(recording, frame, radiance, samples)?;
         }
         self.record_single(recording, frame, source, target)
