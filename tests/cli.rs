@@ -124,6 +124,13 @@ fn shaders_are_listed_written_and_checked() {
     let expected = format!("mine/math/basis.wgsl:{line}: ");
     assert!(told.starts_with(&expected), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");
+
+    let mut command = canopy_in(folder.0.path(), "shaders --check mine");
+    command.env("CANOPY_SHADERS", "out");
+    let output = folder.run(command);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("CANOPY_SHADERS"), "{told}");
 }
 
 #[test]

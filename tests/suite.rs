@@ -29,6 +29,8 @@ mod frame;
 mod ground;
 mod hostile;
 mod intersections;
+#[cfg(target_os = "linux")]
+mod isa;
 mod lab;
 mod layers;
 mod licences;

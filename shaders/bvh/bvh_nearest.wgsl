@@ -106,11 +106,9 @@ fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
     let v = dot(cross(a, ab), normal);
     let is_inside = min(u, v) >= 0.0 && u + v <= squared && squared > 1.0e-36;
     var nearest = select(edges, min(edges, height * height / squared), is_inside);
-    // A loop, because software adapters run every branch.
-    var is_sliver = squared < 0.01 * dot(ab, ab) * dot(ac, ac) && squared > 1.0e-36;
-    while is_sliver {
+    let is_sliver = squared < 0.01 * dot(ab, ab) * dot(ac, ac) && squared > 1.0e-36;
+    if is_sliver {
         nearest = bvh_near_triangle(triangle, point).squared;
-        is_sliver = false;
     }
     return nearest;
 }
@@ -142,8 +140,8 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
                 let squared = bitcast<f32>(stack_distances[depth]);
                 next = select(BVH_MISS, stack[depth], squared < best.squared);
             }
-            // Into the mesh that is next. A loop, because software adapters run every branch.
-            while !bvh_is_node(next) && next != BVH_MISS {
+            // Into the mesh that is next.
+            if !bvh_is_node(next) && next != BVH_MISS {
                 let mesh = tree_triangle(next & ~BVH_MESH);
                 first = mesh.triangle;
                 next = first;

@@ -76,14 +76,8 @@ fn pairs_accept(search: PairSearch, leaf: u32) -> bool {
     let around = bvh_corner_box(object);
     let is_near = all(around.lower <= search.upper) && all(around.upper >= search.lower);
     let is_of_same = ((object.mesh ^ search.other.mesh) & ~ANY_HIT_TEST) == 0u;
-    // A loop, because software adapters run every branch.
-    var is_found = false;
-    var is_open = is_near && (query.within == 0u || leaf > search.leaf) && (query.across == 0u || !is_of_same);
-    while is_open {
-        is_found = bvh_query_accepts(search.leaf, object, query.mask) && pairs_touch(object, search.other);
-        is_open = false;
-    }
-    return is_found;
+    let is_open = is_near && (query.within == 0u || leaf > search.leaf) && (query.across == 0u || !is_of_same);
+    return is_open && bvh_query_accepts(search.leaf, object, query.mask) && pairs_touch(object, search.other);
 }
 
 fn pairs_touch(object: LeafTriangle, other: LeafTriangle) -> bool {

@@ -97,11 +97,9 @@ fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
     // Of the box, only what the triangle's own box leaves: so rounding is that of the smaller one.
     let least = max(lower, low);
     let most = min(upper, high);
-    // A triangle whose box lies within the other needs no axes. A loop, because software adapters run every
-    // branch.
+    // A triangle whose box lies within the other needs no axes.
     var is_apart = false;
-    var is_open = is_near && (any(least > low) || any(most < high));
-    while is_open {
+    if is_near && (any(least > low) || any(most < high)) {
         let centre = 0.5 * least + 0.5 * most;
         let half_extent = 0.5 * most - 0.5 * least;
         let a = triangle.v0 - centre;
@@ -116,7 +114,6 @@ fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
                 || bvh_separates(vec3f(-edge.y, edge.x, 0.0), a, b, c, half_extent);
             edge = select(a - c, c - b, i == 0u);
         }
-        is_open = false;
     }
     return is_near && !is_apart;
 }

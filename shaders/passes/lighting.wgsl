@@ -142,8 +142,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 visible = visibility(slot, chosen, pixel, s, sample);
             }
-            // A loop of one round: software adapters skip it where no pixel sees the light.
-            for (var due = visible > 0.0; due; due = false) {
+            if visible > 0.0 {
                 radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance * visible;
             }
         }

@@ -42,8 +42,7 @@ fn edges(in: Corner) -> @location(0) u32 {
     let found = vec2i(contrast(here, left), contrast(here, above));
     let least = i32(ANTIALIAS_CONTRAST);
     var bits = 0u;
-    // A loop of one round: software adapters skip it where no pixel has an edge.
-    for (var due = any(found >= vec2i(least)); due; due = false) {
+    if any(found >= vec2i(least)) {
         // An edge beside one of more than twice its contrast is not visible.
         let right = contrast(here, levels(at + vec2i(1, 0)));
         let below = contrast(here, levels(at + vec2i(0, 1)));
@@ -243,8 +242,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     let along_y = max(own.x, below) >= max(own.z, right);
     let shares = select(vec2f(own.z, right), vec2f(own.x, below), along_y);
     var blended = here;
-    // As in `edges`.
-    for (var due = any(shares != vec2f(0.0)); due; due = false) {
+    if any(shares != vec2f(0.0)) {
         let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
         let before = linear(textureLoad(picture, max(at - axis, vec2i(0)), 0));
         let after = linear(textureLoad(picture, min(at + axis, last), 0));

@@ -47,7 +47,7 @@
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
 // Lights that this filters: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
-// Such pairs have kernels of their own, because software adapters pay for what a uniform leaves out.
+// Such pairs have kernels of their own: behind a uniform, all would pay for what it leaves out.
 override SHADOW_LIGHTS: u32 = 2u;
 
 // Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
@@ -105,8 +105,7 @@ fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
         least = min(least, vec2f(mean.share, mean.width));
         most = max(most, vec2f(mean.share, mean.width));
     }
-    // A loop of one round: software adapters skip those.
-    for (var due = taps.moves && all(taps.weights > vec4f(0.0)); due; due = false) {
+    if taps.moves && all(taps.weights > vec4f(0.0)) {
         let x = cubic_weights(taps.weights.y + taps.weights.w, 0.5);
         let y = cubic_weights(taps.weights.z + taps.weights.w, 0.5);
         var sum = vec2f(0.0);
@@ -264,7 +263,7 @@ fn shadow_accumulate(
         let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
         let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
         textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
-        // Software adapters may write past the end of an image.
+        // One texel where no pass sharpens edges.
         let edge_layer = params.layer / 2u;
         if edge_layer < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
@@ -315,8 +314,7 @@ fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
         differs |= textureLoad(means, select(vec2i(pixel), tap, there), 0).xy ^ words;
     }
     let varies = (differs & vec2u(BLOCKED_SHARE_MASK)) != vec2u(0u);
-    // A loop of one round: software adapters skip those.
-    for (var due = any(varies); due; due = false) {
+    if any(varies) {
         let n = signal_neighbours(pixel);
         let blocked = n.own + n.ring.edges + n.ring.corners;
         let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames))).xy;

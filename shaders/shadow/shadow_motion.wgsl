@@ -21,7 +21,7 @@
 #import "denoise/signal_find.wgsl"
 
 // Lights whose shadows it follows: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
-// Such pairs have kernels of their own, because software adapters pay for what a uniform leaves out.
+// Such pairs have kernels of their own: behind a uniform, all would pay for what it leaves out.
 override SHADOW_LIGHTS: u32 = 2u;
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -72,8 +72,7 @@ fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     // The share that is blocked: where there is none, and where no ray was sent, the triangle is an older frame's.
     let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
     var found = 0u;
-    // A loop of one round: software adapters skip it where all pixels are lit.
-    for (var due = (blocked & SIGNAL_SHARE) != 0u && blocked < SIGNAL_UNSENT; due; due = false) {
+    if (blocked & SIGNAL_SHARE) != 0u && blocked < SIGNAL_UNSENT {
         let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
         let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
         var moved = 0u;
@@ -196,8 +195,7 @@ fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalS
     let near = blocker_near(corner, k, moved);
     let moves = moved || near.any_moved;
     var taps = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
-    // A loop of one round: software adapters skip it where no pixel has anything to follow.
-    for (var due = surface.frames > 0u && (moved || near.triangle >= MOVED); due; due = false) {
+    if surface.frames > 0u && (moved || near.triangle >= MOVED) {
         taps = followed_taps(pixel, k, near.triangle, moves, surface, taps);
     }
     return taps;
@@ -232,8 +230,7 @@ fn shadow_motion(
         atomicStore(&blocked_rows[index], 0u);
     }
     workgroupBarrier();
-    // Loops of one round: software adapters skip those.
-    for (var due = light_changes(first / 8u); due; due = false) {
+    if light_changes(first / 8u) {
         var moves = surface.moved;
         for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
             let texel = apron_pixel(first, i, frame.size);
@@ -259,7 +256,7 @@ fn shadow_motion(
     workgroupBarrier();
     let own = textureLoad(taps_texture, inside, 0).xy;
     var taps = array(own, own);
-    for (var due = atomicLoad(&any_moves) != 0u; due; due = false) {
+    if atomicLoad(&any_moves) != 0u {
         taps[0] = shadow_taps(inside, thread.xy, 0u, own, surface);
         if SHADOW_LIGHTS == 2u {
             taps[1] = shadow_taps(inside, thread.xy, 1u, own, surface);

@@ -20,6 +20,7 @@ mod options;
 mod path_draws;
 mod progress;
 pub mod query;
+mod reflected;
 pub mod render;
 mod report;
 mod route;
@@ -96,7 +97,7 @@ pub enum Command {
     Adapters(adapters::AdaptersArgs),
     /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute
     Selftest(selftest::SelftestArgs),
-    /// List the shaders and their imports, write them as GPUs get them, or check edited ones
+    /// List the shaders and their imports, write or check them, or tell what GPUs make of them
     Shaders(shaders::ShadersArgs),
     /// List the settings and where they come from, or explain one
     Config(settings::ConfigArgs),

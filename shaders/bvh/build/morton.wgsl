@@ -34,8 +34,7 @@ fn morton(
     for (var k = first + thread; k < end; k += MORTON_THREADS) {
         let triangle = item(k);
         let mesh = geometry_mesh(triangle);
-        // A loop, which software adapters skip; they run both sides of a branch.
-        while mesh != mesh_here {
+        if mesh != mesh_here {
             mesh_here = mesh;
             around = mesh_bounds_centroids(mesh);
         }

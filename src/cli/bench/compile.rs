@@ -11,16 +11,14 @@ use super::{
 };
 use crate::{
     Error, Result,
+    cli::reflected::Reflected,
     gpu::{Gpu, GpuImage, pass, profiler::Stopwatch, shader},
 };
 use serde_json::json;
 use std::collections::BTreeMap;
 use wgpu::naga::{
-    AddressSpace, Binding, Block, EntryPoint, Function, FunctionArgument, GlobalVariable, Handle,
-    ImageClass, ImageDimension, Module, Scalar, ScalarKind, ShaderStage, Statement, StorageFormat,
-    Type, TypeInner,
-    front::wgsl,
-    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
+    AddressSpace, Block, Function, GlobalVariable, Handle, ImageClass, ImageDimension, Module,
+    ScalarKind, ShaderStage, Statement, StorageFormat, TypeInner,
 };
 
 /// Columns of the table.
@@ -60,12 +58,12 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
             continue;
         }
         let stopwatch = Stopwatch::new();
-        let reflected = Reflected::new(gpu, path)?;
+        let reflected = Reflected::new(gpu.shaders(), path, gpu.capabilities.arrays)?;
         let module = shader::module(gpu, path)?;
         let parse_ms = stopwatch.ms();
         let mut parse_ms = Some(parse_ms);
         for (index, entry) in reflected.module.entry_points.iter().enumerate() {
-            if entry.stage == ShaderStage::Vertex && reflected.is_for_others() {
+            if entry.stage == ShaderStage::Vertex && !reflected.only_has_vertices() {
                 continue;
             }
             let [make_ms, first_use_ms] = reflected.measure(gpu, &module, index)?;
@@ -100,30 +98,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A shader as naga parses it.
-struct Reflected {
-    module: Module,
-    info: ModuleInfo,
-}
-
 impl Reflected {
-    fn new(gpu: &Gpu, path: &str) -> Result<Self> {
-        let broken = |what: String| Error::Internal(format!("shaders/{path}: {what}"));
-        let text = shader::compose(gpu.shaders(), path, gpu.capabilities.arrays)?.text;
-        let module = wgsl::parse_str(&text).map_err(|e| broken(e.to_string()))?;
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-            .validate(&module)
-            .map_err(|e| broken(e.to_string()))?;
-        Ok(Self { module, info })
-    }
-
-    /// Whether it has an entry point of another stage: vertex entry points are measured with the fragment
-    /// ones, and compute ones do not use what a shared file holds of them.
-    fn is_for_others(&self) -> bool {
-        let mut entries = self.module.entry_points.iter();
-        entries.any(|entry| entry.stage != ShaderStage::Vertex)
-    }
-
     /// Number of expressions of an entry point and of all functions that it reaches, each counted once: the
     /// compiler's input before inlining.
     fn expressions(&self, index: usize) -> usize {
@@ -141,22 +116,6 @@ impl Reflected {
         }
         let entry = &self.module.entry_points[index];
         visit(&self.module, &entry.function, &mut Vec::new())
-    }
-
-    /// Globals that the entry points use, by group and binding.
-    fn bound(&self, indices: &[usize]) -> BTreeMap<u32, BTreeMap<u32, &GlobalVariable>> {
-        let mut groups: BTreeMap<u32, BTreeMap<u32, &GlobalVariable>> = BTreeMap::new();
-        for (handle, global) in self.module.global_variables.iter() {
-            let Some(binding) = &global.binding else {
-                continue;
-            };
-            let used = |index: &usize| !self.info.get_entry_point(*index)[handle].is_empty();
-            if indices.iter().any(used) {
-                let group = groups.entry(binding.group).or_default();
-                group.insert(binding.binding, global);
-            }
-        }
-        groups
     }
 
     /// Milliseconds until the pipeline is made, and those that its first use takes longer than its second.
@@ -256,14 +215,10 @@ impl Reflected {
     /// point that fits it, or the latter alone.
     fn drawing(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<Drawing> {
         let entry = &self.module.entry_points[index];
-        let feeds = |vertex: &EntryPoint| {
-            let is_vertex = vertex.stage == ShaderStage::Vertex;
-            is_vertex && (vertex.name == entry.name || self.feeds(vertex, entry))
+        let vertex_index = match entry.stage {
+            ShaderStage::Vertex => index,
+            _ => self.vertex_for(entry)?,
         };
-        let mut entries = self.module.entry_points.iter();
-        let vertex_index = entries
-            .position(feeds)
-            .ok_or_else(|| Error::Internal(format!("{} has no vertex entry point", entry.name)))?;
         let vertex = &self.module.entry_points[vertex_index];
         let fragment = (entry.stage == ShaderStage::Fragment).then_some(entry);
         let formats: Vec<_> = fragment.map_or(vec![], |entry| self.outputs(entry));
@@ -327,75 +282,6 @@ impl Reflected {
             groups,
         })
     }
-
-    /// Whether the vertex entry point writes all that the fragment entry point reads.
-    fn feeds(&self, vertex: &EntryPoint, fragment: &EntryPoint) -> bool {
-        let result = vertex.function.result.iter();
-        let made: Vec<_> = result
-            .flat_map(|result| self.locations(result.ty, result.binding.as_ref()))
-            .collect();
-        let arguments = fragment.function.arguments.iter();
-        let mut read = arguments.flat_map(|a| self.locations(a.ty, a.binding.as_ref()));
-        read.all(|read| made.contains(&read))
-    }
-
-    /// Locations and types of a value between stages, or of its members.
-    fn locations(&self, ty: Handle<Type>, binding: Option<&Binding>) -> Vec<(u32, Handle<Type>)> {
-        match (&self.module.types[ty].inner, binding) {
-            (TypeInner::Struct { members, .. }, None) => members
-                .iter()
-                .flat_map(|member| self.locations(member.ty, member.binding.as_ref()))
-                .collect(),
-            (_, Some(Binding::Location { location, .. })) => vec![(*location, ty)],
-            _ => Vec::new(),
-        }
-    }
-
-    /// Formats of the targets that a fragment entry point writes.
-    fn outputs(&self, entry: &EntryPoint) -> Vec<wgpu::TextureFormat> {
-        let Some(result) = &entry.function.result else {
-            return Vec::new();
-        };
-        let types = match &self.module.types[result.ty].inner {
-            TypeInner::Struct { members, .. } => members.iter().map(|member| member.ty).collect(),
-            _ => vec![result.ty],
-        };
-        let format = |ty| match scalar(&self.module.types[ty].inner) {
-            Some((
-                Scalar {
-                    kind: ScalarKind::Uint,
-                    ..
-                },
-                _,
-            )) => wgpu::TextureFormat::R32Uint,
-            _ => wgpu::TextureFormat::Rgba16Float,
-        };
-        types.into_iter().map(format).collect()
-    }
-
-    /// The vertex buffers that a vertex entry point reads.
-    fn inputs(&self, entry: &EntryPoint) -> Vec<wgpu::VertexAttribute> {
-        let attribute = |argument: &FunctionArgument| {
-            let Some(Binding::Location { location, .. }) = argument.binding else {
-                return None;
-            };
-            use wgpu::VertexFormat::{
-                Float32, Float32x2, Float32x3, Float32x4, Uint32, Uint32x2, Uint32x3, Uint32x4,
-            };
-            let (scalar, size) = scalar(&self.module.types[argument.ty].inner)?;
-            let formats = match scalar.kind {
-                ScalarKind::Uint => [Uint32, Uint32x2, Uint32x3, Uint32x4],
-                _ => [Float32, Float32x2, Float32x3, Float32x4],
-            };
-            Some(wgpu::VertexAttribute {
-                format: *formats.get(size - 1)?,
-                offset: 0,
-                shader_location: location,
-            })
-        };
-        let arguments = &entry.function.arguments;
-        arguments.iter().filter_map(attribute).collect()
-    }
 }
 
 /// The functions that a block calls.
@@ -417,15 +303,6 @@ fn calls(block: &Block, out: &mut Vec<Handle<Function>>) {
             }
             _ => {}
         }
-    }
-}
-
-/// The scalar of a scalar or vector, and the number of components.
-fn scalar(inner: &TypeInner) -> Option<(Scalar, usize)> {
-    match *inner {
-        TypeInner::Scalar(scalar) => Some((scalar, 1)),
-        TypeInner::Vector { size, scalar } => Some((scalar, size as usize)),
-        _ => None,
     }
 }
 

@@ -1,12 +1,20 @@
-//! `canopy shaders`: lists the shaders with what they import, writes them as GPUs' drivers get them, and checks edited ones.
+//! `canopy shaders`: lists the shaders with what they import, writes them as GPUs' drivers get them, checks edited ones, and
+//! tells what compilers of GPUs make of them.
 
-use super::console::{json_text, print};
+#[cfg(target_os = "linux")]
+mod isa;
+mod spirv;
+
+use super::{
+    console::{json_text, print},
+    reflected::Reflected,
+};
 use crate::{
     Error, Result,
     gpu::{
         Arrays,
         shader::{self, Composed},
-        shader_folder::{read_shaders_from, shader_folder},
+        shader_folder::read_shaders_from,
     },
     output,
     render::SHADERS,
@@ -18,15 +26,7 @@ use std::{
     fmt::Write,
     path::{Path, PathBuf},
 };
-use wgpu::naga::{
-    self, Module, ShaderStage,
-    back::{
-        pipeline_constants::process_overrides,
-        spv::{self, WriterFlags},
-    },
-    proc::{BoundsCheckPolicies, BoundsCheckPolicy},
-    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
-};
+use wgpu::naga::{EntryPoint, ShaderStage};
 
 /// `canopy shaders`.
 #[derive(Debug, Args)]
@@ -46,6 +46,10 @@ pub struct ShadersArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// What compilers of GPUs make of them
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    pub isa: isa::IsaArgs,
 }
 
 /// [`Arrays`] on the command line.
@@ -55,14 +59,6 @@ pub enum ArraysArg {
     Buffers,
     /// [`Arrays::Textures`].
     Textures,
-}
-
-/// A shader that is compiled by itself.
-struct Shader {
-    path: &'static str,
-    composed: Composed,
-    module: Module,
-    info: ModuleInfo,
 }
 
 /// Lists, writes or checks them.
@@ -78,10 +74,14 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
         ArraysArg::Buffers => Arrays::Buffers,
         ArraysArg::Textures => Arrays::Textures,
     };
+    #[cfg(target_os = "linux")]
+    if args.isa.isa {
+        return isa::run(args, arrays);
+    }
     let mut shaders = Vec::new();
     let mut faults = BTreeSet::new();
-    for (path, _) in SHADERS.entry_files() {
-        match Shader::new(path, arrays) {
+    for (path, composed) in candidates(arrays, &args.names)? {
+        match Reflected::of(path, composed) {
             Ok(shader) => shaders.push(shader),
             Err(Error::Shader(fault)) => {
                 faults.insert(fault);
@@ -99,10 +99,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     }
     shaders.retain(|shader| shader.is_named(&args.names));
     if shaders.is_empty() {
-        let names = args.names.join(", ");
-        return Err(Error::NotFound(format!(
-            "no shader or entry point has {names} in its name"
-        )));
+        return Err(nothing_named(&args.names));
     }
     if let Some(folder) = &args.dump {
         return dump(&shaders, folder);
@@ -115,10 +112,10 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
         ));
     }
     if args.json {
-        let all: Vec<_> = shaders.iter().map(Shader::json).collect();
+        let all: Vec<_> = shaders.iter().map(Reflected::json).collect();
         return print(&json_text(&json!(all)));
     }
-    print(&shaders.iter().map(Shader::text).collect::<String>())
+    print(&shaders.iter().map(Reflected::text).collect::<String>())
 }
 
 /// Has shaders read from `folder`.
@@ -150,43 +147,35 @@ pub fn read_source() {
     }
 }
 
-/// True where a shader's text may go without checks.
-fn is_unchecked(path: &str) -> bool {
-    SHADERS.is_proven(path) && shader_folder().is_none()
+/// Files that may have an entry point of these names, composed: it is parsing that takes time.
+fn candidates(arrays: Arrays, names: &[String]) -> Result<Vec<(&'static str, Composed)>> {
+    let mut files = Vec::new();
+    for (path, _) in SHADERS.entry_files() {
+        let composed = shader::compose(&SHADERS, path, arrays)?;
+        let may_have = |name: &String| path.contains(name) || composed.text.contains(name);
+        if names.is_empty() || names.iter().any(may_have) {
+            files.push((path, composed));
+        }
+    }
+    Ok(files)
 }
 
-impl Shader {
-    fn new(path: &'static str, arrays: Arrays) -> Result<Self> {
-        let composed = shader::compose(&SHADERS, path, arrays)?;
-        let at = |line: Option<u32>| match line {
-            Some(line) => composed.origin(line as usize),
-            None => path.into(),
-        };
-        let module = naga::front::wgsl::parse_str(&composed.text).map_err(|error| {
-            let location = error.location(&composed.text);
-            let line = at(location.map(|location| location.line_number));
-            Error::Shader(format!("{line}: {}", error.message()))
-        })?;
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
-        let info = validator.validate(&module).map_err(|error| {
-            let location = error.location(&composed.text);
-            let line = at(location.map(|location| location.line_number));
-            let mut cause: &dyn std::error::Error = error.as_inner();
-            while let Some(below) = cause.source() {
-                cause = below;
-            }
-            Error::Shader(format!("{line}: {cause}"))
-        })?;
-        Ok(Self {
-            path,
-            composed,
-            module,
-            info,
-        })
+fn nothing_named(names: &[String]) -> Error {
+    let names = names.join(", ");
+    Error::NotFound(format!("no shader or entry point has {names} in its name"))
+}
+
+impl Reflected {
+    fn is_named(&self, names: &[String]) -> bool {
+        self.has_named(self.module.entry_points.iter(), names)
     }
 
-    fn is_named(&self, names: &[String]) -> bool {
-        let entries = self.module.entry_points.iter();
+    /// Whether the file, or one of these of its entry points, has one of the names in its own.
+    fn has_named<'a>(
+        &self,
+        entries: impl Iterator<Item = &'a EntryPoint>,
+        names: &[String],
+    ) -> bool {
         let mut own = entries.map(|entry| entry.name.as_str()).chain([self.path]);
         names.is_empty() || own.any(|own| names.iter().any(|name| own.contains(name.as_str())))
     }
@@ -230,47 +219,13 @@ impl Shader {
             "file": self.path,
             "entry_points": entries.collect::<Vec<_>>(),
             "imports": self.imports().collect::<Vec<_>>(),
-            "is_unchecked": is_unchecked(self.path),
+            "is_unchecked": spirv::is_unchecked(self.path),
         })
-    }
-
-    /// The words of an entry point as wgpu makes them for Vulkan; constants without a value are 1.
-    fn spirv(&self, stage: ShaderStage, entry: &str) -> Result<Vec<u32>> {
-        let broken = |what: String| Error::Internal(format!("{} {entry}: {what}", self.path));
-        let constants = self.module.overrides.iter();
-        let constants = constants
-            .filter(|(_, constant)| constant.init.is_none())
-            .filter_map(|(_, constant)| Some((constant.name.clone()?, 1.0)))
-            .collect();
-        let (module, info) =
-            process_overrides(&self.module, &self.info, Some((stage, entry)), &constants)
-                .map_err(|e| broken(e.to_string()))?;
-        let is_checked = !is_unchecked(self.path);
-        let policy = match is_checked {
-            true => BoundsCheckPolicy::Restrict,
-            false => BoundsCheckPolicy::Unchecked,
-        };
-        let options = spv::Options {
-            flags: WriterFlags::LABEL_VARYINGS | WriterFlags::DEBUG,
-            bounds_check_policies: BoundsCheckPolicies {
-                index: policy,
-                buffer: policy,
-                image_load: policy,
-                binding_array: BoundsCheckPolicy::Unchecked,
-            },
-            force_loop_bounding: is_checked,
-            ..spv::Options::default()
-        };
-        let pipeline = spv::PipelineOptions {
-            shader_stage: stage,
-            entry_point: entry.into(),
-        };
-        spv::write_vec(&module, &info, &options, Some(&pipeline)).map_err(|e| broken(e.to_string()))
     }
 }
 
 /// Writes them below `folder`: `shadow/shadow_rays.wgsl`, `shadow/shadow_rays.shadow_rays.spv`.
-fn dump(shaders: &[Shader], folder: &Path) -> Result<()> {
+fn dump(shaders: &[Reflected], folder: &Path) -> Result<()> {
     let mut files = 0;
     for shader in shaders {
         let file = folder.join(shader.path);
@@ -279,7 +234,7 @@ fn dump(shaders: &[Shader], folder: &Path) -> Result<()> {
         }
         output::write(&file, shader.composed.text.as_bytes())?;
         for entry in &shader.module.entry_points {
-            let words = shader.spirv(entry.stage, &entry.name)?;
+            let words = spirv::words(shader, entry, &Vec::new())?;
             let file = file.with_extension(format!("{}.spv", entry.name));
             output::write(&file, bytemuck::cast_slice(&words))?;
             files += 1;

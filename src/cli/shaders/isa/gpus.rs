@@ -1,0 +1,215 @@
+//! Compilers of GPUs that need not be there: Mesa's drivers.
+//!
+//! RADV opens a device without hardware where `RADV_FORCE_FAMILY` names one. The others, and RADV of Mesa 26, want
+//! mesa-drm-shim in front of them, which pretends to be the kernel's part of the driver.
+
+use crate::Error;
+use std::{
+    env::{self, consts::ARCH},
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// A family of GPUs that one driver compiles for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Amd,
+    Apple,
+    Adreno,
+    Nvidia,
+}
+
+/// A GPU to compile for.
+#[derive(Debug)]
+pub(super) struct Target {
+    name: String,
+    family: Family,
+    /// Names of the chip, which differ between versions of Mesa.
+    chips: Vec<String>,
+}
+
+/// Names of AMD's chips that mean the same.
+const AMD_CHIPS: &[&[&str]] = &[
+    &["rdna1", "gfx1010", "navi10"],
+    &["rdna2", "gfx1030", "navi21"],
+    &["gfx1031", "navi22"],
+    &["gfx1032", "navi23"],
+    &["gfx1034", "navi24"],
+    &["rdna3", "gfx1100", "navi31"],
+    &["gfx1101", "navi32"],
+    &["gfx1102", "navi33"],
+    &["rdna4", "gfx1201"],
+];
+
+/// A driver's file and the chip that it knows.
+#[derive(Debug)]
+pub(super) struct Driver {
+    family: Family,
+    /// What the Vulkan loader reads.
+    manifest: PathBuf,
+    /// Where its libraries lie.
+    libraries: PathBuf,
+    chip: String,
+}
+
+impl Target {
+    /// `m1`, `adreno750`, `turing`, `ampere`; all else is a chip of AMD's.
+    pub(super) fn new(name: &str) -> Self {
+        let (family, chips) = match name {
+            "m1" => (Family::Apple, vec![name]),
+            "turing" => (Family::Nvidia, vec!["162"]),
+            "ampere" => (Family::Nvidia, vec!["177"]),
+            _ => match name.strip_prefix("adreno") {
+                Some(number) => (Family::Adreno, vec![number]),
+                None => {
+                    let same = AMD_CHIPS.iter().find(|names| names.contains(&name));
+                    (Family::Amd, same.map_or(vec![name], |names| names.to_vec()))
+                }
+            },
+        };
+        Self {
+            name: name.into(),
+            family,
+            chips: chips.into_iter().map(String::from).collect(),
+        }
+    }
+
+    /// What may compile for it, best first: drivers beside the one that is chosen, then those of the system.
+    pub(super) fn drivers(&self) -> Vec<Driver> {
+        let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(env::var_os);
+        let files: Vec<_> = chosen.iter().flatten().flat_map(env::split_paths).collect();
+        let folders = files.iter().filter_map(|file| file.parent());
+        let system = ["/usr/share", "/usr/local/share", "/etc"];
+        let system = system.map(|folder| Path::new(folder).join("vulkan/icd.d"));
+        let folders = folders.chain(system.iter().map(PathBuf::as_path));
+        let mut drivers = Vec::new();
+        for folder in folders {
+            for name in self.family.manifests() {
+                let manifest = folder.join(name);
+                if !manifest.is_file() {
+                    continue;
+                }
+                // ROOT/usr/share/vulkan/icd.d, or a folder of the system's.
+                let unpacked = folder
+                    .ancestors()
+                    .nth(3)
+                    .filter(|_| folder.ends_with("share/vulkan/icd.d"));
+                let usr = unpacked.unwrap_or(Path::new("/usr"));
+                let libraries = usr.join(format!("lib/{ARCH}-linux-gnu"));
+                drivers.extend(self.chips.iter().map(|chip| Driver {
+                    family: self.family,
+                    manifest: manifest.clone(),
+                    libraries: libraries.clone(),
+                    chip: chip.clone(),
+                }));
+            }
+        }
+        drivers
+    }
+
+    /// No driver knows it; `last` is what the last one said.
+    pub(super) fn unknown(&self, last: Option<Error>) -> Error {
+        let (name, driver) = (&self.name, self.family.driver());
+        let why = match last {
+            Some(error) => error.to_string(),
+            None => {
+                format!("there is no {driver}_icd.json beside VK_DRIVER_FILES or on the system")
+            }
+        };
+        let packages = match self.family {
+            Family::Amd => "Debian's mesa-vulkan-drivers compiles for RDNA2 and RDNA3, ",
+            _ => "",
+        };
+        Error::NotFound(format!(
+            "no compiler for {name}: {why}; {packages}scripts/isa fetches those of more GPUs"
+        ))
+    }
+}
+
+impl Family {
+    fn driver(self) -> &'static str {
+        match self {
+            Self::Amd => "radeon",
+            Self::Apple => "asahi",
+            Self::Adreno => "freedreno",
+            Self::Nvidia => "nouveau",
+        }
+    }
+
+    fn manifests(self) -> [String; 2] {
+        let driver = self.driver();
+        [
+            format!("{driver}_icd.json"),
+            format!("{driver}_icd.{ARCH}.json"),
+        ]
+    }
+
+    /// The name of its mesa-drm-shim, and the variable that tells that which chip to be.
+    fn shim(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Amd => ("amdgpu", "AMDGPU_GPU_ID"),
+            Self::Apple => ("asahi", "ASAHI_GPU_ID"),
+            Self::Adreno => ("freedreno", "FD_GPU_ID"),
+            Self::Nvidia => ("nouveau", "NOUVEAU_CHIPSET"),
+        }
+    }
+}
+
+impl Driver {
+    /// A command that runs `program` with this driver alone.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let (shim, variable) = self.family.shim();
+        let shim = self.libraries.join(format!("lib{shim}_noop_drm_shim.so"));
+        let has_shim = shim.is_file();
+        let mut command = match self.interpreter() {
+            // Libraries of a newer system come with its C library, which only its own interpreter loads.
+            Some(interpreter) => {
+                let mut command = Command::new(interpreter);
+                command.arg("--library-path").arg(&self.libraries);
+                if has_shim {
+                    command.arg("--preload").arg(&shim);
+                }
+                command.arg(program);
+                command
+            }
+            None => {
+                let mut command = Command::new(program);
+                let others = env::var_os("LD_LIBRARY_PATH").filter(|paths| !paths.is_empty());
+                let mut paths: OsString = self.libraries.clone().into();
+                if let Some(others) = others {
+                    paths.push(":");
+                    paths.push(others);
+                }
+                command.env("LD_LIBRARY_PATH", paths);
+                if has_shim {
+                    command.env("LD_PRELOAD", &shim);
+                }
+                command
+            }
+        };
+        let variable = match has_shim {
+            false if self.family == Family::Amd => "RADV_FORCE_FAMILY",
+            _ => variable,
+        };
+        command
+            .env(variable, &self.chip)
+            .env("VK_DRIVER_FILES", &self.manifest)
+            .env("VK_ICD_FILENAMES", &self.manifest)
+            // What was compiled before would tell nothing.
+            .env("MESA_SHADER_CACHE_DISABLE", "true")
+            // A layer of Mesa's looks for screens.
+            .env("NODEVICE_SELECT", "1");
+        command
+    }
+
+    fn interpreter(&self) -> Option<PathBuf> {
+        let files = std::fs::read_dir(&self.libraries).ok()?;
+        let is_system = self.libraries.starts_with("/usr/lib");
+        let mut paths = files.flatten().map(|file| file.path());
+        paths.find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            !is_system && name.starts_with("ld-linux")
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! Loops of a kernel in AMD's assembly, as Mesa prints it.
+
+use serde_json::json;
+
+/// A loop.
+#[derive(Debug, PartialEq)]
+pub(super) struct Loop {
+    /// Instructions, without those of loops within it.
+    pub(super) instructions: usize,
+    /// Loops within it, in the order of the text.
+    pub(super) within: Vec<Loop>,
+}
+
+impl Loop {
+    /// "61 (312, 123)": its own instructions, and those of the loops within it.
+    pub(super) fn text(&self) -> String {
+        match self.within.as_slice() {
+            [] => self.instructions.to_string(),
+            within => format!("{} ({})", self.instructions, text(within)),
+        }
+    }
+
+    pub(super) fn json(&self) -> serde_json::Value {
+        json!({
+            "instructions": self.instructions,
+            "loops": self.within.iter().map(Self::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Several in a row.
+pub(super) fn text(loops: &[Loop]) -> String {
+    loops.iter().map(Loop::text).collect::<Vec<_>>().join(", ")
+}
+
+/// A run of instructions that is entered at its label alone.
+struct Block<'a> {
+    label: &'a str,
+    instructions: usize,
+    targets: Vec<&'a str>,
+}
+
+/// The outermost loops. A loop is a jump back and all blocks from its target to it.
+pub(super) fn loops(assembly: &str) -> Vec<Loop> {
+    let blocks = blocks(assembly);
+    // The last block of each loop, by its first.
+    let mut ends: Vec<Option<usize>> = vec![None; blocks.len()];
+    for (index, block) in blocks.iter().enumerate() {
+        for target in &block.targets {
+            let first = blocks[..=index].iter().position(|b| b.label == *target);
+            if let Some(first) = first {
+                ends[first] = ends[first].max(Some(index));
+            }
+        }
+    }
+    // What begins in a loop and ends behind it is one loop with it.
+    for first in (0..blocks.len()).rev() {
+        if let Some(end) = ends[first] {
+            ends[first] = ends[first..=end].iter().copied().max().flatten();
+        }
+    }
+    nested(&blocks, &ends, 0, blocks.len()).1
+}
+
+/// Instructions of the blocks from `first` to before `end` that are in no loop, and the loops.
+fn nested(
+    blocks: &[Block<'_>],
+    ends: &[Option<usize>],
+    first: usize,
+    end: usize,
+) -> (usize, Vec<Loop>) {
+    let (mut instructions, mut loops) = (0, Vec::new());
+    let mut index = first;
+    while index < end {
+        match ends[index] {
+            Some(last) => {
+                let (inner, within) = nested(blocks, ends, index + 1, last + 1);
+                loops.push(Loop {
+                    instructions: blocks[index].instructions + inner,
+                    within,
+                });
+                index = last + 1;
+            }
+            None => {
+                instructions += blocks[index].instructions;
+                index += 1;
+            }
+        }
+    }
+    (instructions, loops)
+}
+
+/// Labels stand at the beginnings of lines, instructions behind a tab, their encoding behind a semicolon.
+fn blocks(assembly: &str) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    for line in assembly.lines() {
+        let label = line.strip_suffix(':').filter(|label| is_label(label));
+        if let Some(label) = label {
+            blocks.push(Block {
+                label,
+                instructions: 0,
+                targets: Vec::new(),
+            });
+            continue;
+        }
+        let Some(block) = blocks.last_mut() else {
+            continue;
+        };
+        let Some(line) = line.strip_prefix('\t') else {
+            continue;
+        };
+        let instruction = line.split(';').next().unwrap_or_default().trim();
+        if !instruction.is_empty() {
+            block.instructions += 1;
+            let words = instruction.split([' ', ',']);
+            block.targets.extend(words.filter(|word| is_label(word)));
+        }
+    }
+    blocks
+}
+
+fn is_label(word: &str) -> bool {
+    let number = word.strip_prefix("BB");
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_are_nested_and_count_their_own() {
+        let assembly = "\
+BB0:
+\ts_mov_b32 s0, s5      ; be800005
+BB1:
+\tv_add_f32 v0, v1, v2  ; 06000501
+\tv_add_f32 v0, v1, v2  ; 06000501
+BB2:
+\tv_mul_f32 v0, v1, v2  ; 10000501
+\ts_cbranch_execnz BB2  ; bf890000
+BB3:
+\ts_cbranch_scc1 BB5    ; bf850000
+\ts_branch BB1          ; bf820000
+BB5:
+\ts_cbranch_vccz BB5    ; bf860000
+\ts_endpgm              ; bf810000
+";
+        let leaf = |instructions| Loop {
+            instructions,
+            within: Vec::new(),
+        };
+        let outer = Loop {
+            instructions: 4,
+            within: vec![leaf(2)],
+        };
+        let found = loops(assembly);
+        assert_eq!(text(&found), "4 (2), 2");
+        assert_eq!(found, [outer, leaf(2)]);
+        assert_eq!(loops("no assembly"), []);
+    }
+
+    #[test]
+    fn two_jumps_back_to_one_place_are_one_loop() {
+        let assembly = "BB1:\n\ta BB9\nBB2:\n\tb BB1\nBB3:\n\tc\n\ts BB1\nBB9:\n\td\n";
+        assert_eq!(text(&loops(assembly)), "4");
+    }
+}

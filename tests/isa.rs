@@ -1,0 +1,224 @@
+//! Kernels that decide the frame stay within what compilers of GPUs made of them: benches/isa.toml.
+//!
+//! UPDATE_ISA=1 writes the ceilings of the drivers at hand.
+
+use crate::common::folder::Folder;
+use serde_json::Value;
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+
+/// Chips that are compiled for, where a compiler is there; the first two always, the others with CANOPY_TEST_ALL.
+const GPUS: [&str; 6] = ["rdna2", "rdna3", "gfx1201", "m1", "adreno750", "ampere"];
+
+/// Kernels that decide the frame.
+const FILES: &[&str] = &[
+    "ambient/bounced_light.wgsl",
+    "ambient/occlusion_filter.wgsl",
+    "ambient/occlusion_rays.wgsl",
+    "bvh/build/bounds.wgsl",
+    "bvh/build/hierarchy.wgsl",
+    "bvh/build/hierarchy_across.wgsl",
+    "bvh/build/morton.wgsl",
+    "bvh/build/sort.wgsl",
+    "bvh/build/sort_subgroups.wgsl",
+    "bvh/query/trace.wgsl",
+    "passes/blend.wgsl",
+    "passes/gbuffer_indexed.wgsl",
+    "passes/lighting.wgsl",
+    "path/path_shade.wgsl",
+    "path/path_shadow.wgsl",
+    "path/path_trace.wgsl",
+    "reflections/reflection_light.wgsl",
+    "reflections/reflection_rays.wgsl",
+    "shadow/shadow_filter.wgsl",
+    "shadow/shadow_motion.wgsl",
+    "shadow/shadow_rays.wgsl",
+];
+
+/// What is held.
+const FIGURES: [&str; 5] = [
+    "instructions",
+    "registers",
+    "lds_bytes",
+    "scratch_bytes",
+    "spills",
+];
+
+/// So much more than a ceiling is let pass.
+const SLACK: f64 = 1.03;
+
+/// Figures of kernels by name.
+type Kernels = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// By the driver's name and version, and the chip.
+type Table = BTreeMap<String, BTreeMap<String, Kernels>>;
+
+fn table_path() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/isa.toml"))
+}
+
+/// The compiler's name and figures; `None` where no driver compiles for `gpu`.
+fn compiled(gpu: &str) -> Option<(String, Kernels)> {
+    let folder = Folder::new();
+    let line = format!("shaders --isa --json --gpu {gpu} {}", FILES.join(" "));
+    let output = folder.canopy(&line);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() && stderr.starts_with("error: no compiler for ") {
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        return None;
+    }
+    assert!(output.status.success(), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut kernels = Kernels::new();
+    if gpu.starts_with("rdna") {
+        has_loops(&report);
+    }
+    for row in report["entry_points"].as_array().unwrap() {
+        let text = |key: &str| row[key].as_str().unwrap().to_owned();
+        let mut name = format!("{} {}", text("file"), text("entry"));
+        for (constant, value) in row["constants"].as_object().into_iter().flatten() {
+            write!(name, " {constant}={}", value.as_f64().unwrap()).unwrap();
+        }
+        let known = FIGURES
+            .iter()
+            .filter_map(|figure| Some(((*figure).into(), row[*figure].as_f64()?)));
+        kernels.insert(name, known.collect());
+    }
+    Some((report["driver"].as_str().unwrap().to_owned(), kernels))
+}
+
+/// A walk goes around nodes and triangles.
+fn has_loops(report: &Value) {
+    let mut rows = report["entry_points"].as_array().unwrap().iter();
+    let any_hit = rows.find(|row| row["entry"] == "any_hit").unwrap();
+    let walk = &any_hit["loops"][0];
+    let steps = walk["loops"].as_array().unwrap();
+    let count = |of: &Value| of["instructions"].as_f64().unwrap();
+    let within: f64 = steps.iter().map(count).sum();
+    assert_eq!(steps.len(), 2, "{any_hit}");
+    assert!(count(walk) + within < count(any_hit), "{any_hit}");
+}
+
+/// Whether the system has Mesa's driver for AMD's GPUs.
+fn has_radv() -> bool {
+    let files = std::fs::read_dir("/usr/share/vulkan/icd.d")
+        .into_iter()
+        .flatten();
+    let is_radv =
+        |file: &std::fs::DirEntry| file.file_name().to_string_lossy().starts_with("radeon_icd");
+    files.flatten().any(|file| is_radv(&file))
+}
+
+/// One kernel a line, with what it has none of left out.
+fn text(table: &Table) -> String {
+    let mut text = String::from(
+        "# Ceilings of the kernels that decide the frame, as compilers of GPUs make them: tests/isa.rs.\n",
+    );
+    for (driver, gpus) in table {
+        for (gpu, kernels) in gpus {
+            write!(text, "\n[\"{driver}\".{gpu}]\n").unwrap();
+            for (name, figures) in kernels {
+                let figures: Vec<_> = FIGURES
+                    .iter()
+                    .filter_map(|figure| {
+                        Some((figure, figures.get(*figure).filter(|value| **value > 0.0)?))
+                    })
+                    .map(|(figure, value)| format!("{figure} = {value}"))
+                    .collect();
+                writeln!(text, "\"{name}\" = {{ {} }}", figures.join(", ")).unwrap();
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn kernels_stay_below_their_ceilings() {
+    let mut table: Table = toml::from_str(&std::fs::read_to_string(table_path()).unwrap()).unwrap();
+    let is_set = |name| std::env::var_os(name).is_some();
+    let updates = is_set("UPDATE_ISA");
+    let count = if is_set("CANOPY_TEST_ALL") {
+        GPUS.len()
+    } else {
+        2
+    };
+    let mut exceeded = String::new();
+    for gpu in &GPUS[..count] {
+        let Some((driver, kernels)) = compiled(gpu) else {
+            let is_amd = gpu.starts_with("rdna");
+            assert!(
+                !(is_amd && has_radv()),
+                "RADV is there, and does not compile for {gpu}"
+            );
+            println!("{gpu}: no compiler");
+            continue;
+        };
+        if updates {
+            table
+                .entry(driver)
+                .or_default()
+                .insert((*gpu).into(), kernels);
+            continue;
+        }
+        let Some(ceilings) = table.get(&driver).and_then(|gpus| gpus.get(*gpu)) else {
+            println!("{gpu}: no ceilings for {driver}");
+            continue;
+        };
+        println!("{gpu}: {} kernels by {driver}", kernels.len());
+        compare(
+            &format!("{gpu}, {driver}"),
+            &kernels,
+            ceilings,
+            &mut exceeded,
+        );
+    }
+    if updates {
+        std::fs::write(table_path(), text(&table)).unwrap();
+    }
+    assert!(exceeded.is_empty(), "{exceeded}");
+}
+
+fn compare(target: &str, kernels: &Kernels, ceilings: &Kernels, exceeded: &mut String) {
+    for name in ceilings.keys().filter(|name| !kernels.contains_key(*name)) {
+        writeln!(exceeded, "{target}: {name} is gone").unwrap();
+    }
+    for (name, figures) in kernels {
+        let Some(ceilings) = ceilings.get(name) else {
+            writeln!(exceeded, "{target}: {name} has no ceiling").unwrap();
+            continue;
+        };
+        for (figure, value) in figures {
+            let ceiling = ceilings.get(figure).copied().unwrap_or_default();
+            if *value > ceiling * SLACK {
+                writeln!(
+                    exceeded,
+                    "{target}: {name}: {figure} {value}, ceiling {ceiling}"
+                )
+                .unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_figure_above_its_ceiling_is_told() {
+    let kernels = |instructions: f64| {
+        let figures = [
+            ("instructions".to_owned(), instructions),
+            ("spills".to_owned(), 0.0),
+        ];
+        Kernels::from([("rays".to_owned(), figures.into())])
+    };
+    let told = |value: f64| {
+        let mut told = String::new();
+        compare("rdna3", &kernels(value), &kernels(100.0), &mut told);
+        told
+    };
+    assert_eq!(told(103.0), "");
+    assert_eq!(
+        told(103.5),
+        "rdna3: rays: instructions 103.5, ceiling 100\n"
+    );
+    let mut gone = String::new();
+    compare("rdna3", &Kernels::new(), &kernels(100.0), &mut gone);
+    assert_eq!(gone, "rdna3: rays is gone\n");
+}
