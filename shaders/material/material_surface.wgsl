@@ -129,7 +129,6 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let occlusion = select(cavity_texel, 1.0, material_is_without(MATERIALS_OCCLUSION_TEXTURE));
     let emissive = select(glow_texel, vec3f(1.0), material_is_without(MATERIALS_EMISSIVE_TEXTURE));
 
-    // Selected, not branched: all lanes have done both.
     let smooth_normal = material_normal(in);
     let mapped = material_mapped_normal(in, bump.xyz, material.normal_scale);
     let normal = select(smooth_normal, mapped, material_uv_set(2u) != 0u);
