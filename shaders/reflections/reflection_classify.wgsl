@@ -67,7 +67,7 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
             textureStore(hit_ids_out, pixel, vec4u(0u));
             if is_first {
                 reflected_words[pixel.y * frame.size.x + pixel.x] = vec2u(0u);
-                // One texel where nothing is averaged.
+                // The image has one texel where nothing is averaged.
                 if all(pixel < textureDimensions(mean_out)) {
                     textureStore(mean_out, pixel, vec4u(0u));
                 }

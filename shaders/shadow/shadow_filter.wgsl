@@ -47,7 +47,7 @@
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
 // Lights that this filters: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
-// Such pairs have kernels of their own: behind a uniform, all would pay for what it leaves out.
+// Separate kernels, because a branch on a uniform costs registers even where it is not taken.
 override SHADOW_LIGHTS: u32 = 2u;
 
 // Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
@@ -263,7 +263,7 @@ fn shadow_accumulate(
         let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
         let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
         textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
-        // One texel where no pass sharpens edges.
+        // The image has one texel where no edges are sharpened.
         let edge_layer = params.layer / 2u;
         if edge_layer < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);

@@ -21,7 +21,7 @@
 #import "denoise/signal_find.wgsl"
 
 // Lights whose shadows it follows: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
-// Such pairs have kernels of their own: behind a uniform, all would pay for what it leaves out.
+// Separate kernels, because a branch on a uniform costs registers even where it is not taken.
 override SHADOW_LIGHTS: u32 = 2u;
 
 @group(1) @binding(0) var<uniform> first_row: u32;

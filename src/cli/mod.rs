@@ -97,7 +97,7 @@ pub enum Command {
     Adapters(adapters::AdaptersArgs),
     /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute
     Selftest(selftest::SelftestArgs),
-    /// List the shaders and their imports, write or check them, or tell what GPUs make of them
+    /// List the shaders and their imports, write, check or compile them for GPUs
     Shaders(shaders::ShadersArgs),
     /// List the settings and where they come from, or explain one
     Config(settings::ConfigArgs),

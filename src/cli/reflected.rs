@@ -86,8 +86,8 @@ impl Reflected {
         groups
     }
 
-    /// True where it has vertex entry points alone. Elsewhere they come with the fragment ones that they feed, and compute ones
-    /// do not use what a shared file holds of them.
+    /// True if all entry points are vertex ones. In other files they are compiled with their fragments, and compute entry points
+    /// do not use those that an import brings.
     pub(super) fn only_has_vertices(&self) -> bool {
         let mut entries = self.module.entry_points.iter();
         entries.all(|entry| entry.stage == ShaderStage::Vertex)
@@ -125,6 +125,16 @@ impl Reflected {
             (_, Some(Binding::Location { location, .. })) => vec![(*location, ty)],
             _ => Vec::new(),
         }
+    }
+
+    /// True if the file or one of `entries` has one of the names in its own.
+    pub(super) fn has_named<'a>(
+        &self,
+        entries: impl Iterator<Item = &'a EntryPoint>,
+        names: &[String],
+    ) -> bool {
+        let mut own = entries.map(|entry| entry.name.as_str()).chain([self.path]);
+        names.is_empty() || own.any(|own| names.iter().any(|name| own.contains(name.as_str())))
     }
 
     /// Formats of the targets that a fragment entry point writes.
@@ -165,6 +175,15 @@ impl Reflected {
         };
         let arguments = &entry.function.arguments;
         arguments.iter().filter_map(attribute).collect()
+    }
+}
+
+/// Name of a stage in WGSL.
+pub(super) fn stage_name(stage: ShaderStage) -> &'static str {
+    match stage {
+        ShaderStage::Vertex => "vertex",
+        ShaderStage::Fragment => "fragment",
+        _ => "compute",
     }
 }
 

@@ -30,7 +30,7 @@ struct Made<T> {
 }
 
 impl<T> OnDemand<T> {
-    /// The same number for clones of one, another for any other.
+    /// Address of the shared state: equal for clones.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -125,7 +125,7 @@ pub trait Prepare: Send + Sync {
     /// Its name.
     fn label(&self) -> &str;
 
-    /// As [`OnDemand::identity`].
+    /// Address of the shared state: equal for clones.
     fn identity(&self) -> usize;
 
     /// Whether it is made.

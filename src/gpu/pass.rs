@@ -272,12 +272,12 @@ pub fn cover_on_demand(
     })
 }
 
-/// The pipeline that a render pass has set. Draws in a row that share one fetch it and set it once.
+/// Pipeline set in a render pass. Consecutive draws with the same one fetch and set it once.
 #[derive(Debug, Default)]
 pub struct PipelineInUse(Option<usize>);
 
 impl PipelineInUse {
-    /// Sets `pipeline` in `pass` where another one is set.
+    /// Sets `pipeline` in `pass`, unless it is set.
     ///
     /// # Errors
     ///

@@ -168,8 +168,8 @@ impl NoisePass {
         }
     }
 
-    /// True where a picture by paths of so many `samples` is to be looked at. Fewer than before are another picture's,
-    /// and one that is displayed otherwise has changed by more than its noise.
+    /// True if a picture by paths is due for an estimate. Fewer samples than before or other settings of the display start
+    /// anew: their difference is no noise.
     pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
         let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
         if samples < self.frames_before.max(1) || displayed != self.displayed {

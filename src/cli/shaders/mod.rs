@@ -1,65 +1,23 @@
 //! `canopy shaders`: lists the shaders with what they import, writes them as GPUs' drivers get them, checks edited ones, and
-//! tells what compilers of GPUs make of them.
+//! compiles them for GPUs that are not there.
 
+mod args;
 #[cfg(target_os = "linux")]
 mod isa;
+mod named;
 mod spirv;
 
+pub use args::{ArraysArg, IsaArgs, ShadersArgs};
+
+use self::named::{candidates, nothing_named};
 use super::{
     console::{json_text, print},
-    reflected::Reflected,
+    reflected::{Reflected, stage_name},
 };
-use crate::{
-    Error, Result,
-    gpu::{
-        Arrays,
-        shader::{self, Composed},
-        shader_folder::read_shaders_from,
-    },
-    output,
-    render::SHADERS,
-};
-use clap::{Args, ValueEnum};
+use crate::{Error, Result, gpu::shader_folder::read_shaders_from, output, render::SHADERS};
 use serde_json::json;
-use std::{
-    collections::BTreeSet,
-    fmt::Write,
-    path::{Path, PathBuf},
-};
-use wgpu::naga::{EntryPoint, ShaderStage};
-
-/// `canopy shaders`.
-#[derive(Debug, Args)]
-pub struct ShadersArgs {
-    /// Parts of names of files or entry points; all if none
-    #[arg(value_name = "NAME")]
-    pub names: Vec<String>,
-    /// Write composed WGSL, and entry points as SPIR-V
-    #[arg(long, value_name = "DIR", conflicts_with = "json")]
-    pub dump: Option<PathBuf>,
-    /// Validate these files in place of those compiled in
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["dump", "json", "shaders"])]
-    pub check: Option<PathBuf>,
-    /// Arrays as on GPUs or in software
-    #[arg(long, value_name = "KIND", default_value = "buffers")]
-    pub arrays: ArraysArg,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// What compilers of GPUs make of them
-    #[cfg(target_os = "linux")]
-    #[command(flatten)]
-    pub isa: isa::IsaArgs,
-}
-
-/// [`Arrays`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ArraysArg {
-    /// [`Arrays::Buffers`].
-    Buffers,
-    /// [`Arrays::Textures`].
-    Textures,
-}
+use std::{collections::BTreeSet, fmt::Write, path::Path};
+use wgpu::naga::ShaderStage;
 
 /// Lists, writes or checks them.
 ///
@@ -70,18 +28,18 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     if let Some(folder) = &args.check {
         read_from(folder)?;
     }
-    let arrays = match args.arrays {
-        ArraysArg::Buffers => Arrays::Buffers,
-        ArraysArg::Textures => Arrays::Textures,
-    };
     #[cfg(target_os = "linux")]
     if args.isa.isa {
-        return isa::run(args, arrays);
+        return isa::run(args);
+    }
+    #[cfg(not(target_os = "linux"))]
+    if args.isa.isa {
+        return Err(Error::Usage("--isa is for Linux".into()));
     }
     let mut shaders = Vec::new();
     let mut faults = BTreeSet::new();
-    for (path, composed) in candidates(arrays, &args.names)? {
-        match Reflected::of(path, composed) {
+    for (path, composed) in candidates(args.arrays.into(), &args.names) {
+        match composed.and_then(|composed| Reflected::of(path, composed)) {
             Ok(shader) => shaders.push(shader),
             Err(Error::Shader(fault)) => {
                 faults.insert(fault);
@@ -147,37 +105,9 @@ pub fn read_source() {
     }
 }
 
-/// Files that may have an entry point of these names, composed: it is parsing that takes time.
-fn candidates(arrays: Arrays, names: &[String]) -> Result<Vec<(&'static str, Composed)>> {
-    let mut files = Vec::new();
-    for (path, _) in SHADERS.entry_files() {
-        let composed = shader::compose(&SHADERS, path, arrays)?;
-        let may_have = |name: &String| path.contains(name) || composed.text.contains(name);
-        if names.is_empty() || names.iter().any(may_have) {
-            files.push((path, composed));
-        }
-    }
-    Ok(files)
-}
-
-fn nothing_named(names: &[String]) -> Error {
-    let names = names.join(", ");
-    Error::NotFound(format!("no shader or entry point has {names} in its name"))
-}
-
 impl Reflected {
     fn is_named(&self, names: &[String]) -> bool {
         self.has_named(self.module.entry_points.iter(), names)
-    }
-
-    /// Whether the file, or one of these of its entry points, has one of the names in its own.
-    fn has_named<'a>(
-        &self,
-        entries: impl Iterator<Item = &'a EntryPoint>,
-        names: &[String],
-    ) -> bool {
-        let mut own = entries.map(|entry| entry.name.as_str()).chain([self.path]);
-        names.is_empty() || own.any(|own| names.iter().any(|name| own.contains(name.as_str())))
     }
 
     /// Files that it imports, directly or through others.
@@ -245,12 +175,4 @@ fn dump(shaders: &[Reflected], folder: &Path) -> Result<()> {
         shaders.len(),
         folder.display()
     ))
-}
-
-fn stage_name(stage: ShaderStage) -> &'static str {
-    match stage {
-        ShaderStage::Vertex => "vertex",
-        ShaderStage::Fragment => "fragment",
-        _ => "compute",
-    }
 }

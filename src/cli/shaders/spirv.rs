@@ -15,7 +15,7 @@ use wgpu::naga::{
 /// Values of `override` constants by name.
 pub(super) type Constants = Vec<(String, f64)>;
 
-/// True where a shader's text goes without checks of indices and loops.
+/// True if a shader is compiled without checks of indices and loops.
 pub(super) fn is_unchecked(path: &str) -> bool {
     SHADERS.is_proven(path) && shader_folder().is_none()
 }
@@ -43,7 +43,7 @@ pub(super) fn words(
         Some((stage, name.as_str())),
         &values,
     )
-    .map_err(|e| broken(e.to_string()))?;
+    .map_err(|e| Error::Usage(format!("{} {name}: {e}", shader.path)))?;
     let is_checked = !is_unchecked(shader.path);
     let options = spv::Options {
         lang_version: (1, 6),
@@ -53,7 +53,7 @@ pub(super) fn words(
                 true => BoundsCheckPolicy::Restrict,
                 false => BoundsCheckPolicy::Unchecked,
             },
-            // The device checks them.
+            // Robustness of the device checks these.
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,

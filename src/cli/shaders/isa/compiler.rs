@@ -12,9 +12,12 @@ use wgpu::naga::{
     AddressSpace, ArraySize, GlobalVariable, ImageClass, Module, ShaderStage, TypeInner,
 };
 
+/// Subgroup size of compute, where the driver has it: figures of several GPUs compare best at one size.
+pub(super) const DEFAULT_SUBGROUP: u32 = 32;
+
 /// An open device.
 pub(super) struct Compiler {
-    /// Of the compiled GPU.
+    /// Name of the GPU it compiles for.
     pub(super) gpu: String,
     /// "Mesa 25.0.7".
     pub(super) driver: String,
@@ -23,12 +26,11 @@ pub(super) struct Compiler {
     subgroups: Option<[u32; 2]>,
     device: Device,
     executables: executables::Device,
-    // Both outlive the device.
-    _instance: Instance,
+    /// The loader's library, which closes with it.
     _entry: Entry,
 }
 
-/// What a pipeline is made of.
+/// Input of a pipeline.
 pub(super) struct Program<'a> {
     pub(super) module: &'a Module,
     /// One of compute, or of vertices and fragments.
@@ -36,8 +38,8 @@ pub(super) struct Program<'a> {
     pub(super) bound: Bound<'a>,
     pub(super) inputs: Vec<wgpu::VertexAttribute>,
     pub(super) outputs: Vec<wgpu::TextureFormat>,
-    /// Threads of a group that compute asks for, where the driver lets it choose.
-    pub(super) subgroup: u32,
+    /// Subgroup size that compute requires; by default [`DEFAULT_SUBGROUP`] where the driver has it.
+    pub(super) subgroup: Option<u32>,
 }
 
 /// An entry point in SPIR-V.
@@ -47,7 +49,7 @@ pub(super) struct Stage {
     pub(super) words: Vec<u32>,
 }
 
-/// What a stage of a pipeline became.
+/// Compiled stage.
 #[derive(Debug)]
 pub(super) struct Executable {
     pub(super) stages: vk::ShaderStageFlags,
@@ -72,12 +74,12 @@ fn failed(what: &str) -> impl Fn(vk::Result) -> Error {
 }
 
 impl Compiler {
-    /// Opens the first device.
+    /// Opens the device whose name has `wanted` in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where there is none, or one that does not tell what it compiles.
-    pub(super) fn open() -> Result<Self> {
+    /// [`Error::Gpu`] where there is none, or one that does not report what it compiles.
+    pub(super) fn open(wanted: &str) -> Result<Self> {
         // SAFETY: the Vulkan loader is a well-known library whose initialisation has no preconditions.
         let entry = unsafe { Entry::load() }.map_err(|e| Error::Gpu(e.to_string()))?;
         let application = vk::ApplicationInfo::default()
@@ -90,8 +92,14 @@ impl Compiler {
         // SAFETY: the instance lives.
         let devices = unsafe { instance.enumerate_physical_devices() };
         let devices = devices.map_err(failed("the driver lists no GPU"))?;
-        let Some(physical) = devices.first().copied() else {
-            return Err(Error::Gpu("the driver does not know it".into()));
+        let is_wanted = |device: &vk::PhysicalDevice| {
+            // SAFETY: the device is the instance's.
+            let properties = unsafe { instance.get_physical_device_properties(*device) };
+            text(&properties.device_name).contains(wanted)
+                && properties.api_version >= vk::API_VERSION_1_3
+        };
+        let Some(physical) = devices.into_iter().find(is_wanted) else {
+            return Err(Error::Gpu(format!("the driver has no {wanted}")));
         };
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
@@ -117,7 +125,6 @@ impl Compiler {
             subgroups,
             executables: executables::Device::new(&instance, &device),
             device,
-            _instance: instance,
             _entry: entry,
         })
     }
@@ -162,8 +169,17 @@ impl Compiler {
             let name = CString::new(stage.entry.as_str());
             names.push(name.map_err(|e| Error::Internal(e.to_string()))?);
         }
+        let subgroup = program.subgroup.unwrap_or(DEFAULT_SUBGROUP);
+        let [least, most] = self.subgroups.unwrap_or_default();
+        let can_ask = (least..=most).contains(&subgroup);
+        if program.subgroup.is_some() && !can_ask {
+            return Err(Error::Gpu(match self.subgroups {
+                Some(_) => format!("subgroups have {least} to {most} threads"),
+                None => "the driver chooses the subgroup size itself".into(),
+            }));
+        }
         let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
-            .required_subgroup_size(program.subgroup);
+            .required_subgroup_size(subgroup);
         let mut stages = Vec::new();
         for (stage, name) in program.stages.iter().zip(&names) {
             let info = vk::ShaderModuleCreateInfo::default().code(&stage.words);
@@ -184,9 +200,8 @@ impl Compiler {
             matches!(program.stages.as_slice(), [one] if one.stage == ShaderStage::Compute);
         let pipelines = match is_compute {
             true => {
-                let fits = |[least, most]: [u32; 2]| (least..=most).contains(&program.subgroup);
                 let mut stage = stages[0];
-                if self.subgroups.is_some_and(fits) {
+                if can_ask {
                     stage = stage.push_next(&mut required);
                 }
                 let info = vk::ComputePipelineCreateInfo::default()
@@ -341,7 +356,7 @@ impl Compiler {
     }
 }
 
-/// With all features, and robust buffers as wgpu has them.
+/// Opens a device with all features, and robust buffers as wgpu has them.
 fn open_device(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Device> {
     // SAFETY: the device is the instance's.
     let extensions = unsafe { instance.enumerate_device_extension_properties(physical) };
@@ -351,20 +366,17 @@ fn open_device(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Devi
             .iter()
             .any(|e| e.extension_name_as_c_str() == Ok(name))
     };
-    if !has(executables::NAME) {
-        return Err(Error::Gpu(
-            "the driver does not tell what it compiles".into(),
-        ));
+    let names = [executables::NAME, ash::ext::robustness2::NAME];
+    if let Some(missing) = names.iter().find(|name| !has(name)) {
+        let missing = missing.to_string_lossy();
+        return Err(Error::Gpu(format!("the driver has no {missing}")));
     }
-    let robust = ash::ext::robustness2::NAME;
-    let names: Vec<*const c_char> = [executables::NAME, robust]
-        .into_iter()
-        .filter(|name| has(name))
-        .map(CStr::as_ptr)
-        .collect();
+    let names = names.map(CStr::as_ptr);
     let mut telling = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
         .pipeline_executable_info(true);
-    let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
+    let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
+        .robust_buffer_access2(true)
+        .robust_image_access2(true);
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -373,16 +385,14 @@ fn open_device(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Devi
         .push_next(&mut v12)
         .push_next(&mut v11)
         .push_next(&mut telling);
-    if has(robust) {
-        features = features.push_next(&mut robustness);
-    }
     // SAFETY: every struct of the chain extends the features.
     unsafe { instance.get_physical_device_features2(physical, &mut features) };
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
     let info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_extension_names(&names)
-        .push_next(&mut features);
+        .push_next(&mut features)
+        .push_next(&mut robustness);
     // SAFETY: the device says that it has these features and extensions, and every device has a queue of family 0.
     let device = unsafe { instance.create_device(physical, &info, None) };
     device.map_err(failed("the driver opens no device"))

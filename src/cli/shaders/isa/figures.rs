@@ -7,7 +7,7 @@ use super::{
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// What drivers tell, by one name each; their own are kept as `statistics`.
+/// A driver's statistics by common names; its own are kept as `statistics`.
 pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
     let statistic = |names: &[&str]| {
         names
@@ -41,36 +41,53 @@ pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
         "scratch_bytes": scratch,
         "spills": statistic(&["Spilled VGPRs", "Spills", "Spills to memory"]),
         "loops": found.as_ref().map(|found| found.iter().map(Loop::json).collect::<Vec<_>>()),
-        "loops_text": found.as_ref().map(|found| loops::text(found)),
         "statistics": executable.statistics,
     })
 }
 
-/// Waves of an RDNA SIMD that so many registers leave room for: Mesa's own figure is for the hardware's widest file.
+/// Waves of a SIMD of AMD's that so many registers leave room for; `None` before RDNA, and for other GPUs. Mesa's own figure
+/// is for waves of 32 lanes and has no limit.
 fn rdna_waves(gpu: &str, registers: f64, lanes: f64) -> Option<f64> {
     let has = |names: &[&str]| names.iter().any(|name| gpu.contains(name));
-    if !has(&["NAVI", "GFX10", "GFX11", "GFX12"]) {
+    if !has(&["RADV"])
+        || has(&[
+            "VEGA", "POLARIS", "RENOIR", "RAVEN", "GFX6", "GFX7", "GFX8", "GFX9",
+        ])
+    {
         return None;
     }
-    let is_large = has(&[
-        "NAVI31", "NAVI32", "GFX1100", "GFX1101", "GFX1151", "GFX120",
-    ]);
-    let file = if is_large { 1536.0 } else { 1024.0 };
-    Some((file * 32.0 / lanes / registers.max(1.0)).floor().min(16.0))
+    // Registers of 32 lanes, and waves at most: ac_gpu_info.c of Mesa.
+    let (file, most) = if has(&["NAVI10", "NAVI12", "NAVI14", "GFX101"]) {
+        (1024.0, 20.0_f64)
+    } else if has(&[
+        "NAVI31",
+        "NAVI32",
+        "GFX1100",
+        "GFX1101",
+        "GFX1151",
+        "STRIX_HALO",
+        "GFX12",
+    ]) {
+        (1536.0, 16.0)
+    } else {
+        (1024.0, 16.0)
+    };
+    Some((file * 32.0 / lanes / registers.max(1.0)).floor().min(most))
 }
 
-/// Switches that change nothing make no second row, and a single row needs no constants.
+/// Makes the report. Drops a second row that equals the first, and constants of entry points with one row.
 pub(super) fn report(opened: &Value, mut rows: Vec<Value>) -> Value {
-    rows.dedup_by(|row, before| {
-        let same = |key: &str| row[key] == before[key];
-        let is_same = ["file", "entry", "instructions", "registers", "loops"]
-            .into_iter()
-            .all(same);
-        is_same
-            && ["lds_bytes", "scratch_bytes", "spills"]
-                .into_iter()
-                .all(same)
-    });
+    const FIGURES: [&str; 8] = [
+        "file",
+        "entry",
+        "instructions",
+        "registers",
+        "loops",
+        "lds_bytes",
+        "scratch_bytes",
+        "spills",
+    ];
+    rows.dedup_by(|row, before| FIGURES.iter().all(|key| row[key] == before[key]));
     let names: Vec<_> = rows
         .iter()
         .map(|row| [row["file"].clone(), row["entry"].clone()])
@@ -137,7 +154,7 @@ pub(super) fn table(report: &Value) -> String {
             let width = heading.chars().count().max(6);
             write!(text, "  {:>width$}", number(&row[*column])).ok();
         }
-        writeln!(text, "  {}", word(&row["loops_text"])).ok();
+        writeln!(text, "  {}", loops::text(&row["loops"])).ok();
     }
     text
 }

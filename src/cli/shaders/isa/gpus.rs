@@ -29,26 +29,26 @@ pub(super) struct Target {
     chips: Vec<String>,
 }
 
-/// Names of AMD's chips that mean the same.
-const AMD_CHIPS: &[&[&str]] = &[
-    &["rdna1", "gfx1010", "navi10"],
-    &["rdna2", "gfx1030", "navi21"],
-    &["gfx1031", "navi22"],
-    &["gfx1032", "navi23"],
-    &["gfx1034", "navi24"],
-    &["rdna3", "gfx1100", "navi31"],
-    &["gfx1101", "navi32"],
-    &["gfx1102", "navi33"],
-    &["rdna4", "gfx1201"],
+/// Other names of AMD's chips: the architecture whose largest one it is, and those that versions of Mesa have.
+const AMD_CHIPS: &[(&str, &[&str])] = &[
+    ("rdna1", &["navi10", "gfx1010"]),
+    ("rdna2", &["navi21", "gfx1030"]),
+    ("", &["navi22", "gfx1031"]),
+    ("", &["navi23", "gfx1032"]),
+    ("", &["navi24", "gfx1034"]),
+    ("rdna3", &["navi31", "gfx1100"]),
+    ("", &["navi32", "gfx1101"]),
+    ("", &["navi33", "gfx1102"]),
+    ("rdna4", &["gfx1201"]),
 ];
 
 /// A driver's file and the chip that it knows.
 #[derive(Debug)]
 pub(super) struct Driver {
     family: Family,
-    /// What the Vulkan loader reads.
+    /// Manifest for the Vulkan loader.
     manifest: PathBuf,
-    /// Where its libraries lie.
+    /// Folder of its libraries.
     libraries: PathBuf,
     chip: String,
 }
@@ -56,6 +56,7 @@ pub(super) struct Driver {
 impl Target {
     /// `m1`, `adreno750`, `turing`, `ampere`; all else is a chip of AMD's.
     pub(super) fn new(name: &str) -> Self {
+        let name = &*name.to_lowercase();
         let (family, chips) = match name {
             "m1" => (Family::Apple, vec![name]),
             "turing" => (Family::Nvidia, vec!["162"]),
@@ -63,8 +64,13 @@ impl Target {
             _ => match name.strip_prefix("adreno") {
                 Some(number) => (Family::Adreno, vec![number]),
                 None => {
-                    let same = AMD_CHIPS.iter().find(|names| names.contains(&name));
-                    (Family::Amd, same.map_or(vec![name], |names| names.to_vec()))
+                    let same = AMD_CHIPS
+                        .iter()
+                        .find(|(alias, chips)| *alias == name || chips.contains(&name));
+                    (
+                        Family::Amd,
+                        same.map_or(vec![name], |(_, chips)| chips.to_vec()),
+                    )
                 }
             },
         };
@@ -75,7 +81,7 @@ impl Target {
         }
     }
 
-    /// What may compile for it, best first: drivers beside the one that is chosen, then those of the system.
+    /// Candidate drivers, best first: those beside the one that is chosen, then those of the system.
     pub(super) fn drivers(&self) -> Vec<Driver> {
         let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(env::var_os);
         let files: Vec<_> = chosen.iter().flatten().flat_map(env::split_paths).collect();
@@ -117,12 +123,9 @@ impl Target {
                 format!("there is no {driver}_icd.json beside VK_DRIVER_FILES or on the system")
             }
         };
-        let packages = match self.family {
-            Family::Amd => "Debian's mesa-vulkan-drivers compiles for RDNA2 and RDNA3, ",
-            _ => "",
-        };
         Error::NotFound(format!(
-            "no compiler for {name}: {why}; {packages}scripts/isa fetches those of more GPUs"
+            "no compiler for {name}: {why}; Debian's mesa-vulkan-drivers has those of rdna2 and rdna3, scripts/isa fetches \
+             those of chips such as navi23 and gfx1201, m1, adreno750, turing and ampere"
         ))
     }
 }
@@ -145,18 +148,28 @@ impl Family {
         ]
     }
 
-    /// The name of its mesa-drm-shim, and the variable that tells that which chip to be.
-    fn shim(self) -> (&'static str, &'static str) {
+    /// Its mesa-drm-shim, and the variable that names the chip to it. Apple's knows the M1 alone.
+    fn shim(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Amd => ("amdgpu", "AMDGPU_GPU_ID"),
-            Self::Apple => ("asahi", "ASAHI_GPU_ID"),
-            Self::Adreno => ("freedreno", "FD_GPU_ID"),
-            Self::Nvidia => ("nouveau", "NOUVEAU_CHIPSET"),
+            Self::Amd => ("amdgpu", Some("AMDGPU_GPU_ID")),
+            Self::Apple => ("asahi", None),
+            Self::Adreno => ("freedreno", Some("FD_GPU_ID")),
+            Self::Nvidia => ("nouveau", Some("NOUVEAU_CHIPSET")),
         }
     }
 }
 
 impl Driver {
+    /// Part of the device's name, by which it is told from real GPUs beside it.
+    pub(super) fn gpu_name(&self) -> String {
+        match self.family {
+            Family::Amd => self.chip.to_uppercase(),
+            Family::Apple => "Apple M1".into(),
+            Family::Adreno => self.chip.clone(),
+            Family::Nvidia => "NVK".into(),
+        }
+    }
+
     /// A command that runs `program` with this driver alone.
     pub(super) fn command(&self, program: &Path) -> Command {
         let (shim, variable) = self.family.shim();
@@ -188,15 +201,17 @@ impl Driver {
                 command
             }
         };
-        let variable = match has_shim {
-            false if self.family == Family::Amd => "RADV_FORCE_FAMILY",
+        let variable = match (self.family, has_shim) {
+            (Family::Amd, false) => Some("RADV_FORCE_FAMILY"),
             _ => variable,
         };
+        if let Some(variable) = variable {
+            command.env(variable, &self.chip);
+        }
         command
-            .env(variable, &self.chip)
             .env("VK_DRIVER_FILES", &self.manifest)
             .env("VK_ICD_FILENAMES", &self.manifest)
-            // What was compiled before would tell nothing.
+            // Forces compilation.
             .env("MESA_SHADER_CACHE_DISABLE", "true")
             // A layer of Mesa's looks for screens.
             .env("NODEVICE_SELECT", "1");

@@ -1,6 +1,6 @@
 //! Loops of a kernel in AMD's assembly, as Mesa prints it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A loop.
 #[derive(Debug, PartialEq)]
@@ -12,15 +12,7 @@ pub(super) struct Loop {
 }
 
 impl Loop {
-    /// "61 (312, 123)": its own instructions, and those of the loops within it.
-    pub(super) fn text(&self) -> String {
-        match self.within.as_slice() {
-            [] => self.instructions.to_string(),
-            within => format!("{} ({})", self.instructions, text(within)),
-        }
-    }
-
-    pub(super) fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> Value {
         json!({
             "instructions": self.instructions,
             "loops": self.within.iter().map(Self::json).collect::<Vec<_>>(),
@@ -28,9 +20,17 @@ impl Loop {
     }
 }
 
-/// Several in a row.
-pub(super) fn text(loops: &[Loop]) -> String {
-    loops.iter().map(Loop::text).collect::<Vec<_>>().join(", ")
+/// "61 (312, 123)": instructions of a loop, without and in brackets those of loops within it. `loops` are of [`Loop::json`].
+pub(super) fn text(loops: &Value) -> String {
+    let text = |one: &Value| {
+        let within = text(&one["loops"]);
+        match within.as_str() {
+            "" => one["instructions"].to_string(),
+            _ => format!("{} ({within})", one["instructions"]),
+        }
+    };
+    let all = loops.as_array().into_iter().flatten();
+    all.map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// A run of instructions that is entered at its label alone.
@@ -53,7 +53,7 @@ pub(super) fn loops(assembly: &str) -> Vec<Loop> {
             }
         }
     }
-    // What begins in a loop and ends behind it is one loop with it.
+    // Overlapping loops are merged.
     for first in (0..blocks.len()).rev() {
         if let Some(end) = ends[first] {
             ends[first] = ends[first..=end].iter().copied().max().flatten();
@@ -128,6 +128,10 @@ fn is_label(word: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn printed(loops: &[Loop]) -> String {
+        text(&loops.iter().map(Loop::json).collect())
+    }
+
     #[test]
     fn loops_are_nested_and_count_their_own() {
         let assembly = "\
@@ -155,7 +159,7 @@ BB5:
             within: vec![leaf(2)],
         };
         let found = loops(assembly);
-        assert_eq!(text(&found), "4 (2), 2");
+        assert_eq!(printed(&found), "4 (2), 2");
         assert_eq!(found, [outer, leaf(2)]);
         assert_eq!(loops("no assembly"), []);
     }
@@ -163,6 +167,6 @@ BB5:
     #[test]
     fn two_jumps_back_to_one_place_are_one_loop() {
         let assembly = "BB1:\n\ta BB9\nBB2:\n\tb BB1\nBB3:\n\tc\n\ts BB1\nBB9:\n\td\n";
-        assert_eq!(text(&loops(assembly)), "4");
+        assert_eq!(printed(&loops(assembly)), "4");
     }
 }

@@ -7,81 +7,44 @@ mod loops;
 mod workers;
 
 use self::{
-    compiler::{Compiler, Program, Stage, stage_flags},
+    compiler::{Compiler, DEFAULT_SUBGROUP, Program, Stage, stage_flags},
     figures::{figures, report, table},
     gpus::Target,
-    workers::Workers,
+    workers::{Role, Workers},
 };
 use super::{
-    ShadersArgs, candidates, nothing_named,
+    args::{IsaArgs, ShadersArgs},
+    named::{candidates, nothing_named},
     spirv::{self, Constants},
 };
 use crate::{
     Error, Result,
     cli::{
         console::{json_text, print},
-        reflected::Reflected,
+        reflected::{Reflected, stage_name},
     },
-    gpu::{Arrays, shader::Composed},
+    gpu::shader::Composed,
 };
-use clap::Args;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wgpu::naga::{EntryPoint, Override, ScalarKind, ShaderStage, TypeInner};
-
-/// Options of `canopy shaders --isa`.
-#[derive(Debug, Args)]
-pub struct IsaArgs {
-    /// Compile as for a GPU, and tell instructions, registers, loops
-    #[arg(long, conflicts_with_all = ["dump", "check"])]
-    pub isa: bool,
-    /// With --isa: rdna2, rdna3, gfx1201, m1, adreno750, ampere …
-    #[arg(long, value_name = "NAME", default_value = "rdna3", requires = "isa")]
-    pub gpu: String,
-    /// With --isa: threads of a subgroup, where compute may choose
-    #[arg(long, value_name = "N", default_value_t = 32, requires = "isa", value_parser = clap::value_parser!(u32).range(1..=128))]
-    pub subgroup: u32,
-    /// With --isa: a value for an override constant
-    #[arg(long, value_name = "NAME=VALUE", requires = "isa", value_parser = constant)]
-    pub constant: Vec<(String, f64)>,
-    /// Compile every N-th file with the driver of this process, and tell the program that has started it
-    #[arg(long, hide = true, value_name = "I/N", requires = "isa", value_parser = part)]
-    pub isa_part: Option<(usize, usize)>,
-    /// Tell the program that has started this process what the driver calls the GPU and itself
-    #[arg(long, hide = true, requires = "isa")]
-    pub isa_probe: bool,
-}
-
-fn constant(text: &str) -> std::result::Result<(String, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("it is NAME=VALUE")?;
-    let value = match value {
-        "true" => 1.0,
-        "false" => 0.0,
-        _ => value.parse().map_err(|e| format!("{value}: {e}"))?,
-    };
-    Ok((name.into(), value))
-}
-
-fn part(text: &str) -> std::result::Result<(usize, usize), String> {
-    let numbers = text.split_once('/').and_then(|(index, count)| {
-        let count: usize = count.parse().ok().filter(|count| *count > 0)?;
-        Some((index.parse().ok()?, count))
-    });
-    numbers.ok_or_else(|| "it is I/N".into())
-}
 
 /// Compiles what `args` name, and prints a row for each.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`] where no driver compiles for the GPU or nothing has such a name, [`Error::Gpu`] where a driver fails.
-pub(super) fn run(args: &ShadersArgs, arrays: Arrays) -> Result<()> {
-    if args.isa.isa_probe {
-        return probe();
+pub(super) fn run(args: &ShadersArgs) -> Result<()> {
+    let role = Role::of_process()?;
+    if let Some(Role::Probe { gpu }) = &role {
+        return probe(gpu);
     }
-    let files = candidates(arrays, &args.names)?;
-    if let Some(part) = args.isa.isa_part {
-        return compile_part(args, files, part);
+    let files = candidates(args.arrays.into(), &args.names);
+    let files = files.map(|(path, composed)| Ok((path, composed?)));
+    let files: Vec<_> = files.collect::<Result<_>>()?;
+    if let Some(Role::Part { gpu, index, count }) = &role {
+        let part = files.into_iter().enumerate().skip(*index).step_by(*count);
+        return compile(args, gpu, part);
     }
     let is_known = |name: &str| {
         let declaration = format!("override {name}:");
@@ -119,20 +82,30 @@ pub(super) fn run(args: &ShadersArgs, arrays: Arrays) -> Result<()> {
 /// A pipeline to compile.
 struct Job<'a> {
     shader: &'a Reflected,
-    /// Of its entry points: one of compute, or of vertices and fragments.
+    /// Indices of its entry points: one of compute, or of vertices and fragments.
     entries: Vec<usize>,
+    /// Those of them that it has rows for: a vertex entry point has one with the first fragment entry point that it feeds.
+    rows: Vec<usize>,
 }
 
 /// Pipelines of a shader that have one of the names.
 fn jobs<'a>(shader: &'a Reflected, names: &[String]) -> Result<Vec<Job<'a>>> {
     let mut jobs = Vec::new();
+    let mut vertices = BTreeSet::new();
     for (index, entry) in shader.module.entry_points.iter().enumerate() {
         let entries = match entry.stage {
             ShaderStage::Fragment => vec![shader.vertex_for(entry)?, index],
             ShaderStage::Vertex if !shader.only_has_vertices() => continue,
             _ => vec![index],
         };
-        let job = Job { shader, entries };
+        let rows = entries.iter().copied();
+        let rows = rows.filter(|row| *row == index || vertices.insert(*row));
+        let rows = rows.collect();
+        let job = Job {
+            shader,
+            entries,
+            rows,
+        };
         if shader.has_named(job.entry_points(), names) {
             jobs.push(job);
         }
@@ -140,33 +113,28 @@ fn jobs<'a>(shader: &'a Reflected, names: &[String]) -> Result<Vec<Job<'a>>> {
     Ok(jobs)
 }
 
-/// Tells what the driver of this process calls the GPU and itself.
-///
-/// # Errors
-///
-/// [`Error::Gpu`] where it opens no device.
-pub(super) fn probe() -> Result<()> {
-    let compiler = Compiler::open()?;
-    told(&json!({"gpu": compiler.gpu, "driver": compiler.driver}))
+/// Prints what the driver calls the GPU and itself.
+fn probe(gpu: &str) -> Result<()> {
+    let compiler = Compiler::open(gpu)?;
+    print_line(&json!({"gpu": compiler.gpu, "driver": compiler.driver}))
 }
 
-/// Compiles every `count`-th file; a line of JSON tells each result.
-fn compile_part(
+/// Compiles files, and prints a line for each row.
+fn compile(
     args: &ShadersArgs,
-    files: Vec<(&'static str, Composed)>,
-    (index, count): (usize, usize),
+    gpu: &str,
+    files: impl Iterator<Item = (usize, (&'static str, Composed))>,
 ) -> Result<()> {
-    let compiler = Compiler::open()?;
-    for (at, (path, composed)) in files.into_iter().enumerate().skip(index).step_by(count) {
+    let compiler = Compiler::open(gpu)?;
+    for (at, (path, composed)) in files {
         let shader = Reflected::of(path, composed)?;
-        for job in jobs(&shader, &args.names)? {
-            told(&json!({"compiles": job.name()}))?;
+        for mut job in jobs(&shader, &args.names)? {
+            print_line(&json!({"compiles": job.name()}))?;
             let mut before = Vec::new();
             for switches in [0.0, 1.0] {
                 let constants = job.constants(&args.isa, switches);
-                let words = job
-                    .entry_points()
-                    .map(|e| spirv::words(&shader, e, &constants));
+                let words = job.entry_points();
+                let words = words.map(|entry| spirv::words(&shader, entry, &constants));
                 let words = words.collect::<Result<Vec<_>>>()?;
                 if words == before {
                     continue;
@@ -174,8 +142,10 @@ fn compile_part(
                 for mut row in job.compile(&compiler, args.isa.subgroup, &words)? {
                     row["at"] = json!(at);
                     row["constants"] = json!(constants.iter().cloned().collect::<BTreeMap<_, _>>());
-                    told(&row)?;
+                    print_line(&row)?;
                 }
+                job.rows
+                    .retain(|row| shader.module.entry_points[*row].stage != ShaderStage::Vertex);
                 before = words;
             }
         }
@@ -183,8 +153,8 @@ fn compile_part(
     Ok(())
 }
 
-/// A line to the process that has started this one.
-fn told(value: &Value) -> Result<()> {
+/// Prints a line that the parent process reads.
+fn print_line(value: &Value) -> Result<()> {
     print(&format!("{value}\n"))
 }
 
@@ -202,7 +172,7 @@ impl Job<'_> {
         format!("{} {}", self.shader.path, entries.join(" "))
     }
 
-    /// Values that are given; else switches have this one, and numbers their defaults.
+    /// Values of overrides: those given, and `switches` for other `bool`s. Numbers keep their defaults.
     fn constants(&self, args: &IsaArgs, switches: f64) -> Constants {
         let module = &self.shader.module;
         let value = |constant: &Override| {
@@ -212,7 +182,7 @@ impl Job<'_> {
                 (Some((_, given)), _) => *given,
                 (None, TypeInner::Scalar(scalar)) if scalar.kind == ScalarKind::Bool => switches,
                 // Memory for the groups of the smallest subgroups.
-                _ if name == "LEAST_SUBGROUP" => args.subgroup.into(),
+                _ if name == "LEAST_SUBGROUP" => args.subgroup.unwrap_or(DEFAULT_SUBGROUP).into(),
                 _ => return None,
             };
             Some((name, value))
@@ -228,7 +198,7 @@ impl Job<'_> {
     fn compile(
         &self,
         compiler: &Compiler,
-        subgroup: u32,
+        subgroup: Option<u32>,
         words: &[Vec<u32>],
     ) -> Result<Vec<Value>> {
         let stages = self.entry_points().zip(words).map(|(entry, words)| Stage {
@@ -255,9 +225,14 @@ impl Job<'_> {
             let mut row = figures(&compiler.gpu, executable);
             row["file"] = json!(self.shader.path);
             row["entry"] = json!(entry.name);
-            row["stage"] = json!(super::stage_name(entry.stage));
+            row["stage"] = json!(stage_name(entry.stage));
             Some(row)
         };
-        Ok(self.entry_points().filter_map(row).collect())
+        let all = &self.shader.module.entry_points;
+        Ok(self
+            .rows
+            .iter()
+            .filter_map(|index| row(&all[*index]))
+            .collect())
     }
 }

@@ -4,10 +4,10 @@ use super::gpus::Driver;
 use crate::{Error, Result};
 use serde_json::Value;
 use std::{
-    collections::BTreeSet,
     io::{BufRead, BufReader, Read},
     process::{Child, Stdio},
     sync::mpsc,
+    thread::JoinHandle,
     time::Duration,
 };
 
@@ -16,53 +16,113 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Processes that compile.
 pub(super) struct Workers {
-    children: Vec<Child>,
+    /// Each with what it writes to standard error.
+    children: Vec<(Child, Option<JoinHandle<String>>)>,
     lines: mpsc::Receiver<(usize, Option<Value>)>,
 }
 
+/// Variable that gives a process its [`Role`].
+const ROLE: &str = "CANOPY_ISA_ROLE";
+
+/// Work of a process that another one has started.
+#[derive(Debug)]
+pub(super) enum Role {
+    /// Open the device whose name has `gpu` in it.
+    Probe {
+        /// Part of a name.
+        gpu: String,
+    },
+    /// Compile with that device every `count`-th file, from that at `index`.
+    Part {
+        /// Part of a name.
+        gpu: String,
+        /// First file.
+        index: usize,
+        /// Number of processes.
+        count: usize,
+    },
+}
+
+impl Role {
+    /// The role of this process; `None` for one that a user has started.
+    pub(super) fn of_process() -> Result<Option<Self>> {
+        let Some(text) = std::env::var_os(ROLE) else {
+            return Ok(None);
+        };
+        let text = text.to_string_lossy();
+        let role = Self::read(&text);
+        role.map(Some)
+            .ok_or_else(|| Error::Usage(format!("{ROLE}={text} is no role")))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.splitn(3, ' ');
+        let mut number = || words.next()?.parse().ok();
+        let (index, count) = (number()?, number()?);
+        let gpu = words.next()?.to_owned();
+        match count {
+            0 => Some(Self::Probe { gpu }),
+            _ => Some(Self::Part { gpu, index, count }),
+        }
+    }
+}
+
 impl Workers {
-    /// What the driver calls the GPU and itself.
+    /// Names of the GPU and the driver.
     pub(super) fn probe(driver: &Driver) -> Result<Value> {
-        let told = Self::start(driver, &["--isa-probe".into()])?.collect()?;
+        let told = Self::start(driver, 1, 0)?.collect()?;
         let first = told.into_iter().next();
         first.ok_or_else(|| Error::Gpu("the driver said nothing".into()))
     }
 
-    /// Compiles in as many processes as there are cores.
+    /// Rows of all files, compiled in as many processes as there are cores.
     pub(super) fn compile(driver: &Driver, files: usize) -> Result<Vec<Value>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = cores.min(files).max(1);
-        let parts = (0..count).map(|index| format!("--isa-part={index}/{count}"));
-        Self::start(driver, &parts.collect::<Vec<_>>())?.rows()
+        let mut told = Self::start(driver, count, count)?.collect()?;
+        told.sort_by_key(|row| row["at"].as_u64());
+        for row in told.iter_mut().filter_map(Value::as_object_mut) {
+            row.remove("at");
+        }
+        Ok(told)
     }
 
-    /// Starts this program once for each of `options`, with the arguments that it has.
-    fn start(driver: &Driver, options: &[String]) -> Result<Self> {
+    /// Starts this program with the arguments that it has, in `processes` roles of `count` parts.
+    fn start(driver: &Driver, processes: usize, count: usize) -> Result<Self> {
         let program = std::env::current_exe().map_err(|e| Error::io("canopy", e))?;
         let (sender, lines) = mpsc::channel();
         let mut workers = Self {
             children: Vec::new(),
             lines,
         };
-        for (index, option) in options.iter().enumerate() {
+        for index in 0..processes {
             let mut command = driver.command(&program);
-            command.args(std::env::args_os().skip(1)).arg(option);
             command
+                .args(std::env::args_os().skip(1))
+                .env(ROLE, format!("{index} {count} {}", driver.gpu_name()))
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
             let mut child = command.spawn().map_err(|e| Error::io(&program, e))?;
-            let output = child.stdout.take();
-            workers.children.push(child);
+            let (output, errors) = (child.stdout.take(), child.stderr.take());
+            // Read at the same time: a full pipe stops who writes to it.
+            let said = std::thread::spawn(move || {
+                let mut said = Vec::new();
+                errors.map(|mut errors| errors.read_to_end(&mut said));
+                String::from_utf8_lossy(&said).into_owned()
+            });
+            workers.children.push((child, Some(said)));
             let sender = sender.clone();
             std::thread::spawn(move || {
-                for line in output
+                let lines = output
                     .into_iter()
-                    .flat_map(|output| BufReader::new(output).lines())
-                {
-                    // Drivers write lines of their own.
-                    let value = line.ok().and_then(|line| serde_json::from_str(&line).ok());
-                    if value.is_some() && sender.send((index, value)).is_err() {
+                    .flat_map(|output| BufReader::new(output).lines());
+                // Drivers write lines of their own.
+                let values = lines
+                    .map_while(std::result::Result::ok)
+                    .filter_map(|line| serde_json::from_str(&line).ok());
+                for value in values {
+                    if sender.send((index, Some(value))).is_err() {
                         return;
                     }
                 }
@@ -72,7 +132,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// All that the processes tell.
+    /// All rows that the processes print.
     fn collect(&mut self) -> Result<Vec<Value>> {
         let mut told = Vec::new();
         let mut compiles: Vec<Option<String>> = vec![None; self.children.len()];
@@ -97,53 +157,29 @@ impl Workers {
 
     /// Waits for a process that writes no more.
     fn end(&mut self, index: usize, compiles: Option<String>) -> Result<()> {
-        let child = &mut self.children[index];
-        let mut said = String::new();
-        if let Some(mut stderr) = child.stderr.take() {
-            stderr.read_to_string(&mut said).ok();
-        }
+        let (child, said) = &mut self.children[index];
         let status = child.wait().map_err(|e| Error::io("canopy", e))?;
         if status.success() {
             return Ok(());
         }
-        let told = said.lines().find_map(|line| line.strip_prefix("error: "));
-        Err(Error::Gpu(match (told, compiles) {
-            (Some(told), _) => told.into(),
+        let said = said
+            .take()
+            .and_then(|said| said.join().ok())
+            .unwrap_or_default();
+        let mut lines = said.lines().rev().filter(|line| !line.trim().is_empty());
+        let own = lines.clone().find_map(|line| line.strip_prefix("error: "));
+        Err(Error::Gpu(match (own, compiles) {
+            (Some(own), _) => own.into(),
             (None, Some(name)) => format!("the driver crashed at {name} ({status})"),
-            (None, None) => "the driver does not know it".into(),
+            (None, None) => lines.next().unwrap_or("the driver crashed").into(),
         }))
-    }
-
-    /// Rows in the order of the shaders, each once: pipelines share vertex entry points.
-    fn rows(mut self) -> Result<Vec<Value>> {
-        let mut rows: Vec<Value> = self
-            .collect()?
-            .into_iter()
-            .filter(|value| value.get("file").is_some())
-            .collect();
-        rows.sort_by_key(|row| row["at"].as_u64());
-        let mut seen = BTreeSet::new();
-        rows.retain_mut(|row| {
-            if let Some(row) = row.as_object_mut() {
-                row.remove("at");
-            }
-            let is_vertex = row["stage"] == "vertex";
-            let key = |name: &str| row[name].to_string();
-            let rest = if is_vertex {
-                String::new()
-            } else {
-                key("constants")
-            };
-            seen.insert((key("file"), key("entry"), rest))
-        });
-        Ok(rows)
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        for child in &mut self.children {
-            // Those that have ended are unimpressed.
+        for (child, _) in &mut self.children {
+            // Killing a process that has ended does nothing.
             child.kill().ok();
             child.wait().ok();
         }

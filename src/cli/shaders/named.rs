@@ -1,0 +1,33 @@
+//! Shaders by parts of their names.
+
+use crate::{
+    Error, Result,
+    gpu::{
+        Arrays,
+        shader::{self, Composed},
+    },
+    render::SHADERS,
+};
+
+/// Files whose path or text contains one of the names, composed or with their fault. Parsing, which is slow, is left to these.
+pub(super) fn candidates(
+    arrays: Arrays,
+    names: &[String],
+) -> impl Iterator<Item = (&'static str, Result<Composed>)> {
+    let composed = SHADERS
+        .entry_files()
+        .map(move |(path, _)| (path, shader::compose(&SHADERS, path, arrays)));
+    composed.filter(move |(path, composed)| {
+        let may_have = |name: &String| match composed {
+            Ok(composed) => path.contains(name) || composed.text.contains(name),
+            Err(_) => true,
+        };
+        names.is_empty() || names.iter().any(may_have)
+    })
+}
+
+/// The error where there is none.
+pub(super) fn nothing_named(names: &[String]) -> Error {
+    let names = names.join(", ");
+    Error::NotFound(format!("no shader or entry point has {names} in its name"))
+}
