@@ -48,7 +48,7 @@ impl From<ArraysArg> for Arrays {
 /// Options of `canopy shaders --isa`.
 #[derive(Debug, Args)]
 pub struct IsaArgs {
-    /// Compile as for a GPU, and count instructions, registers, spills (Linux)
+    /// Compile for a GPU, and count instructions and registers (Linux)
     #[arg(long, conflicts_with_all = ["dump", "check"])]
     pub isa: bool,
     /// With --isa: rdna2, rdna3, gfx1201, m1, adreno750, ampere …
