@@ -1,7 +1,7 @@
 //! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost`, or of
 //! counts of the channel `lab`, stands for.
 
-use super::{aov::Heat, recording::Recording};
+use super::{aov::Heat, life_cycle::LifeCycle, recording::Recording};
 use crate::{
     Result,
     gpu::{
@@ -104,11 +104,6 @@ impl CostRangePass {
         self.found = None;
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.readback.withdraw();
-    }
-
     /// Takes what has come back.
     pub fn collect(&mut self) {
         let found = &mut self.found;
@@ -129,5 +124,11 @@ impl CostRangePass {
     /// The range, for shaders.
     pub fn output(&self) -> &wgpu::Buffer {
         &self.output
+    }
+}
+
+impl LifeCycle for CostRangePass {
+    fn abort(&mut self) {
+        self.readback.withdraw();
     }
 }

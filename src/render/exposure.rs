@@ -1,7 +1,7 @@
 //! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the
 //! picture's histogram.
 
-use super::frame::Prepared;
+use super::{frame::Prepared, life_cycle::LifeCycle};
 use crate::{
     Result,
     gpu::{
@@ -92,11 +92,6 @@ impl Exposure {
         Ok(())
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.counters.withdraw();
-    }
-
     /// Reads what has come back of earlier frames: the exposure in stops, and that which it was on its way
     /// to. `None` where it is fixed.
     pub fn collect(&mut self) -> Option<[f32; 2]> {
@@ -122,5 +117,11 @@ pub fn params(frame: &Prepared<'_>) -> ExposureParams {
         most,
         fallback: frame.exposure_ev + settings.compensation,
         share: if at_once { 1.0 } else { share },
+    }
+}
+
+impl LifeCycle for Exposure {
+    fn abort(&mut self) {
+        self.counters.withdraw();
     }
 }

@@ -9,6 +9,7 @@ use super::{
     fog_light::FogLight,
     formats::FROXEL_FORMAT,
     frame::{Frame, FrameInput},
+    life_cycle::LifeCycle,
     recording::Recording,
     view::View,
 };
@@ -142,13 +143,6 @@ impl Fog {
         }
     }
 
-    /// Begins a frame, before anything of it is recorded. Until [`Fog::settle`] says that the frame has been recorded
-    /// whole, the next one begins a history of its own.
-    pub fn begin(&mut self) {
-        self.previous = self.last.take();
-        self.now = None;
-    }
-
     /// Finds the light of the froxels, and what they put in front of what is seen, of frames that are not made of paths.
     pub fn record(
         &mut self,
@@ -194,11 +188,6 @@ impl Fog {
         self.integrate
             .record(recording, frame, (size, &self.params), light, air)?;
         Ok(self.output())
-    }
-
-    /// The frame has been recorded whole.
-    pub fn settle(&mut self) {
-        self.last = self.now.take();
     }
 
     /// The air of the last frame.
@@ -270,5 +259,16 @@ impl Camera {
             forward: view.forward(),
             far: far(view, frame.bounds, &frame.config),
         }
+    }
+}
+
+impl LifeCycle for Fog {
+    fn begin(&mut self) {
+        self.previous = self.last.take();
+        self.now = None;
+    }
+
+    fn commit(&mut self) {
+        self.last = self.now.take();
     }
 }

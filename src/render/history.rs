@@ -7,6 +7,7 @@ use super::{
         WORDS, fitted,
     },
     frame::{Frame, Prepared},
+    life_cycle::LifeCycle,
     recording::Recording,
     tree_policy::TreePlan,
 };
@@ -161,12 +162,6 @@ impl History {
         self.kernel.needs(needs);
     }
 
-    /// Begins a frame, before anything of it is recorded. Until [`History::settle`] says that the frame has
-    /// been recorded whole, the next one begins a history of its own.
-    pub fn begin(&mut self) {
-        self.was_whole = std::mem::take(&mut self.is_whole);
-    }
-
     /// Finds where the last frame saw each pixel's surface, where the frame samples a signal.
     pub fn record(
         &mut self,
@@ -230,14 +225,6 @@ impl History {
         Ok(output)
     }
 
-    /// The frame has been recorded whole.
-    pub fn settle(&mut self) {
-        if self.made_for.is_some() {
-            self.frames = self.frames.wrapping_add(1);
-            self.is_whole = true;
-        }
-    }
-
     /// The surfaces of the last frame and of this one.
     fn surfaces(&self) -> [&GpuImage; 2] {
         let [even, odd] = &self.images.surfaces;
@@ -288,6 +275,19 @@ impl Images {
         Self {
             taps: image("reproject.taps", TAPS_FORMAT),
             surfaces: [(); 2].map(|()| image("reproject.surfaces", SURFACES_FORMAT)),
+        }
+    }
+}
+
+impl LifeCycle for History {
+    fn begin(&mut self) {
+        self.was_whole = std::mem::take(&mut self.is_whole);
+    }
+
+    fn commit(&mut self) {
+        if self.made_for.is_some() {
+            self.frames = self.frames.wrapping_add(1);
+            self.is_whole = true;
         }
     }
 }

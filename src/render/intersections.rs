@@ -2,6 +2,7 @@
 
 use super::{
     edges::{Geometry, Trees},
+    life_cycle::LifeCycle,
     recording::Recording,
     tree_policy::{TreePlan, TreeWork},
 };
@@ -145,13 +146,6 @@ impl Intersections {
         self.kernel.needs(needs);
     }
 
-    /// A frame begins: unless it is recorded whole, nothing is known after it.
-    pub fn begin(&mut self) {
-        if self.state == State::Recorded {
-            self.state = State::Unknown;
-        }
-    }
-
     /// Looks for them where that `is_wanted` and the trees have changed since. Returns a bit a triangle of the merged
     /// buffers, or one word without a meaning.
     pub fn record(
@@ -223,19 +217,6 @@ impl Intersections {
         Ok(())
     }
 
-    /// The frame has been recorded whole.
-    pub fn settle(&mut self) {
-        if self.state == State::Recorded {
-            self.state = State::Settled;
-        }
-    }
-
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.state = State::Unknown;
-        self.readback.withdraw();
-    }
-
     /// Takes what has come back. Returns whether anything has.
     pub fn collect(&mut self) -> bool {
         let (first, counts) = (self.first_answer, &mut self.counts);
@@ -269,6 +250,25 @@ fn through(gpu: &Gpu, triangles: u32) -> wgpu::Buffer {
     let usage = Usage::STORAGE | Usage::COPY_DST;
     let words = u64::from(triangles.div_ceil(32));
     gpu.buffer("intersections.through", 4 * words, usage)
+}
+
+impl LifeCycle for Intersections {
+    fn begin(&mut self) {
+        if self.state == State::Recorded {
+            self.state = State::Unknown;
+        }
+    }
+
+    fn commit(&mut self) {
+        if self.state == State::Recorded {
+            self.state = State::Settled;
+        }
+    }
+
+    fn abort(&mut self) {
+        self.state = State::Unknown;
+        self.readback.withdraw();
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{
     lab_rays::LabRaysPass,
     lab_scene::LabScene,
     lab_show::{LabCounts, LabShowPass},
+    life_cycle::LifeCycle,
     recording::Recording,
 };
 use crate::{
@@ -188,11 +189,6 @@ impl Lab {
         self.show.output()
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.show.abandon();
-    }
-
     /// Takes what has come back.
     pub fn collect(&mut self) {
         self.show.collect();
@@ -201,5 +197,11 @@ impl Lab {
     /// What the rays of the last frame did of which that has come back.
     pub fn counts(&self) -> Option<LabCounts> {
         self.show.counts()
+    }
+}
+
+impl LifeCycle for Lab {
+    fn abort(&mut self) {
+        self.show.abort();
     }
 }

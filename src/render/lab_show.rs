@@ -1,6 +1,8 @@
 //! `lab_show`: what the rays of the laboratory found, as pixels and as sums.
 
-use super::{edges::fitted, frame::Frame, lab_scene::LabScene, recording::Recording};
+use super::{
+    edges::fitted, frame::Frame, lab_scene::LabScene, life_cycle::LifeCycle, recording::Recording,
+};
 use crate::{
     Result,
     accel::layout::TRACE_BLOCK,
@@ -175,11 +177,6 @@ impl LabShowPass {
         Ok(())
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.readback.withdraw();
-    }
-
     /// Takes what has come back.
     pub fn collect(&mut self) {
         let (checked, counts) = (&mut self.checked, &mut self.counts);
@@ -204,4 +201,10 @@ impl LabShowPass {
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
     GpuImage::new(gpu, "lab_show", size, FORMAT, usage)
+}
+
+impl LifeCycle for LabShowPass {
+    fn abort(&mut self) {
+        self.readback.withdraw();
+    }
 }

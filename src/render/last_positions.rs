@@ -16,7 +16,7 @@ pub(super) struct LastPositions {
 
 impl LastPositions {
     /// Keeps the positions of the last frame, before `deform` writes those of this one, where the frame asks for
-    /// its motion. Until [`LastPositions::settle`] the next frame has no last one.
+    /// its motion. Until [`LastPositions::commit`] the next frame has no last one.
     ///
     /// # Errors
     ///
@@ -54,12 +54,12 @@ impl LastPositions {
     }
 
     /// The frame has been recorded whole.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn commit(&mut self) {
         self.is_drawn = true;
     }
 
     /// The frame that was recorded is not going to be drawn whole.
-    pub(super) fn abandon(&mut self) {
+    pub(super) fn abort(&mut self) {
         self.is_drawn = false;
     }
 }

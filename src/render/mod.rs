@@ -47,6 +47,7 @@ pub mod lab_scene;
 pub mod lab_show;
 mod last_positions;
 pub mod layers;
+pub mod life_cycle;
 pub mod light_choice;
 pub mod lighting;
 pub mod lights;
@@ -182,6 +183,7 @@ use history::History;
 use intersections::Intersections;
 use lab::Lab;
 use layers::LayersPass;
+use life_cycle::LifeCycle;
 use lighting::Lighting;
 use motion::MotionPass;
 use occlusion::Occlusion;
@@ -529,12 +531,7 @@ impl Renderer {
         // Until this frame is recorded whole, there is none to read back or to go on from.
         self.last = None;
         self.parts.clear();
-        self.motion.begin();
-        self.history.begin();
-        self.fog.begin();
-        self.volumes.begin();
-        self.present.temporal.begin();
-        self.intersections.begin();
+        self.passes().into_iter().for_each(LifeCycle::begin);
         frame::check_size(gpu, input.size)?;
         let froxels = fog::froxels(input.config, gpu.capabilities.fast_rays, input.size);
         let froxel_rows = froxels.map_or(0, |[_, rows, slices]| rows * slices);
@@ -685,17 +682,25 @@ impl Renderer {
         let (cpu_record_ms, parts) = recording.finish();
         self.parts.extend(parts);
         self.frames = self.frames.wrapping_add(1);
-        state.policy.settle(&plan);
-        state.last_positions.settle();
-        self.motion.settle(&frame);
-        self.history.settle();
-        self.fog.settle();
-        self.volumes.settle();
-        self.paths.settle();
-        self.environment.settle();
-        self.intersections.settle();
+        let [width, height] = frame.size.map(u64::from);
+        // More frames than this are not in flight; those of adapters without times are never asked for.
+        if self.occlusion_rays.len() == 16 {
+            self.occlusion_rays.pop_front();
+        }
+        self.occlusion_rays
+            .push_back(width * height * u64::from(frame.occlusion_rays));
+        self.last = Some(LastFrame {
+            group: frame.group.clone(),
+            rays: frame.rays(),
+            sample,
+            is_fast,
+        });
+        let lights = frame.lights.len() as u32;
+        let (is_lit, reflects) = (frame.is_lit(), frame.traces_reflections);
+        state.commit(&plan);
+        self.passes().into_iter().for_each(LifeCycle::commit);
         let traces = self.shadows.output().is_traced();
-        let metered = input.config.image.is_metered() && frame.is_lit();
+        let metered = input.config.image.is_metered() && is_lit;
         let [exposure_ev, exposure_target_ev] = match metered {
             true => [self.stats.exposure_ev, self.stats.exposure_target_ev],
             false => [input.exposure_ev; 2],
@@ -709,12 +714,12 @@ impl Renderer {
             points: buffers.line_and_point_counts[1],
             vertices: buffers.vertex_count,
             meshes: buffers.meshes.len() as u32,
-            lights: frame.lights.len() as u32,
+            lights,
             // What came back last, until this frame's figures do.
             rays: if traces { self.stats.rays } else { 0 },
             tiles: self.shadows.tiles(),
             sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
-            reflections: match frame.traces_reflections {
+            reflections: match reflects {
                 true => self.stats.reflections,
                 false => ReflectionCounts::default(),
             },
@@ -734,19 +739,6 @@ impl Renderer {
             noise: self.present.noise.found(),
             path_samples: (!is_fast).then(|| self.paths.samples()),
         };
-        let [width, height] = frame.size.map(u64::from);
-        let rays = u64::from(frame.occlusion_rays);
-        // More frames than this are not in flight; those of adapters without times are never asked for.
-        if self.occlusion_rays.len() == 16 {
-            self.occlusion_rays.pop_front();
-        }
-        self.occlusion_rays.push_back(width * height * rays);
-        self.last = Some(LastFrame {
-            group: frame.group.clone(),
-            rays: frame.rays(),
-            sample,
-            is_fast,
-        });
         Ok(())
     }
 
@@ -797,35 +789,39 @@ impl Renderer {
         self.parts.clear();
         self.occlusion_rays.clear();
         self.last = None;
-        self.environment.abandon();
-        self.volumes.abandon();
-        self.paths.abandon();
-        scene.state.policy.abandon(self.stats.tree_work);
-        scene.state.last_positions.abandon();
+        scene.state.abort(self.stats.tree_work);
         self.begin_anew();
         self.withdraw();
         self.profiler.abandon(gpu)
     }
 
-    /// What was recorded last is not going to be submitted: its counts never come back.
+    /// What was recorded last is not going to be submitted: it leaves nothing behind.
     pub fn withdraw(&mut self) {
-        self.shadows.abandon();
-        self.reflections.abandon();
-        self.intersections.abandon();
-        self.lab.abandon();
-        self.tree_boxes.abandon();
-        self.present.cost_range.abandon();
-        self.present.exposure.abandon();
-        self.present.noise.abandon();
+        self.passes().into_iter().for_each(LifeCycle::abort);
     }
 
     /// The next frame has no history, as the first one of another renderer.
     pub fn begin_anew(&mut self) {
-        self.motion.begin();
-        self.history.begin();
-        self.fog.begin();
-        self.present.temporal.begin();
+        self.passes().into_iter().for_each(LifeCycle::begin);
         self.frames_are_of = None;
+    }
+
+    /// All passes that keep anything between frames.
+    fn passes(&mut self) -> [&mut dyn LifeCycle; 12] {
+        [
+            &mut self.environment,
+            &mut self.motion,
+            &mut self.history,
+            &mut self.shadows,
+            &mut self.fog,
+            &mut self.reflections,
+            &mut self.volumes,
+            &mut self.paths,
+            &mut self.intersections,
+            &mut self.lab,
+            &mut self.present,
+            &mut self.tree_boxes,
+        ]
     }
 
     /// See [`Renderer::sampled_as`].

@@ -4,6 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, Geometry, Motion, POSITIONS, WORDS, fitted},
     frame::Frame,
+    life_cycle::LifeCycle,
     recording::Recording,
 };
 use crate::{
@@ -29,6 +30,8 @@ pub struct MotionPass {
     last: Option<Camera>,
     /// The same, while a frame is being recorded.
     previous: Option<Camera>,
+    /// The camera of that frame.
+    now: Option<Camera>,
     /// Whether the last frame's motion is known.
     is_known: bool,
     /// Whether the image holds it; otherwise nothing moved.
@@ -75,6 +78,7 @@ impl MotionPass {
             output: image(gpu, [1, 1]),
             last: None,
             previous: None,
+            now: None,
             is_known: false,
             has_output: false,
         }
@@ -83,13 +87,6 @@ impl MotionPass {
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
-    }
-
-    /// Begins a frame, before anything of it is recorded. Until [`MotionPass::settle`] says that the frame has
-    /// been recorded whole, the next one has no last frame.
-    pub fn begin(&mut self) {
-        self.previous = self.last.take();
-        (self.is_known, self.has_output) = (false, false);
     }
 
     /// Finds how far each pixel's point has moved, where the frame asks for its motion. `last_positions` are the
@@ -103,12 +100,13 @@ impl MotionPass {
         gbuffer: &'a GBuffer,
         last_positions: Option<&'a Array>,
     ) -> Result<Motion<'a>> {
+        let now = Camera::of(frame);
+        self.now = Some(now);
         if !frame.motion {
             return Ok(self.output(gbuffer));
         }
         self.is_known = true;
         let gpu = recording.gpu;
-        let now = Camera::of(frame);
         let last = self.previous.filter(|last| last.scene == now.scene);
         let Camera {
             clip_from_offset: last_clip,
@@ -173,14 +171,20 @@ impl MotionPass {
             last_positions: None,
         }
     }
-
-    /// The frame has been recorded whole.
-    pub fn settle(&mut self, frame: &Frame<'_>) {
-        self.last = Some(Camera::of(frame));
-    }
 }
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
     GpuImage::new(gpu, "displacement", size, FORMAT, usage)
+}
+
+impl LifeCycle for MotionPass {
+    fn begin(&mut self) {
+        (self.previous, self.now) = (self.last.take(), None);
+        (self.is_known, self.has_output) = (false, false);
+    }
+
+    fn commit(&mut self) {
+        self.last = self.now.take();
+    }
 }

@@ -3,6 +3,7 @@
 use super::{
     frame::Frame,
     frame_sample::{FIRST_LOOK, FrameSample, is_looked_at},
+    life_cycle::LifeCycle,
     recording::Recording,
 };
 use crate::{
@@ -224,12 +225,6 @@ impl NoisePass {
         Ok(())
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.counters.withdraw();
-        (self.frames_before, self.awaited) = (0, None);
-    }
-
     /// The last estimate, once it has come back.
     pub fn collect(&mut self) -> Option<Noise> {
         let Self { awaited, found, .. } = self;
@@ -249,6 +244,13 @@ impl NoisePass {
 
 fn before(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
     gpu.catch(|| gpu.buffer("noise.before", bytes, Usage::STORAGE))
+}
+
+impl LifeCycle for NoisePass {
+    fn abort(&mut self) {
+        self.counters.withdraw();
+        (self.frames_before, self.awaited) = (0, None);
+    }
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl PathTable {
     }
 
     /// The frame that was recorded last is not going to be submitted whole.
-    pub(super) fn abandon(&mut self) {
+    pub(super) fn abort(&mut self) {
         if self.is_fresh {
             self.version = None;
         }

@@ -5,6 +5,7 @@ use super::{
     bindings::Layouts,
     edges::{Geometry, HDR_FORMAT, Radiance, Trees, fitted},
     frame::{Frame, FrameInput},
+    life_cycle::LifeCycle,
     path_stages::PathStages,
     path_sums::PathSums,
     path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts},
@@ -242,13 +243,6 @@ impl Paths {
         }
     }
 
-    /// The samples of the last frame count: it was recorded whole.
-    pub fn settle(&mut self) {
-        if let Some((of, done)) = self.coming.take() {
-            (self.of, self.done) = (Some(of), done);
-        }
-    }
-
     /// Samples of each pixel so far.
     pub fn samples(&self) -> u32 {
         self.done
@@ -257,12 +251,6 @@ impl Paths {
     /// Forgets all samples.
     pub fn restart(&mut self) {
         (self.of, self.coming, self.restored, self.done) = (None, None, None, 0);
-    }
-
-    /// The last frame is not going to be submitted whole: what it has counted and copied may not be there.
-    pub fn abandon(&mut self) {
-        self.restart();
-        self.table.abandon();
     }
 
     /// The next frame, which has the size of `sums`, goes on from these sums of its first samples.
@@ -368,3 +356,16 @@ fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 
 /// Texels along an edge of the level of the environment that paths choose directions by.
 pub const ENVIRONMENT_TEXELS: u32 = ENVIRONMENT_FACE;
+
+impl LifeCycle for Paths {
+    fn commit(&mut self) {
+        if let Some((of, done)) = self.coming.take() {
+            (self.of, self.done) = (Some(of), done);
+        }
+    }
+
+    fn abort(&mut self) {
+        self.restart();
+        self.table.abort();
+    }
+}

@@ -11,6 +11,7 @@ use super::{
     exposure::{self, Exposure},
     frame::{Frame, FrameInput},
     frame_sample::FrameSample,
+    life_cycle::LifeCycle,
     noise::{Mean, NoisePass},
     paths,
     recording::Recording,
@@ -228,5 +229,17 @@ impl Present {
         let format = PICTURE_FORMAT;
         let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
         self.antialias.record(recording, picture, target)
+    }
+}
+
+impl LifeCycle for Present {
+    fn begin(&mut self) {
+        self.temporal.begin();
+    }
+
+    fn abort(&mut self) {
+        self.cost_range.abort();
+        self.exposure.abort();
+        self.noise.abort();
     }
 }

@@ -8,6 +8,7 @@ use super::{
         UNUSED, fitted,
     },
     frame::Frame,
+    life_cycle::LifeCycle,
     recording::Recording,
     reflection_ambient::ReflectionAmbient,
     reflection_classify::ReflectionClassify,
@@ -262,12 +263,6 @@ impl Bounces {
         Ok(())
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.sent.withdraw();
-        self.hit.withdraw();
-    }
-
     /// Reads counts that have come back, of the first bounce of a frame that traced any.
     pub fn collect(&mut self) -> ReflectionCounts {
         self.sent.collect();
@@ -280,5 +275,12 @@ impl Bounces {
             hits: range.count,
             bins: range.bins,
         }
+    }
+}
+
+impl LifeCycle for Bounces {
+    fn abort(&mut self) {
+        self.sent.withdraw();
+        self.hit.withdraw();
     }
 }

@@ -6,6 +6,7 @@ use super::{
     edges::{Air, GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, UNUSED, fitted},
     frame::{Frame, FrameInput, fits_reflections},
     history::Reprojection,
+    life_cycle::LifeCycle,
     lobes::LobesPass,
     recording::Recording,
     reflection_bounces::{Bounces, Traced},
@@ -197,14 +198,15 @@ impl Reflections {
         &self.output
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.bounces.abandon();
-    }
-
     /// Reads counts that have come back, of the first bounce of a frame that traced any.
     pub fn collect(&mut self) -> Option<ReflectionCounts> {
         let counts = self.bounces.collect();
         self.output.size().map(|_| counts)
+    }
+}
+
+impl LifeCycle for Reflections {
+    fn abort(&mut self) {
+        self.bounces.abort();
     }
 }

@@ -8,7 +8,7 @@ use super::{
     last_positions::LastPositions,
     materials::{Materials, MovedMaterials},
     scene_buffers::SceneBuffers,
-    tree_policy::{TreePlan, TreePolicy},
+    tree_policy::{TreePlan, TreePolicy, TreeWork},
     version::next_version,
 };
 use crate::{
@@ -99,6 +99,18 @@ impl UploadedScene {
 }
 
 impl SceneState {
+    /// The frame of this plan has been recorded whole.
+    pub(super) fn commit(&mut self, plan: &TreePlan) {
+        self.policy.commit(plan);
+        self.last_positions.commit();
+    }
+
+    /// The last frame, which did `work` on the trees, is not going to be submitted whole.
+    pub(super) fn abort(&mut self, work: TreeWork) {
+        self.policy.abort(work);
+        self.last_positions.abort();
+    }
+
     /// The state of trees that have not been built yet.
     pub(super) fn new(tree: Tree, policy: TreePolicy) -> Self {
         Self {

@@ -5,6 +5,7 @@ use super::{
     edges::{GBuffer, Geometry, Motion, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
     frame::{Frame, FrameInput, Prepared},
     history::Reprojection,
+    life_cycle::LifeCycle,
     light_choice::LightChoice,
     lights::{self, LightPlan},
     ray_list::RayList,
@@ -297,11 +298,6 @@ impl Shadows {
         self.picture.list.tiles()
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.counters.withdraw();
-    }
-
     /// Reads counts that have come back: rays, and tiles that sent them, of a frame that traced any.
     pub fn collect(&mut self) -> Option<[u32; 2]> {
         self.counters.collect();
@@ -309,5 +305,11 @@ impl Shadows {
             .output
             .is_traced()
             .then(|| self.counters.last())
+    }
+}
+
+impl LifeCycle for Shadows {
+    fn abort(&mut self) {
+        self.counters.withdraw();
     }
 }

@@ -4,6 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, HDR_FORMAT, Motion, fitted},
     frame::Frame,
+    life_cycle::LifeCycle,
     recording::Recording,
 };
 use crate::{
@@ -98,12 +99,6 @@ impl Temporal {
         }
     }
 
-    /// Begins a frame, before anything of it is recorded. Until it is averaged or [`Temporal::keep`] is called, the
-    /// frame after it has no mean to go on from.
-    pub fn begin(&mut self) {
-        self.showed = self.shows.take();
-    }
-
     /// Whether there is a mean of the frames before, of a picture that is shown in `size` pixels.
     pub fn continues(&self, frame: &Frame<'_>, size: [u32; 2]) -> bool {
         self.showed == Some(frame.buffers.version) && self.means[0].color.size() == size
@@ -190,5 +185,11 @@ impl Mean {
             samples: image("temporal.samples", SAMPLES_FORMAT),
             colors: image("temporal.box", BOX_FORMAT),
         }
+    }
+}
+
+impl LifeCycle for Temporal {
+    fn begin(&mut self) {
+        self.showed = self.shows.take();
     }
 }

@@ -6,6 +6,7 @@ use super::{
     drawn::{Drawn, LARGEST, blended},
     edges::{GBuffer, PICTURE_FORMAT, Trees, fitted},
     frame::Frame,
+    life_cycle::LifeCycle,
     recording::Recording,
     scene_buffers::SceneBuffers,
     view::View,
@@ -265,11 +266,6 @@ impl TreeBoxes {
             .show(gpu, &mut scope, &self.path_shown, (target, origin))
     }
 
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        self.readback.withdraw();
-    }
-
     /// Takes what has come back.
     pub fn collect(&mut self) {
         let (first, counts) = (self.first_answer, &mut self.counts);
@@ -496,4 +492,10 @@ impl Lines {
 fn output(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     GpuImage::new(gpu, "tree_boxes.lines", size, PICTURE_FORMAT, usage)
+}
+
+impl LifeCycle for TreeBoxes {
+    fn abort(&mut self) {
+        self.readback.withdraw();
+    }
 }

@@ -124,7 +124,7 @@ impl TreePolicy {
     }
 
     /// Chooses the work of a frame from the meshes that have `changed` since the last one. Until
-    /// [`TreePolicy::settle`] says that the frame has been recorded, the next one builds all. A further frame
+    /// [`TreePolicy::commit`] says that the frame has been recorded, the next one builds all. A further frame
     /// of the same picture (`again`) keeps the trees as they are. Trees that were built for a larger
     /// `built_cutoff` than is set now lack nodes.
     pub fn plan(
@@ -187,7 +187,7 @@ impl TreePolicy {
     }
 
     /// The last frame, which did `work`, is not going to be submitted whole.
-    pub fn abandon(&mut self, work: TreeWork) {
+    pub fn abort(&mut self, work: TreeWork) {
         self.costs.withdraw();
         if work != TreeWork::None {
             self.forget();
@@ -195,7 +195,7 @@ impl TreePolicy {
     }
 
     /// The frame of this plan has been recorded whole.
-    pub fn settle(&mut self, plan: &TreePlan) {
+    pub fn commit(&mut self, plan: &TreePlan) {
         self.settled = Some(plan.settings);
     }
 }

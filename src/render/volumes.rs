@@ -6,6 +6,7 @@ use super::{
     bindings::Layouts,
     edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility, VolumeLayers},
     frame::{Frame, FrameInput},
+    life_cycle::LifeCycle,
     recording::Recording,
     scene_buffers::SceneBuffers,
     tree_policy::{TreePlan, TreeWork},
@@ -139,12 +140,6 @@ impl Volumes {
         }
     }
 
-    /// Before a frame is recorded: until then it has no volumes.
-    pub fn begin(&mut self) {
-        self.order.clear();
-        self.has_total = false;
-    }
-
     /// Finds the volumes of a frame, and dims the light that surfaces see by them.
     pub fn shade(
         &mut self,
@@ -258,22 +253,6 @@ impl Volumes {
     fn light_grids(&mut self) -> impl Iterator<Item = &mut LightGrid> {
         let shared = self.shared.values_mut();
         shared.flat_map(|shared| &mut shared.lights)
-    }
-
-    /// The frame was recorded whole.
-    pub fn settle(&mut self) {
-        for grid in self.light_grids() {
-            if grid.filled.is_some() {
-                grid.lit = grid.filled.take();
-            }
-        }
-    }
-
-    /// The last frame is not going to be submitted whole.
-    pub fn abandon(&mut self) {
-        for grid in self.light_grids() {
-            (grid.lit, grid.filled) = (None, None);
-        }
     }
 
     /// What all volumes of the last frame scatter and emit to the eye, and the share of the light from behind
@@ -451,5 +430,26 @@ fn grid_size(params: &VolumeParams) -> [u32; 3] {
     match params.flags & super::volume_params::VOLUME_SHADOWED {
         0 => [1; 3],
         _ => [x, y, z * slabs(params.lights)],
+    }
+}
+
+impl LifeCycle for Volumes {
+    fn begin(&mut self) {
+        self.order.clear();
+        self.has_total = false;
+    }
+
+    fn commit(&mut self) {
+        for grid in self.light_grids() {
+            if grid.filled.is_some() {
+                grid.lit = grid.filled.take();
+            }
+        }
+    }
+
+    fn abort(&mut self) {
+        for grid in self.light_grids() {
+            (grid.lit, grid.filled) = (None, None);
+        }
     }
 }

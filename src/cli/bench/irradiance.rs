@@ -19,7 +19,10 @@ use crate::{
         cube_map::nth_texel_direction,
         project_sh::{self as cpu, COEFFICIENTS, Texel},
     },
-    render::environment::{Cube, Environment, ProjectSh},
+    render::{
+        environment::{Cube, Environment, ProjectSh},
+        life_cycle::LifeCycle,
+    },
 };
 use glam::{DVec3, Vec3};
 use half::f16;
@@ -111,7 +114,7 @@ fn measure_sky(session: &mut Session<'_>, face: u32) -> Result<()> {
             let (sin, cos) = elevation.sin_cos();
             config.sun.direction = [-cos, -sin, 0.0];
             environment.record_all(gpu, scope, &config)?;
-            environment.settle();
+            environment.commit();
             Ok(())
         },
     )?;

@@ -496,6 +496,7 @@ fn draw_paths(
             checkpoint.keep(offscreen, about, !draws.goes_on())?;
         }
     }
+    stats.noise = offscreen.noise()?;
     Ok(stats)
 }
 

@@ -14,7 +14,7 @@ pub use cube::Cube;
 pub use project_sh::ProjectSh;
 pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 
-use super::recording::Recording;
+use super::{life_cycle::LifeCycle, recording::Recording};
 use crate::{
     Result,
     config::{Config, Switch},
@@ -231,16 +231,6 @@ impl Environment {
     /// Whether steps are left until the environment is that of the last settings.
     pub fn is_pending(&self) -> bool {
         self.stale || self.step.is_some()
-    }
-
-    /// What was recorded goes to the GPU.
-    pub fn settle(&mut self) {
-        self.settled = true;
-    }
-
-    /// The last frame did not go to the GPU whole.
-    pub fn abandon(&mut self) {
-        self.settled = !self.records;
     }
 
     /// Where the light of `config` comes from; its sun has a disc where it `shines`.
@@ -467,5 +457,15 @@ impl Environment {
             std::mem::swap(&mut self.prefiltered, &mut self.coming);
         }
         Ok(true)
+    }
+}
+
+impl LifeCycle for Environment {
+    fn commit(&mut self) {
+        self.settled = true;
+    }
+
+    fn abort(&mut self) {
+        self.settled = !self.records;
     }
 }
