@@ -29,17 +29,16 @@ pub(super) struct Target {
     chips: Vec<String>,
 }
 
-/// Other names of AMD's chips: the architecture whose largest one it is, and those that versions of Mesa have.
-const AMD_CHIPS: &[(&str, &[&str])] = &[
-    ("rdna1", &["navi10", "gfx1010"]),
-    ("rdna2", &["navi21", "gfx1030"]),
-    ("", &["navi22", "gfx1031"]),
-    ("", &["navi23", "gfx1032"]),
-    ("", &["navi24", "gfx1034"]),
-    ("rdna3", &["navi31", "gfx1100"]),
-    ("", &["navi32", "gfx1101"]),
-    ("", &["navi33", "gfx1102"]),
-    ("rdna4", &["gfx1201"]),
+/// Names of AMD's chips that differ between versions of Mesa.
+const AMD_CHIPS: &[[&str; 2]] = &[
+    ["navi10", "gfx1010"],
+    ["navi21", "gfx1030"],
+    ["navi22", "gfx1031"],
+    ["navi23", "gfx1032"],
+    ["navi24", "gfx1034"],
+    ["navi31", "gfx1100"],
+    ["navi32", "gfx1101"],
+    ["navi33", "gfx1102"],
 ];
 
 /// A driver's file and the chip that it knows.
@@ -63,15 +62,7 @@ impl Target {
             "ampere" => (Family::Nvidia, vec!["177"]),
             _ => match name.strip_prefix("adreno") {
                 Some(number) => (Family::Adreno, vec![number]),
-                None => {
-                    let same = AMD_CHIPS
-                        .iter()
-                        .find(|(alias, chips)| *alias == name || chips.contains(&name));
-                    (
-                        Family::Amd,
-                        same.map_or(vec![name], |(_, chips)| chips.to_vec()),
-                    )
-                }
+                None => (Family::Amd, amd_chips(name)),
             },
         };
         Self {
@@ -128,6 +119,19 @@ impl Target {
              those of chips such as navi23 and gfx1201, m1, adreno750, turing and ampere"
         ))
     }
+}
+
+/// Names of a chip of AMD's, or of the largest one of an architecture.
+fn amd_chips(name: &str) -> Vec<&str> {
+    let chip = match name {
+        "rdna1" => "navi10",
+        "rdna2" => "navi21",
+        "rdna3" => "navi31",
+        "rdna4" => "gfx1201",
+        _ => name,
+    };
+    let same = AMD_CHIPS.iter().find(|names| names.contains(&chip));
+    same.map_or(vec![chip], |names| names.to_vec())
 }
 
 impl Family {
@@ -226,5 +230,22 @@ impl Driver {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             !is_system && name.starts_with("ld-linux")
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chips_have_the_names_of_all_versions() {
+        let chips = |name: &str| Target::new(name).chips;
+        assert_eq!(chips("rdna3"), ["navi31", "gfx1100"]);
+        assert_eq!(chips("GFX1100"), chips("rdna3"));
+        assert_eq!(chips("gfx1201"), chips("rdna4"));
+        assert_eq!(chips("adreno750"), ["750"]);
+        assert_eq!(Target::new("m1").family, Family::Apple);
+        // No chip is meant by none.
+        assert_eq!(chips(""), [""]);
     }
 }
