@@ -281,7 +281,7 @@ impl PipelineInUse {
     ///
     /// # Errors
     ///
-    /// Those of compiling it.
+    /// Errors of compiling it.
     pub fn set(
         &mut self,
         gpu: &Gpu,

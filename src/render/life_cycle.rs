@@ -1,6 +1,6 @@
 //! Life cycle of what passes keep from frame to frame.
 
-/// What a pass does with that around a frame. The renderer calls it for all passes ([`super::Renderer::passes`]).
+/// Steps around a frame of a pass that keeps anything. The renderer takes them for all of its passes in a loop.
 pub trait LifeCycle {
     /// Begins a frame, before anything of it is recorded. Until [`LifeCycle::commit`] the next one has nothing to go on
     /// from.
@@ -9,6 +9,6 @@ pub trait LifeCycle {
     /// The frame has been recorded whole.
     fn commit(&mut self) {}
 
-    /// What was recorded is not going to be submitted whole: it leaves nothing behind, and its counts never come back.
+    /// Undoes what was recorded, because it is not going to be submitted whole: its counts never come back.
     fn abort(&mut self) {}
 }

@@ -795,7 +795,7 @@ impl Renderer {
         self.profiler.abandon(gpu)
     }
 
-    /// What was recorded last is not going to be submitted: it leaves nothing behind.
+    /// Undoes what was recorded last, because it is not going to be submitted.
     pub fn withdraw(&mut self) {
         self.passes().into_iter().for_each(LifeCycle::abort);
     }

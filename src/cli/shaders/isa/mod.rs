@@ -84,7 +84,7 @@ struct Job<'a> {
     shader: &'a Reflected,
     /// Indices of its entry points: one of compute, or of vertices and fragments.
     entries: Vec<usize>,
-    /// Those of them that it has rows for: a vertex entry point has one with the first fragment entry point that it feeds.
+    /// Indices of those that get rows: a vertex entry point has one with the first fragment entry point that it feeds.
     rows: Vec<usize>,
 }
 
