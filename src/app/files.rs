@@ -36,6 +36,7 @@ impl Viewer {
             Action::ImportLook => self.ask_for(Kind::Looks),
             Action::SaveEdits => self.save_edits(),
             Action::LoadEdits => self.ask_for(Kind::Edits),
+            Action::Browse if self.browser.take().is_some() => self.gui.surrender_keyboard(),
             Action::Browse => self.browse(Kind::Scenes),
             Action::NextFile => self.look_for_neighbour(true),
             Action::PreviousFile => self.look_for_neighbour(false),

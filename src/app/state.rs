@@ -546,7 +546,8 @@ impl State {
     /// Whether the card for the first time is shown: where it is kept that it was dismissed, and nothing else has to be
     /// read first.
     pub(super) fn welcomes(&self) -> bool {
-        let is_covered = self.help || self.error.is_some() || self.palette.is_some();
+        let is_covered =
+            self.help || self.error.is_some() || self.palette.is_some() || self.export.is_open;
         let is_new = self.keeps_layout && !self.layout.welcomed;
         is_new && self.stage.is_some() && self.offers.is_empty() && !is_covered
     }

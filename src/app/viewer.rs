@@ -506,13 +506,22 @@ impl Viewer {
         }
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
         // A control that has the keyboard takes plain keys, and a text all of them.
-        let is_plain = !self.input.modifiers().ctrl && !code.is_some_and(keys::is_function);
+        let modifiers = self.input.modifiers();
+        let is_plain = !modifiers.ctrl && !modifiers.alt && !code.is_some_and(keys::is_function);
         let edits_text = self.gui.edits_text();
         // Its button has the keyboard from the start.
         let closes_card = is_escape && self.state.export.is_open && !edits_text;
-        let typing = self.gui.wants_keyboard() && (is_plain && !closes_card || edits_text)
-            || self.has_text_field()
-            || is_escape && self.gui.has_popup();
+        // The key that opens a dialog closes it, though the dialog's field has the keyboard.
+        let closes_dialog = !is_plain
+            && match action {
+                Some(Action::Palette) => self.state.palette.is_some(),
+                Some(Action::Browse) => self.browser.is_some(),
+                _ => false,
+            };
+        let typing = !closes_dialog
+            && (self.gui.wants_keyboard() && (is_plain && !closes_card || edits_text)
+                || self.has_text_field()
+                || is_escape && self.gui.has_popup());
         if let Some(code) = code {
             self.input
                 .set_key(code, pressed && !typing && action.is_none());
@@ -563,6 +572,9 @@ impl Viewer {
             }
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
+            }
+            Some(Action::Palette) if self.state.palette.take().is_some() => {
+                self.gui.surrender_keyboard();
             }
             Some(Action::Palette) => {
                 let recent = self.recent_file.as_deref().map(Recent::read);

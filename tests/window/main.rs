@@ -492,7 +492,7 @@ fn the_window_at_rest_and_render_show_the_same_picture() {
 }
 
 /// Keys that come faster than frames go to what has the keyboard once those before them have taken effect: Escape closes the
-/// palette, F2 opens it again, and what is typed then is no key of the scene.
+/// palette, F2 opens it again, and what is typed then is no key of the scene. F2 closes it too.
 #[test]
 fn keys_keep_their_order_on_slow_frames() {
     let display = Display::start();
@@ -508,7 +508,7 @@ fn keys_keep_their_order_on_slow_frames() {
     let keys = ["key", "--delay", "0", "Escape", "F2", "1", "1", "1"];
     assert!(display.xdotool(&keys));
     let typed = display.settled("an entry", |now| *now != open && *now != first);
-    display.press("Escape");
+    display.press("F2");
     let closed = display.settled("the scene alone", |now| *now != typed);
     assert!(closed == first, "what was typed has changed the scene");
 }

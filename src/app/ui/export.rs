@@ -7,10 +7,15 @@ use super::{
     style::card,
 };
 use crate::app::state::State;
-use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
+use egui::{Align2, Area, Context, Id, Order, Rect, RichText, ScrollArea, Vec2};
 
 /// Width of the card in points.
 const WIDTH: f32 = 300.0;
+
+/// Height of the title and of the card's margins, in points.
+const HEAD: f32 = 72.0;
+/// Least height of the rows that are shown, in points.
+const LEAST: f32 = 40.0;
 
 /// Shows the card where it is open.
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
@@ -35,7 +40,10 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
                         is_closed = ui.button("Close").on_hover_text("Esc").clicked();
                     });
                 });
-                sections::export(ui, state, facts, &mut edits);
+                // In a low window the profiler leaves less room than the card has rows.
+                let height = (room.height() - HEAD).max(LEAST);
+                let rows = ScrollArea::vertical().max_height(height);
+                rows.show(ui, |ui| sections::export(ui, state, facts, &mut edits));
             });
         });
     panel::apply(state, &edits);

@@ -14,12 +14,14 @@ pub(super) const HEADER: f32 = 36.0;
 /// Least room of a card in points: in a window that is smaller still, nothing can be read anyway.
 const LEAST: Vec2 = Vec2::new(160.0, 100.0);
 
-/// The scene's part of the window, or all of the window where that part is too narrow for `width`.
+/// The scene's part of the window, across all of the window where that part is too narrow for `width`.
 pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
-    let room = match room.width() < width {
-        true => ctx.content_rect(),
-        false => room,
+    let whole = ctx.content_rect().x_range();
+    let across = match room.width() < width {
+        true => whole,
+        false => room.x_range(),
     };
+    let room = Rect::from_x_y_ranges(across, room.y_range());
     Rect::from_min_size(room.min, room.size().max(LEAST))
 }
 

@@ -87,11 +87,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     axes::show(ui.ctx(), room, state);
     textures::show(ui.ctx(), room, state);
     offers::show(ui.ctx(), room, state);
-    welcome::show(ui.ctx(), room, state);
+    let above_welcome = welcome::show(ui.ctx(), room, state);
     export::show(ui.ctx(), room, state, facts);
     tree_card::show(ui.ctx(), room, state, facts);
     ray_path::over(ui.ctx(), room, state);
-    overlay::show(ui.ctx(), room, state, facts);
+    overlay::show(ui.ctx(), room, above_welcome, state, facts);
     palette::show(ui.ctx(), state);
     picture
 }
@@ -101,7 +101,7 @@ fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     let room = ui.available_rect_before_wrap();
     name_picture(ui, room, state);
     if state.error.is_some() {
-        overlay::show(ui.ctx(), room, state, facts);
+        overlay::show(ui.ctx(), room, room, state, facts);
     }
     palette::show(ui.ctx(), state);
     room

@@ -20,23 +20,24 @@ const CARD: f32 = 320.0;
 /// Width of the widest line that floats, in points.
 const WIDEST: f32 = 640.0;
 
-/// Shows what applies now, over the scene's part of the window. Nothing covers an error.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
+/// Shows what applies now, over the scene's part of the window: cards and notices in `above`, the part that the card for the
+/// first time leaves. Nothing covers an error.
+pub(super) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut State, facts: &Facts<'_>) {
     if state.error.is_some() {
         error(ctx, room, state, facts);
     } else if state.help {
         help::show(ctx, room, state);
     } else if let Some(loading) = &facts.loading {
-        card_in(ctx, "progress", room, |ui| progress(ui, loading));
+        card_in(ctx, "progress", above, |ui| progress(ui, loading));
     } else if let Some(compiling) = &facts.preparing {
-        card_in(ctx, "preparing", room, |ui| preparing(ui, compiling));
+        card_in(ctx, "preparing", above, |ui| preparing(ui, compiling));
     } else if awaits_first(state, facts) {
-        card_in(ctx, "first picture", room, |ui| {
+        card_in(ctx, "first picture", above, |ui| {
             ui.label(RichText::new("Drawing the first picture").strong());
             ui.label(RichText::new("The driver compiles its shaders.").weak());
         });
     } else if facts.dropping {
-        hint(ctx, room, "Drop to open");
+        hint(ctx, above, "Drop to open");
     } else if state.stage.is_none() {
         let open = state.keymap.keys_of(Action::Open);
         let or_press = match open.is_empty() {
@@ -78,7 +79,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         state.tells_figures = true;
         deviation(ctx, room, range, state);
     }
-    notice(ctx, room, state);
+    notice(ctx, above, state);
 }
 
 /// True while the first picture is drawn in software: nothing else can be shown meanwhile.

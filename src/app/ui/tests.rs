@@ -33,6 +33,8 @@ use std::sync::Arc;
 /// A name that has no room anywhere.
 const LONG: &str =
     "a_name_that_is_far_too_long_for_any_panel_of_a_reasonable_width_and_then_some_more.glb";
+/// A toast of a usual length.
+const MESSAGE: &str = "a message of a usual length, such as the name of a file that was saved";
 /// A window that shows a part of the panel.
 const PANEL: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
 /// An adapter as drivers name them.
@@ -127,7 +129,7 @@ fn state(show: Show, every_section: bool) -> State {
         state.open_palette(&Recent::default());
     }
     if show == Show::Notice {
-        state.notify("a message of a usual length, such as the name of a file that was saved");
+        state.notify(MESSAGE);
     }
     state.frame_ms.extend([4000.0, 9.0, 16.5]);
     let timing = |name: &str, depth, last_ms| PassTiming {
@@ -735,15 +737,35 @@ fn progress_does_not_cover_an_error() {
 fn notices_are_wide() {
     for window in WINDOWS {
         let mut state = state(Show::Notice, false);
-        let text = "a message of a usual length, such as the name of a file that was saved";
         let rect = with_run(&mut state, Show::Notice, window, |run| {
             run.faults(&[]);
-            run.find(text)
+            run.find(MESSAGE)
         });
         let rect = rect.expect("it is shown");
         assert!(rect.width() > 200.0, "{window:?}: {rect}");
         let lines = if window.0[0] < 600.0 { 3.0 } else { 1.0 };
         assert!(rect.height() < 20.0 * lines, "{window:?}: {rect}");
+    }
+}
+
+/// Progress and toasts keep off the card for the first time, which a window without room for it leaves out.
+#[test]
+fn the_welcome_is_not_covered() {
+    for show in [Show::Notice, Show::Preparing, Show::FirstPicture] {
+        for window in WINDOWS {
+            let mut state = state(show, false);
+            state.keeps_layout = true;
+            with_run(&mut state, show, window, |run| {
+                run.faults(&[LONG]);
+                let texts = [MESSAGE, "Preparing shaders", "Drawing the first picture"];
+                let over = texts.iter().find_map(|text| run.find(text));
+                let over = over.unwrap_or_else(|| panic!("{window:?}: {show:?} is not shown"));
+                if let Some(first_line) = run.find("orbit, zoom") {
+                    let is_above = over.bottom() < first_line.top();
+                    assert!(is_above, "{window:?}: {over}, {first_line}");
+                }
+            });
+        }
     }
 }
 

@@ -7,10 +7,15 @@ use crate::{
 };
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 
-/// Shows the card at the foot of the scene's part of the window, unless it was dismissed once.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
-    if !state.welcomes() {
-        return;
+/// Least size of the scene's part of the window that has room for the card, in points.
+const LEAST: Vec2 = Vec2::new(260.0, 240.0);
+
+/// Shows the card at the foot of the scene's part of the window, unless it was dismissed once. Returns the part that is
+/// left above it.
+pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect {
+    let has_room = room.width() >= LEAST.x && room.height() >= LEAST.y;
+    if !has_room || !state.welcomes() {
+        return room;
     }
     let keys = |action: Action| state.keymap.keys_of(action);
     let shadows = [ShadowMode::Off, ShadowMode::Map, ShadowMode::Rays];
@@ -23,7 +28,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
         (keys(Action::Help), "all keys"),
     ];
     let mut is_read = false;
-    Area::new(Id::unique("welcome"))
+    let shown = Area::new(Id::unique("welcome"))
         .order(Order::Foreground)
         .pivot(Align2::CENTER_BOTTOM)
         .fixed_pos(room.center_bottom() - Vec2::new(0.0, 10.0))
@@ -47,4 +52,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
             });
         });
     state.layout.welcomed |= is_read;
+    let mut above = room;
+    above.max.y = shown.response.rect.top().max(room.top());
+    above
 }
