@@ -5,8 +5,8 @@ use crate::common;
 use canopy::{
     accel::Quality,
     config::{
-        Antialias, Config, ExposureMode, OcclusionMode, Rebuild, ShadowMode, Switch, Tonemap,
-        TreeQuality,
+        Antialias, Config, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild, ReflectionMode,
+        ShadowMode, Switch, Tonemap, TreeQuality,
     },
     gpu::{
         Gpu,
@@ -111,6 +111,69 @@ fn indexed_draws_give_the_same_picture() {
     let (indexed, pulled) = (draw(&indexing), draw(&pulling));
     assert!(indexed.0 == pulled.0);
     assert!(indexed.1 == pulled.1);
+}
+
+/// A frame that is recorded and dropped, as one that finds a pipeline missing, changes none of those around it: histories,
+/// trees, motion, fog and the environment go on as if it had never been.
+#[test]
+fn dropped_frames_change_no_others() {
+    let gpu = gpu();
+    let mut scene = covered();
+    scene.materials[0].roughness = 0.3;
+    let rest = Pose::new(&scene, None, 0.0);
+    let mut moved = rest.clone();
+    moved.world_from_node[1].w_axis.x += 0.5;
+    let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
+    let stage = || {
+        let mut stage = Stage::new(&gpu, &scene, [61, 43]);
+        let config = &mut stage.config;
+        config.environment.source = EnvironmentSource::Sky;
+        config.sun.angle = 3.0;
+        config.shadows.mode = ShadowMode::Rays;
+        config.occlusion.mode = OcclusionMode::Rays;
+        config.occlusion.bounce = true;
+        config.reflections.mode = ReflectionMode::Rays;
+        config.image.antialias = Antialias::Temporal;
+        config.fog.density = 0.05;
+        config.tree.rebuild = Rebuild::Changed;
+        stage
+    };
+    type Change = fn(&mut Stage<'_>);
+    let dropped: [Change; 5] = [
+        |_| {},
+        |stage| stage.shown = Channel::Cost,
+        |stage| stage.config.overlay.wireframe = true,
+        |stage| {
+            stage.config.sun.direction = [0.3, -0.5, 0.1];
+            stage.config.environment.order = 4;
+        },
+        |stage| {
+            stage.config.tree.leaf_cutoff = 1;
+            stage.config.tree.quality = TreeQuality::High;
+        },
+    ];
+    let mut missing = 0;
+    let mut draw = |drops: bool| {
+        let mut stage = stage();
+        let frames = [&rest, &rest, &rest, &moved, &moved, &rest, &rest, &rest];
+        let pictures = frames.into_iter().enumerate().map(|(number, pose)| {
+            if drops && number > 0 {
+                let (config, shown) = (stage.config.clone(), stage.shown);
+                dropped[number % dropped.len()](&mut stage);
+                missing += stage.missing(&moved, view).names().len();
+                (stage.config, stage.shown) = (config, shown);
+            }
+            (stage.draw(pose, view), stage.renderer.stats().tree_work)
+        });
+        pictures.collect::<Vec<_>>()
+    };
+    let expected = draw(false);
+    for (number, (found, expected)) in draw(true).iter().zip(&expected).enumerate() {
+        assert_eq!(found.1, expected.1, "the trees of frame {number}");
+        assert!(found.0 == expected.0, "frame {number}");
+    }
+    assert!(missing > 3, "{missing} pipelines");
+    gpu.check().unwrap();
 }
 
 /// Automatic quality: high at rest, and fast once something has moved.
@@ -1096,7 +1159,6 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         ground: None,
         reads: &[Channel::Cost],
     };
-    let mut encoder = gpu.encoder("test");
     let picture = canopy::gpu::GpuImage::new(
         &gpu,
         "picture",
@@ -1105,9 +1167,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         wgpu::TextureUsages::RENDER_ATTACHMENT,
     );
     let uploaded = &mut stage.uploaded;
-    let refused = stage
-        .renderer
-        .record(&gpu, &mut encoder, &input, uploaded, &picture.view);
+    let refused = stage.renderer.record(&gpu, &input, uploaded, &picture.view);
     let message = refused.unwrap_err().to_string();
     assert!(
         message.starts_with(
@@ -2042,8 +2102,7 @@ fn the_frame_after_an_abandoned_one_is_right() {
         assert!(stage.draw(&pose, view) != expected);
         stage.renderer.budget.in_parts = true;
         let target = picture(&gpu, stage.size);
-        let mut encoder = gpu.encoder("test");
-        stage.record_only(&moved, view, FrameSample::SINGLE, &target, &mut encoder);
+        let encoder = stage.record_only(&moved, view, FrameSample::SINGLE, &target);
         stage.renderer.finish(encoder);
         for _ in 0..submitted {
             assert!(!stage.renderer.submit_part(&gpu), "it has more parts");

@@ -593,8 +593,7 @@ fn parts_find_the_same() {
     // A frame that is dropped leaves nothing behind, and the next one is whole.
     stage.renderer.budget.in_parts = true;
     let target = picture(&gpu, [16, 16]);
-    let mut encoder = gpu.encoder("test");
-    stage.record_only(&pose, view(), FrameSample::SINGLE, &target, &mut encoder);
+    let encoder = stage.record_only(&pose, view(), FrameSample::SINGLE, &target);
     stage.renderer.finish(encoder);
     stage.renderer.submit_part(&gpu);
     stage.renderer.abandon(&gpu, &mut stage.uploaded).unwrap();
@@ -624,8 +623,7 @@ fn counts_follow_what_moves() {
             pose.world_from_node[1] =
                 Mat4::from_translation(Vec3::X * f32::from(frame) * 0.05).as_dmat4();
             stage.renderer.budget.in_parts = in_parts;
-            let mut encoder = gpu.encoder("test");
-            stage.record_only(&pose, view(), FrameSample::SINGLE, &target, &mut encoder);
+            let encoder = stage.record_only(&pose, view(), FrameSample::SINGLE, &target);
             stage.renderer.finish(encoder);
             while !stage.renderer.submit_part(&gpu) {}
             gpu.wait().unwrap();

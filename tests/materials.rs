@@ -114,9 +114,8 @@ impl Studio {
             ground: None,
             reads: &[],
         };
-        let mut encoder = gpu.encoder("test");
-        renderer
-            .record(gpu, &mut encoder, &input, &mut uploaded, &target.view)
+        let encoder = renderer
+            .record(gpu, &input, &mut uploaded, &target.view)
             .unwrap();
         renderer.submit(gpu, encoder);
         gpu.wait().unwrap();

@@ -4,10 +4,10 @@ use crate::common;
 use canopy::{
     Error,
     config::{
-        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-        ReflectionMode, ShadowMode,
+        Antialias, Background, Config, EnvironmentSource, ExposureMode, ImageMode, OcclusionMode,
+        Rebuild, ReflectionMode, ShadowMode,
     },
-    gpu::{Gpu, GpuImage, Needs, OnDemand},
+    gpu::{Gpu, GpuImage, Needs, OnDemand, on_demand::collect},
     render::{Channel, FrameInput, FrameSample, Renderer, UploadedScene},
     scene::{AlphaMode, Layers, Pose, Scene},
 };
@@ -83,28 +83,19 @@ impl<'a> Recorder<'a> {
             ground: None,
             reads: &[],
         };
-        let start = self.gpu.compiled();
-        let needs = self.renderer.needs(
-            self.gpu,
-            &input,
-            &self.uploaded.buffers,
-            FrameSample::of(0, self.samples),
-            (format, self.target_size),
-        );
-        needs.meet(self.gpu).unwrap();
-        let met = self.gpu.compiled();
+        let (gpu, uploaded) = (self.gpu, &mut self.uploaded);
+        let start = gpu.compiled();
+        let sample = |index| FrameSample::of(index, self.samples);
+        let needs = self
+            .renderer
+            .missing(gpu, &input, uploaded, sample(0), &target.view)
+            .unwrap();
+        assert_eq!(gpu.compiled(), start, "asking compiles nothing");
+        needs.meet(gpu).unwrap();
+        let met = gpu.compiled();
         for index in 0..self.samples {
-            let sample = FrameSample::of(index, self.samples);
-            let mut encoder = self.gpu.encoder("test");
             self.renderer
-                .record_sample(
-                    self.gpu,
-                    &mut encoder,
-                    &input,
-                    &mut self.uploaded,
-                    sample,
-                    &target.view,
-                )
+                .record_sample(gpu, &input, uploaded, sample(index), &target.view)
                 .unwrap();
         }
         [met - start, self.gpu.compiled() - met]
@@ -185,6 +176,51 @@ fn surfaces_compile_what_draws_them() {
     assert_eq!(layered, plain + 1);
     // The G-buffer draws nothing.
     assert_eq!(with(|m| m.alpha_mode = AlphaMode::Blend), plain);
+}
+
+/// A frame that finds a pipeline missing is as if it had never been recorded: samples of paths go on from those before.
+#[test]
+fn samples_of_paths_outlive_a_frame_that_lacks_a_pipeline() {
+    let gpu = own_gpu();
+    let scene = floor();
+    let mut recorder = Recorder::new(&gpu, &scene);
+    recorder.config.image.mode = ImageMode::Path;
+    let samples = |recorder: &Recorder<'_>| recorder.renderer.stats().path_samples;
+    for count in 1..=3 {
+        recorder.record();
+        assert_eq!(samples(&recorder), Some(count));
+    }
+    recorder.config.overlay.wireframe = true;
+    let [needed, late] = recorder.record();
+    assert!(needed > 0 && late == 0, "{needed} {late}");
+    assert_eq!(samples(&recorder), Some(4));
+}
+
+/// Pipelines that a thread collects are made by nobody until they are met; other threads make theirs meanwhile.
+#[test]
+fn what_a_thread_collects_is_not_compiled() {
+    let gpu = own_gpu();
+    let [missing, made] = ["missing", "made"].map(|name| OnDemand::new(name, |_| Ok(7)));
+    made.get(&gpu).unwrap();
+    let (found, needs) = collect(|| {
+        let other = OnDemand::new("another thread's", |_| Ok(8));
+        let met = std::thread::scope(|scope| {
+            let get = || other.get_or_collect(&gpu).unwrap();
+            scope.spawn(get).join().unwrap()
+        });
+        assert_eq!(met, Some(8));
+        [&missing, &made, &missing].map(|one| one.get_or_collect(&gpu).unwrap())
+    });
+    assert_eq!(
+        (found, needs.names()),
+        ([None, Some(7), None], vec!["missing".to_owned()])
+    );
+    needs.meet(&gpu).unwrap();
+    let (found, needs) = collect(|| missing.get_or_collect(&gpu).unwrap());
+    assert!(found == Some(7) && needs.is_empty());
+    // Nothing is collected any more.
+    let late = OnDemand::new("late", |_| Ok(9));
+    assert_eq!(late.get_or_collect(&gpu).unwrap(), Some(9));
 }
 
 #[test]

@@ -259,9 +259,8 @@ fn still_picture_error(lamp: Lamp) -> [f64; 2] {
     let target = picture(&gpu, size);
     let mut sums = vec![[0.0, 0.0, 0.0]; (size[0] * size[1]) as usize];
     for index in 0..FRAMES {
-        let mut encoder = gpu.encoder("test");
         let sample = FrameSample::of(index, FRAMES);
-        stage.record_only(&pose, view(), sample, &target, &mut encoder);
+        let encoder = stage.record_only(&pose, view(), sample, &target);
         stage.renderer.submit(&gpu, encoder);
         gpu.wait().unwrap();
         let (pixels, soup) = shown(&mut stage, lamp, view());

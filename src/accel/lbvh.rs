@@ -106,9 +106,9 @@ impl Lbvh {
         }
     }
 
-    /// Adds its kernels to what has to be compiled: all but those of [`Lbvh::needs_refit`] and
-    /// [`Lbvh::needs_high`], and those for many meshes or wide codes, which [`Lbvh::tree`] compiles where its
-    /// trees need them.
+    /// Adds its kernels to what has to be compiled: all but those of [`Lbvh::needs_refit`], of trees of
+    /// [`Quality::High`], and those for many meshes or wide codes, which [`Lbvh::tree`] compiles where its trees need
+    /// them.
     pub fn needs(&self, needs: &mut Needs) {
         self.bounds.needs(needs);
         self.sort.needs(needs);
@@ -120,13 +120,6 @@ impl Lbvh {
         self.tlas[records].needs(needs);
         self.morton[records].needs(needs);
         self.nodes[records].needs(needs);
-    }
-
-    /// Adds the kernels that only trees of [`Quality::High`] need, if this builder makes any.
-    pub fn needs_high(&self, needs: &mut Needs) {
-        if let Some([ploc, _]) = &self.ploc {
-            ploc.needs(needs);
-        }
     }
 
     /// Adds the kernel that only refits need.

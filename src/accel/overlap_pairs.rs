@@ -176,15 +176,7 @@ impl OverlapPairs {
 
     /// Adds the kernels for a tree over `objects` that is asked by one over `others` to what has to be compiled.
     pub fn needs(&self, objects: Objects, others: Objects, needs: &mut Needs) {
-        self.needs_of(&self.queries[objects as usize][others as usize], needs);
-    }
-
-    /// Adds the kernels for triangles that pass through each other to what has to be compiled.
-    pub fn needs_through(&self, needs: &mut Needs) {
-        self.needs_of(&self.through, needs);
-    }
-
-    fn needs_of(&self, kernels: &PairKernels, needs: &mut Needs) {
+        let kernels = &self.queries[objects as usize][others as usize];
         match (&self.descend, &kernels.kept) {
             (Some(descend), Some(kept)) => {
                 descend.needs(needs);

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Array, Bind, Gpu, Kernel, Needs,
+        Array, Bind, Gpu, Kernel,
         pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
@@ -64,12 +64,6 @@ impl Ploc {
                 &shared[1..],
                 &nodes,
             ),
-        }
-    }
-
-    pub(super) fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.items, &self.clusters, &self.leaves, &self.nodes] {
-            kernel.needs(needs);
         }
     }
 

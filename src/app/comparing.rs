@@ -15,8 +15,8 @@ use super::{
 use crate::{
     Error, Result,
     config::Config,
-    gpu::layout::CompareParams,
-    render::{self, Renderer, View, compare::placed},
+    gpu::{Needs, layout::CompareParams},
+    render::{self, Attempt, Renderer, View, compare::placed},
     scene::{Pose, is_stdin, picture::Picture},
 };
 use std::{
@@ -361,23 +361,24 @@ impl Viewer {
         })
     }
 
-    /// Records the frame of B, `beside` one of A that has just been recorded.
-    pub(super) fn record_side(&mut self, plan: &Plan, beside: bool, now: Instant) -> Result<()> {
+    /// Records the frame of B, `beside` one of A that has just been recorded. Returns what has to be compiled before.
+    pub(super) fn record_side(&mut self, plan: &Plan, beside: bool, now: Instant) -> Result<Needs> {
         let gpu = self.graphics.gpu.clone();
         let Some(side) = &mut self.comparing.side else {
-            return Ok(());
+            return Ok(Needs::default());
         };
         // Both have the same noise. Alone, B needs noise of its own in every frame, or its history would not converge.
         side.renderer.sampled_as = beside.then(|| self.graphics.renderer.sampled());
-        let mut encoder = gpu.encoder("side B");
-        if let Err(error) = side.record(&gpu, &mut encoder, plan, now) {
-            side.renderer.withdraw();
-            return self.end_comparison(error);
-        }
+        let compiles = self.schedule.counts_frames();
+        let encoder = match side.record(&gpu, plan, now, compiles) {
+            Ok(Attempt::Whole(encoder)) => encoder,
+            Ok(Attempt::Missing(needs)) => return Ok(needs),
+            Err(error) => return self.end_comparison(error).map(|()| Needs::default()),
+        };
         let is_parted = side.renderer.budget.in_parts && !self.schedule.counts_frames();
         let frame = InFlight::new(plan.picture.clone(), plan.frame, is_parted, now);
         self.comparing.recorded = Some((frame, encoder));
-        Ok(())
+        Ok(Needs::default())
     }
 
     /// Submits the frame of B that was recorded, or has its parts submitted behind the window and behind

@@ -5,8 +5,8 @@ use super::{
     in_flight::{FrameTimes, GPU_POLL, InFlight},
     pictures::{self, Picture},
     preparing::Preparation,
-    schedule::{Activity, POLL, PictureKey, Readiness, Scales},
-    screen::{self, Paint},
+    schedule::{Activity, POLL, PictureKey, Scales},
+    screen::Paint,
     side::{Plan, frame_input, renderer_state},
     viewer::Viewer,
 };
@@ -16,7 +16,7 @@ use crate::{
     gpu::Needs,
     output,
     provenance::{LeftOut, SOFTWARE},
-    render::{Channel, View, compared_tree::ComparedTree, paths},
+    render::{Attempt, Channel, View, compared_tree::ComparedTree, paths},
     scene::Pose,
 };
 use std::{
@@ -183,8 +183,9 @@ impl Viewer {
         }
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
-        let mut encoder = gpu.encoder("window");
-        let recorded = self.record_scene(&mut encoder)?;
+        let gpu = gpu.clone();
+        let (recorded, encoder) = self.record_scene()?.unzip();
+        let encoder = encoder.unwrap_or_else(|| gpu.encoder("window"));
         let frame = recorded.as_ref().map(|frame| self.profiled(frame));
         let presented = self.present(encoder, &paint, recorded)?;
         self.profiling
@@ -257,8 +258,8 @@ impl Viewer {
     }
 
     /// Records the scene if its picture would differ from the one that is shown, and none is being drawn.
-    /// Returns the frame.
-    fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Option<InFlight>> {
+    /// Returns the frame, whose last part the encoder holds.
+    fn record_scene(&mut self) -> Result<Option<(InFlight, wgpu::CommandEncoder)>> {
         let began = Instant::now();
         let Some(pose) = self.state.stage.as_mut().map(|stage| stage.shared_pose()) else {
             return Ok(None);
@@ -318,56 +319,35 @@ impl Viewer {
         let Some(picture) = plan.as_ref().or(side_plan.as_ref()).map(|p| &p.picture) else {
             return Ok(None);
         };
-        // Both sides of a comparison are drawn once both are compiled.
-        let mut needs = self.needs(plan.as_ref(), now);
-        if let (Some(side), Some(plan)) = (&mut self.comparing.side, &side_plan) {
-            needs.append(side.needs(&self.graphics.gpu, plan, now));
+        if self.schedule.waits(compiling) {
+            return Ok(None);
         }
-        match self.schedule.readiness(needs.is_empty(), compiling) {
-            Readiness::Ready => {}
-            Readiness::Waits => return Ok(None),
-            Readiness::Compile => {
-                let gpu = &self.graphics.gpu;
-                self.preparation.start(picture, needs, gpu, &self.waker);
-                return Ok(None);
-            }
-        }
+        let picture = picture.clone();
+        let mut needs = Needs::default();
         let recorded = match plan {
-            Some(plan) => self.record_plan(encoder, plan, now)?,
+            Some(plan) => self.record_plan(plan, now, &mut needs)?,
             None => None,
         };
         if let Some(plan) = &side_plan {
-            self.record_side(plan, recorded.is_some(), now)?;
+            needs.append(self.record_side(plan, recorded.is_some(), now)?);
+        }
+        // What is compiled for another picture ends first.
+        let is_free = compiling.is_none_or(|of| of.is_done);
+        if !needs.is_empty() && is_free {
+            let gpu = &self.graphics.gpu;
+            self.preparation.start(&picture, needs, gpu, &self.waker);
         }
         Ok(recorded)
     }
 
-    /// What has to be compiled before the frame of `plan` is recorded.
-    fn needs(&mut self, plan: Option<&Plan>, now: Instant) -> Needs {
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded,
-            ..
-        } = &mut self.graphics;
-        let (Some(plan), Some(stage), Some(uploaded)) = (plan, &self.state.stage, uploaded) else {
-            return Needs::default();
-        };
-        let input = frame_input(stage, &self.schedule, plan, now);
-        let drawn_to = (screen::FORMAT, plan.picture.area.size);
-        let buffers = &uploaded.buffers;
-        let mut needs = renderer.needs(gpu, &input, buffers, plan.frame.sample, drawn_to);
-        renderer.camera_needs(&plan.config.camera, &mut needs);
-        needs
-    }
-
-    /// Records the frame of `plan`.
+    /// Records the frame of `plan`, or adds what has to be compiled before to `needs`. Frames that are counted compile it
+    /// at once.
     fn record_plan(
         &mut self,
-        encoder: &mut wgpu::CommandEncoder,
         plan: Plan,
         now: Instant,
-    ) -> Result<Option<InFlight>> {
+        needs: &mut Needs,
+    ) -> Result<Option<(InFlight, wgpu::CommandEncoder)>> {
         let began = Instant::now();
         let Graphics {
             screen,
@@ -391,8 +371,23 @@ impl Viewer {
             renderer.budget.in_parts = true;
         }
         let target = screen.next_picture(gpu, picture.area.size)?;
-        match renderer.record_sample(gpu, encoder, &input, uploaded, frame.sample, &target) {
-            Ok(()) => {
+        let sample = frame.sample;
+        renderer.camera_needs(&plan.config.camera, needs);
+        let recorded = if self.schedule.counts_frames() {
+            let recorded = renderer.record_sample(gpu, &input, uploaded, sample, &target);
+            recorded.map(Attempt::Whole)
+        } else if needs.is_empty() {
+            renderer.record_compiled(gpu, &input, uploaded, sample, &target)
+        } else {
+            let missing = renderer.missing(gpu, &input, uploaded, sample, &target);
+            missing.map(Attempt::Missing)
+        };
+        match recorded {
+            Ok(Attempt::Missing(missing)) => {
+                needs.append(missing);
+                Ok(None)
+            }
+            Ok(Attempt::Whole(encoder)) => {
                 self.state.history.span("record", began);
                 self.schedule.recorded(picture.clone(), *frame, now);
                 if let Some(interval) = interval {
@@ -401,14 +396,12 @@ impl Viewer {
                 // Frames that are counted are shown with the panel that belongs to them.
                 let is_parted = renderer.budget.in_parts && !self.schedule.counts_frames();
                 let frame = *frame;
-                Ok(Some(InFlight::new(plan.picture, frame, is_parted, now)))
+                let in_flight = InFlight::new(plan.picture, frame, is_parted, now);
+                Ok(Some((in_flight, encoder)))
             }
             Err(error) => {
                 self.schedule.give_up(plan.picture);
                 self.has_drawn = true;
-                // What was recorded before the failure must not run.
-                *encoder = gpu.encoder("window");
-                renderer.withdraw();
                 self.report(error).map(|()| None)
             }
         }

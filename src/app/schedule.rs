@@ -174,17 +174,6 @@ pub(super) struct Compiling {
     pub(super) is_for_next: bool,
 }
 
-/// What a picture needs before it is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Readiness {
-    /// Nothing: it can be drawn.
-    Ready,
-    /// The passes that are being compiled.
-    Waits,
-    /// Passes that nobody compiles yet.
-    Compile,
-}
-
 /// What goes on besides drawing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Activity {
@@ -465,18 +454,11 @@ impl Schedule {
         (self.full_frames_left > 0 || self.lacks_samples()).then(|| self.changed + REST)
     }
 
-    /// What the next picture needs before it is drawn, given whether all of its passes are compiled. Frames
-    /// that are counted wait for nothing: recording compiles what they need.
-    pub(super) fn readiness(&self, is_compiled: bool, compiling: Option<Compiling>) -> Readiness {
-        match compiling {
-            _ if self.counts_frames() => Readiness::Ready,
-            Some(Compiling {
-                is_done: false,
-                is_for_next,
-            }) if is_for_next || !is_compiled => Readiness::Waits,
-            _ if is_compiled => Readiness::Ready,
-            _ => Readiness::Compile,
-        }
+    /// Whether the next picture waits for its passes, which are being compiled. Frames that are counted wait for nothing:
+    /// recording compiles what they need.
+    pub(super) fn waits(&self, compiling: Option<Compiling>) -> bool {
+        let is_under_way = |of: Compiling| of.is_for_next && !of.is_done;
+        !self.counts_frames() && compiling.is_some_and(is_under_way)
     }
 
     /// A frame of `picture` was recorded.
@@ -808,7 +790,11 @@ mod tests {
             assert!(!is_quiet && schedule.wakeup(now) == Wakeup::Draw);
         }
         assert!(schedule.is_over());
-        assert_eq!(schedule.readiness(false, None), Readiness::Ready);
+        let compiling = Compiling {
+            is_done: false,
+            is_for_next: true,
+        };
+        assert!(!schedule.waits(Some(compiling)));
     }
 
     #[test]
@@ -822,7 +808,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_are_compiled_once_and_waited_for() {
+    fn a_picture_waits_for_its_passes() {
         let schedule = Schedule::new(None, Instant::now());
         let compiling = |is_done, is_for_next| {
             Some(Compiling {
@@ -830,20 +816,14 @@ mod tests {
                 is_for_next,
             })
         };
-        for (is_compiled, compiling, expected) in [
-            (true, None, Readiness::Ready),
-            (false, None, Readiness::Compile),
-            (false, compiling(false, true), Readiness::Waits),
-            // The window has not shown yet that it compiles.
-            (true, compiling(false, true), Readiness::Waits),
-            // The person went back to what is compiled.
-            (true, compiling(false, false), Readiness::Ready),
-            (false, compiling(false, false), Readiness::Waits),
-            (true, compiling(true, true), Readiness::Ready),
-            (false, compiling(true, false), Readiness::Compile),
+        for (compiling, expected) in [
+            (None, false),
+            (compiling(false, true), true),
+            // The person went on to another picture, which may have all that it needs.
+            (compiling(false, false), false),
+            (compiling(true, true), false),
         ] {
-            let found = schedule.readiness(is_compiled, compiling);
-            assert_eq!(found, expected, "{is_compiled} {compiling:?}");
+            assert_eq!(schedule.waits(compiling), expected, "{compiling:?}");
         }
     }
 

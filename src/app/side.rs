@@ -13,10 +13,10 @@ use super::{
 use crate::{
     Result, config,
     config::Config,
-    gpu::{Gpu, GpuImage, Needs, layout::CompareParams},
+    gpu::{Gpu, GpuImage, layout::CompareParams},
     render::{
-        Channel, FrameInput, Renderer, UploadedScene, compare::Compare, frame::may_reflect,
-        lights::may_be_soft,
+        Attempt, Channel, FrameInput, Renderer, UploadedScene, compare::Compare,
+        frame::may_reflect, lights::may_be_soft,
     },
     scene::Pose,
 };
@@ -204,27 +204,14 @@ impl Side {
         }
     }
 
-    /// What has to be compiled before the frame of `plan` is recorded.
-    pub(super) fn needs(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Needs {
-        let input = frame_input(&self.stage, &self.schedule, plan, now);
-        let target = (Format::Rgba8Unorm, plan.picture.area.size);
-        self.renderer.needs(
-            gpu,
-            &input,
-            &self.uploaded.buffers,
-            plan.frame.sample,
-            target,
-        )
-    }
-
-    /// Records the frame of `plan` into `encoder`.
+    /// Records the frame of `plan`, where all is compiled that it needs, or where it `compiles` that.
     pub(super) fn record(
         &mut self,
         gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
         plan: &Plan,
         now: Instant,
-    ) -> Result<()> {
+        compiles: bool,
+    ) -> Result<Attempt> {
         let size = plan.picture.area.size;
         let fits = |image: &GpuImage| image.size() == size;
         let target = match self.next_picture.take().filter(fits) {
@@ -237,18 +224,21 @@ impl Side {
             self.renderer.budget.in_parts = true;
         }
         let input = frame_input(&self.stage, &self.schedule, plan, now);
-        self.renderer.record_sample(
-            gpu,
-            encoder,
-            &input,
-            &mut self.uploaded,
-            plan.frame.sample,
-            &target.view,
-        )?;
+        let (uploaded, sample) = (&mut self.uploaded, plan.frame.sample);
+        let (renderer, view) = (&mut self.renderer, &target.view);
+        let recorded = match compiles {
+            true => {
+                let recorded = renderer.record_sample(gpu, &input, uploaded, sample, view);
+                recorded.map(Attempt::Whole)
+            }
+            false => renderer.record_compiled(gpu, &input, uploaded, sample, view),
+        }?;
         self.next_picture = Some(target);
-        self.schedule
-            .recorded(plan.picture.clone(), plan.frame, now);
-        Ok(())
+        if matches!(recorded, Attempt::Whole(_)) {
+            self.schedule
+                .recorded(plan.picture.clone(), plan.frame, now);
+        }
+        Ok(recorded)
     }
 
     /// The next picture is finished: from now on it is shown.

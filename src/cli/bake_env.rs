@@ -123,7 +123,7 @@ fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
         order,
         radiance_sh: kept(radiance),
         irradiance_sh: kept(irradiance),
-        prefiltered: read(gpu, &environment.prefiltered, image.scale)?,
+        prefiltered: read(gpu, environment.prefiltered(), image.scale)?,
         irradiance: irradiance_cube(irradiance),
     })
 }

@@ -12,8 +12,8 @@ use crate::{
     output::picture,
     profile::{history::History, memory::Memory},
     render::{
-        Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry, LabScene,
-        Merged, Noise, Renderer, UploadedScene, View,
+        Attempt, Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry,
+        LabScene, Merged, Noise, Renderer, UploadedScene, View,
         compared_tree::ComparedTree,
         environment::most_texels,
         lab,
@@ -76,6 +76,8 @@ pub(super) struct Offscreen {
 pub(super) struct Drawn {
     /// Milliseconds from its submission until it was done.
     pub(super) wall_ms: f64,
+    /// Milliseconds that compiling took.
+    pub(super) compile_ms: f64,
 }
 
 /// Runs `open` on `files` and shows how far it has come.
@@ -269,25 +271,6 @@ impl Offscreen {
         }
     }
 
-    /// Compiles what a sample of `moment` needs and is not compiled yet. Returns the milliseconds that took.
-    pub(super) fn compile(&mut self, moment: &Moment, sample: FrameSample) -> Result<f64> {
-        let stopwatch = Stopwatch::new();
-        let input = input(
-            &self.scene,
-            &self.config,
-            self.exposure_ev,
-            moment,
-            &self.reads,
-        );
-        let target = (self.target.format(), input.size);
-        let buffers = &self.uploaded.buffers;
-        let needs = self
-            .renderer
-            .needs(&self.gpu, &input, buffers, sample, target);
-        needs.meet(&self.gpu)?;
-        Ok(stopwatch.ms())
-    }
-
     /// Whether its pictures are made of paths.
     pub(super) fn traces_paths(&self) -> bool {
         paths::traces(&self.config, Channel::Lit)
@@ -327,20 +310,23 @@ impl Offscreen {
             moment,
             &self.reads,
         );
-        let began = Instant::now();
-        let mut encoder = self.gpu.encoder("frame");
         let target = self.target.create_view(&wgpu::TextureViewDescriptor {
             label: Some("picture"),
             ..Default::default()
         });
-        self.renderer.record_sample(
-            &self.gpu,
-            &mut encoder,
-            &input,
-            &mut self.uploaded,
-            sample,
-            &target,
-        )?;
+        let (gpu, uploaded, mut compile_ms) = (&self.gpu, &mut self.uploaded, 0.0);
+        let (encoder, began) = loop {
+            let began = Instant::now();
+            let renderer = &mut self.renderer;
+            match renderer.record_compiled(gpu, &input, uploaded, sample, &target)? {
+                Attempt::Whole(encoder) => break (encoder, began),
+                Attempt::Missing(needs) => {
+                    let stopwatch = Stopwatch::new();
+                    needs.meet(gpu)?;
+                    compile_ms += stopwatch.ms();
+                }
+            }
+        };
         self.profiled("record", began);
         let stopwatch = Stopwatch::new();
         let began = Instant::now();
@@ -361,7 +347,10 @@ impl Offscreen {
         if !self.gpu.capabilities.timestamps {
             self.renderer.learn_wall_ms(wall_ms);
         }
-        Ok(Drawn { wall_ms })
+        Ok(Drawn {
+            wall_ms,
+            compile_ms,
+        })
     }
 
     /// As [`Renderer::read_noise`].

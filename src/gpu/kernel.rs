@@ -13,7 +13,11 @@ use super::{
     shader::{self, Replaced},
 };
 use crate::Result;
-use std::{array, collections::HashMap};
+use std::{
+    array,
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
 
 /// A compute entry point.
 #[derive(Debug)]
@@ -175,7 +179,10 @@ impl Kernel {
         own: &wgpu::BindGroup,
         workgroups: Workgroups<'_>,
     ) -> Result<()> {
-        pass.set_pipeline(&self.pipeline.get(gpu)?);
+        let Some(pipeline) = self.pipeline.get_or_collect(gpu)? else {
+            return Ok(());
+        };
+        pass.set_pipeline(&pipeline);
         for (index, group) in shared {
             pass.set_bind_group(*index, *group, &[]);
         }
@@ -204,7 +211,7 @@ pub struct Cover {
     path: &'static str,
     entry: &'static str,
     layout: wgpu::BindGroupLayout,
-    by_format: HashMap<wgpu::TextureFormat, OnDemand<wgpu::RenderPipeline>>,
+    by_format: Mutex<HashMap<wgpu::TextureFormat, OnDemand<wgpu::RenderPipeline>>>,
 }
 
 impl Cover {
@@ -219,26 +226,11 @@ impl Cover {
             path,
             entry,
             layout: pass::layout(gpu, entry, &bindings),
-            by_format: HashMap::new(),
+            by_format: Mutex::default(),
         }
     }
 
-    /// With pipelines for `formats`.
-    pub fn for_formats(mut self, formats: &[wgpu::TextureFormat]) -> Self {
-        for format in formats {
-            self.by_format.insert(*format, self.pipeline(*format));
-        }
-        self
-    }
-
-    /// Adds the pipeline for targets of `format` to what has to be compiled.
-    pub fn needs(&mut self, format: wgpu::TextureFormat, needs: &mut Needs) {
-        let made = self.pipeline(format);
-        needs.add(self.by_format.entry(format).or_insert(made));
-    }
-
-    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings. A
-    /// pipeline of a format that [`Cover::needs`] was not told of is compiled for this draw alone.
+    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings.
     ///
     /// # Errors
     ///
@@ -251,15 +243,25 @@ impl Cover {
         own: &[&dyn Bind],
     ) -> Result<()> {
         let group = bind_group(gpu, self.entry, &self.layout, own);
-        let pipeline = self.by_format.get(&format).cloned();
-        let pipeline = pipeline.unwrap_or_else(|| self.pipeline(format));
-        pass.set_pipeline(&pipeline.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
+        if let Some(pipeline) = self.pipeline(format).get_or_collect(gpu)? {
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.draw(0..3, 0..1);
+        }
         Ok(())
     }
 
+    /// Adds the pipeline for targets of `format` to what has to be compiled.
+    pub fn needs(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
+        needs.add(&self.pipeline(format));
+    }
+
     fn pipeline(&self, format: wgpu::TextureFormat) -> OnDemand<wgpu::RenderPipeline> {
-        pass::cover_on_demand(self.path, self.entry, &self.layout, format)
+        let mut by_format = self
+            .by_format
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let new = || pass::cover_on_demand(self.path, self.entry, &self.layout, format);
+        by_format.entry(format).or_insert_with(new).clone()
     }
 }

@@ -3,9 +3,13 @@
 
 use super::{device::Gpu, shader_folder, stopwatch::Stopwatch};
 use crate::{Error, Result};
-use std::sync::{
-    Arc, Mutex, PoisonError, RwLock,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    cell::Cell,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
 };
 
 /// A pipeline, or several that are always needed together, made when first needed, and again once shaders have changed.
@@ -93,6 +97,25 @@ impl<T: Clone> OnDemand<T> {
         Ok(value)
     }
 
+    /// It, where it is made. Otherwise it is made now, or, where this thread collects what is missing
+    /// ([`collect`]), there is `None`, and nothing may be recorded that needs it.
+    ///
+    /// # Errors
+    ///
+    /// As [`OnDemand::get`].
+    pub fn get_or_collect(&self, gpu: &Gpu) -> Result<Option<T>>
+    where
+        T: Send + Sync + 'static,
+    {
+        if let Some(value) = self.current() {
+            return Ok(Some(value));
+        }
+        match missed(|needs| needs.add(self)) {
+            true => Ok(None),
+            false => self.get(gpu).map(Some),
+        }
+    }
+
     fn current(&self) -> Option<T> {
         let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
         let made = made.as_ref()?;
@@ -157,6 +180,40 @@ impl<T: Clone + Send + Sync> Prepare for OnDemand<T> {
     }
 }
 
+thread_local! {
+    /// What this thread has missed since it began to collect; `None` where it does not.
+    static MISSED: Cell<Option<Needs>> = const { Cell::new(None) };
+}
+
+/// Calls `add` with what this thread has missed so far, where it collects.
+fn missed(add: impl FnOnce(&mut Needs)) -> bool {
+    let mut missed = MISSED.take();
+    let added = missed.as_mut().map(add);
+    MISSED.set(missed);
+    added.is_some()
+}
+
+/// Calls `record`, and returns what it has asked for and is not compiled yet. Nothing is compiled meanwhile on this
+/// thread; what has been recorded is incomplete where anything was missing.
+pub fn collect<R>(record: impl FnOnce() -> R) -> (R, Needs) {
+    /// Ends the collection, also where `record` panics.
+    struct Collecting;
+    impl Drop for Collecting {
+        fn drop(&mut self) {
+            MISSED.take();
+        }
+    }
+    MISSED.set(Some(Needs::default()));
+    let _collecting = Collecting;
+    let recorded = record();
+    (recorded, MISSED.take().unwrap_or_default())
+}
+
+/// Has what a later frame is going to need collected too, where this thread collects.
+pub fn will_need(add: impl FnOnce(&mut Needs)) {
+    missed(add);
+}
+
 /// Several to be made: what a frame needs.
 #[derive(Default)]
 pub struct Needs(Vec<Box<dyn Prepare>>);
@@ -218,7 +275,7 @@ impl Needs {
     ///
     /// As there.
     pub fn meet_unless(&self, gpu: &Gpu, cancelled: &AtomicBool, done: &AtomicUsize) -> Result<()> {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             while let Some(one) = self.0.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -230,7 +287,7 @@ impl Needs {
             }
             Ok(())
         };
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let more = threads.min(self.0.len()).saturating_sub(1);
             let others: Vec<_> = (0..more).map(|_| scope.spawn(work)).collect();
             let mut outcome = work();

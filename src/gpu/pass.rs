@@ -277,7 +277,8 @@ pub fn cover_on_demand(
 pub struct PipelineInUse(Option<usize>);
 
 impl PipelineInUse {
-    /// Sets `pipeline` in `pass`, unless it is set.
+    /// Sets `pipeline` in `pass`, unless it is set. Returns false where it is missing and nothing can be drawn with it
+    /// ([`OnDemand::get_or_collect`]).
     ///
     /// # Errors
     ///
@@ -287,13 +288,16 @@ impl PipelineInUse {
         gpu: &Gpu,
         pass: &mut wgpu::RenderPass<'_>,
         pipeline: &OnDemand<wgpu::RenderPipeline>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let identity = Some(pipeline.identity());
         if self.0 != identity {
-            pass.set_pipeline(&pipeline.get(gpu)?);
+            let Some(pipeline) = pipeline.get_or_collect(gpu)? else {
+                return Ok(false);
+            };
+            pass.set_pipeline(&pipeline);
             self.0 = identity;
         }
-        Ok(())
+        Ok(true)
     }
 }
 

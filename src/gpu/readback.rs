@@ -10,9 +10,9 @@ use std::sync::{
 const SLOTS: usize = 4;
 
 const FREE: u32 = 0;
-const RECORDED: u32 = 1;
-const MAPPING: u32 = 2;
-const READY: u32 = 3;
+/// Recorded, submitted or being mapped.
+const UNDER_WAY: u32 = 1;
+const READY: u32 = 2;
 
 /// The first `N` words of a buffer.
 #[derive(Debug)]
@@ -29,6 +29,18 @@ struct Slot {
     state: Arc<AtomicU32>,
     /// Number of the copy that it holds.
     number: u64,
+}
+
+/// Copy that is under way. Commands that are never submitted drop it, which frees its slot.
+struct Ticket(Arc<AtomicU32>);
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        // Nothing else than this ticket ends UNDER_WAY, so the exchange fails only for a copy that has arrived.
+        let _ = self
+            .0
+            .compare_exchange(UNDER_WAY, FREE, Ordering::AcqRel, Ordering::Acquire);
+    }
 }
 
 impl<const N: usize> Counters<N> {
@@ -64,29 +76,27 @@ impl<const N: usize> Counters<N> {
         self.recorded
     }
 
-    /// Copies the counts as they stand in `buffer`; false where all copies are still under way.
+    /// Copies the counts as they stand in `buffer`, for when `encoder` is submitted; false where all copies are still
+    /// under way.
     pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) -> bool {
         let free = |slot: &&mut Slot| slot.state.load(Ordering::Acquire) == FREE;
         let Some(slot) = self.slots.iter_mut().find(free) else {
             return false;
         };
         encoder.copy_buffer_to_buffer(buffer, 0, &slot.staging, 0, 4 * N as u64);
-        slot.state.store(RECORDED, Ordering::Release);
+        slot.state.store(UNDER_WAY, Ordering::Release);
         slot.number = self.recorded;
         self.recorded += 1;
+        let ticket = Ticket(slot.state.clone());
+        encoder.map_buffer_on_submit(&slot.staging, wgpu::MapMode::Read, .., move |result| {
+            if result.is_ok() {
+                ticket.0.store(READY, Ordering::Release);
+            }
+        });
         true
     }
 
-    /// Takes back the copies that were recorded since the last collection: they are not going to be submitted.
-    pub fn withdraw(&mut self) {
-        for slot in &self.slots {
-            if slot.state.load(Ordering::Acquire) == RECORDED {
-                slot.state.store(FREE, Ordering::Release);
-            }
-        }
-    }
-
-    /// After the submission: maps the copies that were recorded, and collects those that have arrived.
+    /// Collects the copies that have arrived. Never waits: the device has to be polled.
     pub fn collect(&mut self) {
         self.collect_each(|_, _| {});
     }
@@ -95,37 +105,18 @@ impl<const N: usize> Counters<N> {
     /// order of recording.
     pub fn collect_each(&mut self, mut arrived: impl FnMut(u64, [u32; N])) {
         self.slots.sort_by_key(|slot| slot.number);
-        for Slot {
-            staging,
-            state,
-            number,
-        } in &self.slots
-        {
-            match state.load(Ordering::Acquire) {
-                RECORDED => {
-                    state.store(MAPPING, Ordering::Release);
-                    let state = state.clone();
-                    staging
-                        .slice(..)
-                        .map_async(wgpu::MapMode::Read, move |result| {
-                            state.store(
-                                if result.is_ok() { READY } else { FREE },
-                                Ordering::Release,
-                            );
-                        });
-                }
-                READY => {
-                    if let Ok(bytes) = staging.slice(..4 * N as u64).get_mapped_range() {
-                        for (last, word) in self.last.iter_mut().zip(bytes.chunks_exact(4)) {
-                            *last = bytemuck::pod_read_unaligned(word);
-                        }
-                        arrived(*number, self.last);
-                    }
-                    staging.unmap();
-                    state.store(FREE, Ordering::Release);
-                }
-                _ => {}
+        for slot in &self.slots {
+            if slot.state.load(Ordering::Acquire) != READY {
+                continue;
             }
+            if let Ok(bytes) = slot.staging.slice(..4 * N as u64).get_mapped_range() {
+                for (last, word) in self.last.iter_mut().zip(bytes.chunks_exact(4)) {
+                    *last = bytemuck::pod_read_unaligned(word);
+                }
+                arrived(slot.number, self.last);
+            }
+            slot.staging.unmap();
+            slot.state.store(FREE, Ordering::Release);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         layout::{TRACE_BLOCK, Visits},
     },
     gpu::{
-        Arrays, Bind, Gpu, Kernel, Library, Needs, Recorder, Workgroups,
+        Arrays, Bind, Gpu, Kernel, Library, Recorder, Workgroups,
         layout::{LabHit, LabQuery},
         pass::Binding::{Read, Uniform, Write},
         shader::{self, Composed, Replaced},
@@ -98,14 +98,6 @@ impl Kernels {
             per_ray: kernels(["lab_closest", "lab_any"]),
             persistent: kernels(["lab_persistent_closest", "lab_persistent_any"]),
             count: kernels(["lab_count_closest", "lab_count_any"]),
-        }
-    }
-
-    /// Adds what [`Kernels::record`] compiles, and what [`Kernels::record_count`] does where something `counts`.
-    pub fn needs(&self, query: Query, threads: Threads, counts: bool, needs: &mut Needs) {
-        self.kernel(query, threads).needs(needs);
-        if counts {
-            self.count[query as usize].needs(needs);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
         pass::Binding::{self, Float, Read, Write},
     },
 };
-use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
+use wgpu::BufferUsages as Buffer;
 
 /// The pass, with its sums.
 #[derive(Debug)]
@@ -44,17 +44,6 @@ impl Accumulate {
             params: Uniform::new(gpu, "accumulate.params"),
             sums: Sums::new(gpu, [1, 1])?,
         })
-    }
-
-    /// What it compiles, for a mean that is drawn to targets of `format`.
-    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
-        self.needs_sums(needs);
-        self.resolve.needs(format, needs);
-    }
-
-    /// Adds what it compiles where only its sums are read.
-    pub fn needs_sums(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Adds the radiance of a frame.
@@ -95,6 +84,11 @@ impl Accumulate {
             frame.size,
             recording.budget.pixels(),
         )
+    }
+
+    /// Adds what draws the mean to targets of `format`.
+    pub fn needs_resolve(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
+        self.resolve.needs(format, needs);
     }
 
     /// Draws the mean of the frames so far to `target`, which has their size.

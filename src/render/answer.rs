@@ -34,7 +34,6 @@ impl<const N: usize> Answer<N> {
     ) {
         self.is_under_way = self.readback.record(&mut encoder, buffer);
         gpu.queue.submit([encoder.finish()]);
-        self.readback.collect();
     }
 
     /// The words, if they come within `wait`.

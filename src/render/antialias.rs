@@ -57,22 +57,6 @@ impl Antialias {
         }
     }
 
-    /// What it compiles to smooth a picture into a target of `format`, which may be `stretched`.
-    pub fn needs(&mut self, format: Format, stretched: bool, needs: &mut Needs) {
-        self.edges.needs(EDGES_FORMAT, needs);
-        self.weights.needs(PICTURE_FORMAT, needs);
-        let smooth = if stretched { PICTURE_FORMAT } else { format };
-        self.blend.needs(smooth, needs);
-        if stretched {
-            self.needs_stretch(format, needs);
-        }
-    }
-
-    /// What it compiles to stretch a picture into a target of `format`.
-    pub fn needs_stretch(&mut self, format: Format, needs: &mut Needs) {
-        self.stretch.needs(format, needs);
-    }
-
     /// Smooths `picture` into `target`, which may be larger.
     pub fn record(
         &mut self,
@@ -102,6 +86,11 @@ impl Antialias {
             ),
         ];
         recording.cover_each("antialias", &covers[..if fits { 3 } else { 4 }])
+    }
+
+    /// Adds what stretches a picture into targets of `format`.
+    pub fn needs_stretch(&self, format: Format, needs: &mut Needs) {
+        self.stretch.needs(format, needs);
     }
 
     /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.

@@ -4,20 +4,19 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::{Run, SegmentRun},
-    edges::{
-        Air, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees, VolumeLayers, WORD_FORMAT,
-    },
+    edges::{Air, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
     frame::Frame,
     materials::Surface,
     recording::Recording,
     scene_buffers::SceneBuffers,
     segments::{self, SegmentPipelines},
+    world::World,
 };
 use crate::{
     Result,
     accel::Tree,
     gpu::{
-        Bind, Gpu, GpuImage, Needs, OnDemand, bind_group,
+        Bind, Gpu, GpuImage, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -140,21 +139,6 @@ impl Blend {
         }
     }
 
-    /// What it compiles for `buffers`, where rays `see_through` glass or not.
-    pub fn needs(&self, buffers: &SceneBuffers, see_through: bool, needs: &mut Needs) {
-        for (run, _) in buffers.draws.over_surfaces(see_through) {
-            let surface = &buffers.materials.surfaces[run.material];
-            for sides in self.steps(surface) {
-                if surface.double_sided {
-                    needs.add(&sides.back);
-                }
-                needs.add(&sides.front);
-            }
-        }
-        let segments = buffers.draws.blended_segments.iter();
-        self.segments.needs(segments, needs);
-    }
-
     /// What draws a surface, one after the other.
     fn steps(&self, surface: &Surface) -> &[Sides] {
         if surface.layered {
@@ -165,26 +149,30 @@ impl Blend {
     }
 
     /// Whether anything is drawn.
-    pub fn draws(&self, frame: &Frame<'_>, geometry: Geometry<'_>) -> bool {
+    pub fn draws(&self, world: World<'_>) -> bool {
+        let World {
+            frame, geometry, ..
+        } = world;
         pieces(frame, geometry.buffers).next().is_some()
     }
 
     /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows
     /// show what is `reflected`. All are seen through the volumes in front of them.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
-        blended: Option<&GBuffer>,
-        reflected: &Reflected,
-        air: Air<'_>,
-        volumes: VolumeLayers<'_>,
+        (blended, reflected): (Option<&GBuffer>, &Reflected),
+        (air, volumes): (Air<'_>, VolumeLayers<'_>),
         radiance: &Radiance,
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let (gpu, buffers, parts) = (recording.gpu, geometry.buffers, &frame.parts);
         let mut order: Vec<_> = pieces(frame, buffers).collect();
         if order.is_empty() {
@@ -231,8 +219,9 @@ impl Blend {
             let run = match piece {
                 Piece::Triangles(run) => run,
                 Piece::Segments(run) => {
-                    pipeline.set(gpu, &mut pass, self.segments.of(&run))?;
-                    segments::draw(&mut pass, buffers, &run);
+                    if pipeline.set(gpu, &mut pass, self.segments.of(&run))? {
+                        segments::draw(&mut pass, buffers, &run);
+                    }
                     continue;
                 }
             };
@@ -247,7 +236,9 @@ impl Blend {
             let back = steps.iter().filter(|_| surface.double_sided);
             let back = back.map(|sides| &sides.back);
             for step in back.chain(steps.iter().map(|sides| &sides.front)) {
-                pipeline.set(gpu, &mut pass, step)?;
+                if !pipeline.set(gpu, &mut pass, step)? {
+                    continue;
+                }
                 pass.draw(run.corners(), 0..1);
             }
         }

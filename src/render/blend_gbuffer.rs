@@ -2,16 +2,15 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, Geometry, fitted, gbuffer_targets},
-    frame::Frame,
+    edges::{GBuffer, fitted, gbuffer_targets},
     materials::Surface,
     recording::Recording,
-    scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, OnDemand,
         pass::{self, PipelineInUse},
     },
 };
@@ -50,13 +49,6 @@ impl BlendGBuffer {
         }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for (_, surface, _) in buffers.blended() {
-            needs.add(self.pipeline(surface));
-        }
-    }
-
     fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
         match surface.double_sided {
             true => &self.double_sided,
@@ -69,10 +61,12 @@ impl BlendGBuffer {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
     ) -> Result<Option<&GBuffer>> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let shows = |part: usize| !frame.parts[part].is_empty();
         let mut runs = buffers
@@ -108,7 +102,9 @@ impl BlendGBuffer {
         pass.set_bind_group(2, geometry.group, &[]);
         let mut pipeline = PipelineInUse::default();
         for (run, surface, _) in runs {
-            pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
+            if !pipeline.set(gpu, &mut pass, self.pipeline(surface))? {
+                continue;
+            }
             buffers.materials.bind(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

@@ -2,16 +2,17 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, SURFACES},
+    edges::{AmbientVisibility, Reprojection, SURFACES},
     frame::Frame,
-    history::{LightChanges, Reprojection},
+    history::LightChanges,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
     signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs,
+        Gpu, GpuImage, Kernel,
         layout::Light,
         pass::Binding::{Uniform, Write},
     },
@@ -21,6 +22,7 @@ use crate::{
 const LABEL: &str = "bounced_filter";
 
 const SHADERS: Shaders = Shaders {
+    label: LABEL,
     path: "ambient/bounced_filter.wgsl",
     entries: ["bounced_accumulate", "bounced_smooth"],
     taps: 1,
@@ -33,9 +35,8 @@ pub struct BouncedFilter {
     signal: Signal,
     filter: SignalFilter,
     last_round: Kernel,
-    /// The lights of the last frame.
-    lights: Option<Vec<Light>>,
-    changes: LightChanges,
+    /// The lights of the last frame, and how they have changed so far.
+    past: Carried<(Vec<Light>, LightChanges)>,
 }
 
 impl BouncedFilter {
@@ -51,15 +52,8 @@ impl BouncedFilter {
             signal: Signal::new(gpu)?,
             filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
-            lights: None,
-            changes: LightChanges::default(),
+            past: Carried::default(),
         })
-    }
-
-    /// What it compiles; `filters` as in the settings.
-    pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        self.filter.needs(filters, needs);
-        self.last_round.needs(needs);
     }
 
     /// Adds this frame's light to the history and writes it beside the visibility of `output`; where the settings
@@ -79,9 +73,11 @@ impl BouncedFilter {
         // light is lost in the end.
         let shown = frame.exposure_ev.exp2();
         let is_one_of_many = frame.accumulates();
-        let last = self.lights.replace(frame.lights.clone());
-        let changed = last.is_some_and(|last| last != frame.lights);
-        let most = self.changes.remembered(changed, is_one_of_many);
+        let past = self.past.last();
+        let changed = past.is_some_and(|(lights, _)| *lights != frame.lights);
+        let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
+        let most = changes.remembered(changed, is_one_of_many);
+        self.past.leave((frame.lights.clone(), changes));
         let (remembered, rays, compression) = match is_one_of_many {
             true => {
                 let count = frame.sample.filtered_for();
@@ -109,7 +105,7 @@ impl BouncedFilter {
         let signal = &mut self.signal;
         let left = self
             .filter
-            .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
+            .record(recording, frame, history, fresh, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,
@@ -118,5 +114,11 @@ impl BouncedFilter {
             frame.size,
             recording.budget.pixels(),
         )
+    }
+}
+
+impl LifeCycle for BouncedFilter {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
     }
 }

@@ -2,14 +2,14 @@
 
 use super::{
     bindings::Layouts,
-    edges::{FRESH_FORMAT, Geometry, OcclusionFound, Trees, fitted},
-    frame::Frame,
+    edges::{FRESH_FORMAT, OcclusionFound, fitted},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs,
+        Gpu, GpuImage, Kernel,
         pass::Binding::{StoreArray, Uint, Uniform},
     },
 };
@@ -37,20 +37,19 @@ impl BouncedLight {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Sends a ray to a light from each of the hits that were `found`.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         found: OcclusionFound<'_>,
     ) -> Result<&GpuImage> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;

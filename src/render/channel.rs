@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Uniform,
         layout::ChannelParams,
         pass::Binding::{self, Float, Read, Store, Uint},
     },
@@ -101,11 +101,6 @@ impl ChannelPass {
                 Usage::TEXTURE_BINDING,
             ),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Writes `channel` of a frame. Of [`Channel::Lit`] that is linear radiance before exposure.

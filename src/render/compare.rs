@@ -46,7 +46,7 @@ impl Compare {
         let summed = [drawn[0], drawn[1], drawn[2], Binding::Write];
         let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         Self {
-            cover: Cover::new(gpu, PATH, "compare", &drawn).for_formats(&[TARGET]),
+            cover: Cover::new(gpu, PATH, "compare", &drawn),
             errors: Kernel::new(gpu, PATH, "compare_errors", &[], &summed),
             params: Uniform::new(gpu, "compare.params"),
             totals: gpu.buffer("compare.totals", 16, usage),

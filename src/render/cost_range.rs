@@ -1,11 +1,11 @@
 //! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost`, or of
 //! counts of the channel `lab`, stands for.
 
-use super::{aov::Heat, life_cycle::LifeCycle, recording::Recording};
+use super::{aov::Heat, recording::Recording};
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Recorder, Uniform, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Recorder, Uniform, Workgroups,
         layout::CostRangeParams,
         library::wgsl_constants,
         pass::Binding::{self, Float, Write},
@@ -57,14 +57,6 @@ impl CostRangePass {
             output: gpu.buffer("cost_range", 16, usage),
             readback: Counters::new(gpu, "cost_range.readback"),
             found: None,
-        }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, heat: Heat, needs: &mut Needs) {
-        if heat.range == 0.0 {
-            self.histogram.needs(needs);
-            self.find.needs(needs);
         }
     }
 
@@ -124,11 +116,5 @@ impl CostRangePass {
     /// The range, for shaders.
     pub fn output(&self) -> &wgpu::Buffer {
         &self.output
-    }
-}
-
-impl LifeCycle for CostRangePass {
-    fn abort(&mut self) {
-        self.readback.withdraw();
     }
 }

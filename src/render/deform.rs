@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Workgroups,
+        Gpu, Kernel, Workgroups,
         pass::Binding::{Read, Write},
     },
 };
@@ -27,11 +27,6 @@ impl Deform {
         Self {
             kernel: Kernel::new(gpu, "frame/deform.wgsl", "deform", &[], &bindings),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Deforms every vertex by the pose that was written, where anything has moved.

@@ -4,14 +4,14 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, Radiance, fitted},
     formats::HDR_FORMAT,
-    frame::{Frame, FrameInput},
+    frame::Frame,
     recording::Recording,
 };
 use crate::{
     Result,
     config::DepthOfField as Settings,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Recorder, Uniform,
+        Gpu, GpuImage, Kernel, Recorder, Uniform,
         layout::DepthOfFieldParams,
         library::wgsl_constants,
         pass::Binding::{Float, Read, Store, Uniform as UniformBinding, Write},
@@ -54,11 +54,6 @@ struct Made {
     output: Radiance,
 }
 
-/// Whether a frame of `projection` is blurred: without perspective there is no lens.
-fn is_on(settings: &Settings, projection: Projection) -> bool {
-    settings.enabled && matches!(projection, Projection::Perspective { .. })
-}
-
 /// The lens of a camera with this vertical field of view in radians, for a picture of so many rows.
 pub fn lens(settings: &Settings, fov_y: f32, rows: u32) -> DepthOfFieldParams {
     let sensor = 1e-3 * settings.sensor_height;
@@ -84,14 +79,6 @@ impl DepthOfField {
             gather: Kernel::new(gpu, PATH, LABEL, &shared, &gather),
             params: Uniform::new(gpu, "depth_of_field.params"),
             made: None,
-        }
-    }
-
-    /// What it compiles for frames of `input`.
-    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
-        if is_on(&input.config.depth_of_field, input.view.projection) {
-            self.circles.needs(needs);
-            self.gather.needs(needs);
         }
     }
 

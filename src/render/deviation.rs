@@ -10,7 +10,7 @@ use crate::{
     Result,
     accel::{Moments, Tree},
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Uniform,
+        Bind, Gpu, GpuImage, Kernel, Uniform,
         layout::DeviationParams,
         pass::Binding::{self, Float, Read, Store},
     },
@@ -49,15 +49,6 @@ impl Deviation {
             params: Uniform::new(gpu, "deviation.params"),
             compared: None,
             output: image(gpu, [1, 1]),
-        }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        match self.compared.as_ref().map(|compared| &compared.moments) {
-            Some(Some(_)) => self.closed.needs(needs),
-            Some(None) => self.open.needs(needs),
-            None => {}
         }
     }
 

@@ -13,6 +13,10 @@ use crate::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
+/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
+/// darken.
+const MOVING: u32 = 8;
+
 /// Where the last frame saw what a pixel sees: denoise/signal_taps.wgsl.
 pub const TAPS_FORMAT: Format = Format::Rg32Uint;
 /// Surfaces that signals are of: `SignalSurface` in denoise/signal.wgsl.
@@ -235,21 +239,6 @@ pub enum ReflectionStart {
     Blended,
 }
 
-/// The surfaces that a bounce of reflections starts from: those of the picture, or the hits of the bounce before.
-#[derive(Debug, Clone, Copy)]
-pub struct ReflectionSource<'a> {
-    /// Where the first bounce has started.
-    pub start: ReflectionStart,
-    /// Number of the bounce, from 0 on.
-    pub bounce: u32,
-    /// The surfaces.
-    pub gbuffer: &'a GBuffer,
-    /// Their lobes.
-    pub lobes: &'a Lobes,
-    /// What rays have found there, from the second bounce on.
-    pub found: &'a GpuImage,
-}
-
 /// Bytes of a pixel in [`Reflected::words`].
 pub const REFLECTED_BYTES: u64 = 8;
 
@@ -294,6 +283,69 @@ pub struct Motion<'a> {
     pub displacement: &'a GpuImage,
     /// The merged positions of the last frame, where anything has moved since.
     pub last_positions: Option<&'a Array>,
+}
+
+/// Where the last frame saw each pixel's surface: made by `reproject`.
+#[derive(Debug, Clone, Copy)]
+pub struct Reprojection<'a> {
+    /// Pixels of the last frame, and how much each counts.
+    pub taps: &'a GpuImage,
+    /// This frame's surfaces.
+    pub surfaces: &'a GpuImage,
+    /// The surfaces that the last frame saw.
+    pub last_surfaces: &'a GpuImage,
+    /// Number of this frame since the history began.
+    pub index: u32,
+    /// Frames since the scene came to rest, or the history began.
+    pub since_rest: u32,
+    /// Whether anything in the scene has moved since the last frame.
+    pub moves: bool,
+}
+
+impl Reprojection<'_> {
+    /// Earlier frames that count, of a signal that averages `frames` and notices by itself what changes.
+    pub fn remembered(&self, frames: u32) -> u32 {
+        (frames - 1).min(self.index)
+    }
+
+    /// Earlier frames of a signal that does not: few while something moves, and once all stands still, what was
+    /// found while something moved counts no more.
+    pub fn remembered_cautiously(&self, frames: u32) -> u32 {
+        let most = if self.moves { MOVING } else { frames };
+        (frames.min(most) - 1).min(self.since_rest)
+    }
+}
+
+/// Shadow rays of a picture, or of the hits of reflections.
+#[derive(Clone, Copy)]
+pub struct ShadowJob<'a> {
+    /// Label of the passes that trace them.
+    pub label: &'static str,
+    /// The surfaces that they start from.
+    pub gbuffer: &'a GBuffer,
+    /// Room for what they find.
+    pub visibility: &'a Visibility,
+    /// Where the last frame has the pixels, which edges it found there, and in which tiles something has changed.
+    pub edges: [&'a dyn Bind; 3],
+}
+
+impl std::fmt::Debug for ShadowJob<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ShadowJob")
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is seen, and where it was before.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The surfaces.
+    pub gbuffer: &'a GBuffer,
+    /// How far they have moved.
+    pub motion: Motion<'a>,
+    /// Where the last frame saw them.
+    pub history: Reprojection<'a>,
 }
 
 /// Which lights each pixel sees: made by the shadow passes.
@@ -473,6 +525,19 @@ impl AmbientVisibility {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// Light at what is seen, and the air in front of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Incident<'a> {
+    /// Lights that are seen.
+    pub visibility: &'a Visibility,
+    /// Environment that is seen, and light that bounces.
+    pub ambient: &'a AmbientVisibility,
+    /// Radiance along reflected rays.
+    pub reflected: &'a Reflected,
+    /// Air in front.
+    pub air: Air<'a>,
 }
 
 /// The air in front of what is seen: made by the passes of the fog.

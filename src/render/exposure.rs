@@ -1,11 +1,11 @@
 //! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the
 //! picture's histogram.
 
-use super::{frame::Prepared, life_cycle::LifeCycle};
+use super::frame::Prepared;
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Uniform, Workgroups, image,
+        Bind, Gpu, Kernel, Uniform, Workgroups, image,
         layout::{EXPOSURE_BINS, EXPOSURE_TILE, Exposure as Used, ExposureBin, ExposureParams},
         pass::Binding::{self, Float, Write},
         profiler::Scope,
@@ -49,12 +49,6 @@ impl Exposure {
             is_metered: false,
             params: Uniform::new(gpu, "exposure.params"),
         }
-    }
-
-    /// What it compiles to meter a picture.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.histogram.needs(needs);
-        self.settle.needs(needs);
     }
 
     /// Exposes what follows by `ev` stops.
@@ -117,11 +111,5 @@ pub fn params(frame: &Prepared<'_>) -> ExposureParams {
         most,
         fallback: frame.exposure_ev + settings.compensation,
         share: if at_once { 1.0 } else { share },
-    }
-}
-
-impl LifeCycle for Exposure {
-    fn abort(&mut self) {
-        self.counters.withdraw();
     }
 }

@@ -3,20 +3,21 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Air, GBuffer, Geometry, Trees, fitted},
+    edges::{Air, GBuffer, fitted},
     fog_history::FogHistory,
     fog_integrate::FogIntegrate,
     fog_light::FogLight,
     formats::FROXEL_FORMAT,
-    frame::{Frame, FrameInput},
-    life_cycle::LifeCycle,
+    frame::Frame,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
     view::View,
+    world::World,
 };
 use crate::{
     Result,
     config::Config,
-    gpu::{Gpu, GpuImage, Needs, Uniform, layout::FogParams, library::wgsl_constants},
+    gpu::{Gpu, GpuImage, Uniform, layout::FogParams, library::wgsl_constants},
     scene::bounds::Aabb,
 };
 use glam::{Mat4, Vec3};
@@ -45,13 +46,8 @@ pub struct Fog {
     params: Uniform<FogParams>,
     sampler: wgpu::Sampler,
     images: Images,
-    last: Option<Camera>,
-    /// The same, while a frame is being recorded.
-    previous: Option<Camera>,
-    /// What the next frame goes on from, once this one has been recorded whole.
-    now: Option<Camera>,
-    /// Frames since the history began.
-    frames: u32,
+    /// Camera of the last frame with fog, and frames before it since the history began.
+    past: Carried<Option<(Camera, u32)>>,
 }
 
 #[derive(Debug)]
@@ -127,19 +123,7 @@ impl Fog {
                 ..Default::default()
             }),
             images: Images::new(gpu, [1; 3]),
-            last: None,
-            previous: None,
-            now: None,
-            frames: 0,
-        }
-    }
-
-    /// What a frame compiles.
-    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
-        if input.config.fog.is_there() {
-            self.light.needs(needs);
-            self.history.needs(needs);
-            self.integrate.needs(needs);
+            past: Carried::default(),
         }
     }
 
@@ -147,41 +131,40 @@ impl Fog {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         is_fast: bool,
     ) -> Result<Air<'_>> {
+        let World { frame, .. } = world;
         let gpu = recording.gpu;
         let fast_rays = gpu.capabilities.fast_rays;
         let size = froxels(&frame.config, fast_rays, frame.size).filter(|_| is_fast);
         if self.images.size != size.unwrap_or([1; 3]) {
             let size = size.unwrap_or([1; 3]);
             self.images = fitted(gpu, frame.size, || Images::new(gpu, size))?;
-            self.previous = None;
+            self.past.forget();
         }
         let Some(size) = size else {
+            self.past.leave(None);
             return Ok(self.output());
         };
         let now = Camera::of(frame);
-        let last = self.previous.filter(|last| last.scene == now.scene);
-        self.frames = match last {
-            Some(_) => self.frames.saturating_add(1),
-            None => 0,
-        };
-        self.now = Some(now);
+        let past = self.past.last().copied().flatten();
+        let past = past.filter(|(last, _)| last.scene == now.scene);
+        let frames = past.map_or(0, |(_, frames)| frames.saturating_add(1));
+        self.past.leave(Some((now, frames)));
+        let last = past.map(|(last, _)| last);
         self.params
-            .write(gpu, &params(frame, size, (now, last), self.frames));
+            .write(gpu, &params(frame, size, (now, last), frames));
         let Images {
             fresh, light, air, ..
         } = &self.images;
-        let [recent, last_recent] = ordered(&self.images.recent, self.frames);
-        let [mean, last_mean] = ordered(&self.images.mean, self.frames);
+        let [recent, last_recent] = ordered(&self.images.recent, frames);
+        let [mean, last_mean] = ordered(&self.images.mean, frames);
         let froxels = (size, (&self.params, &self.sampler));
         let found = [last_recent, fresh, recent];
         self.light
-            .record(recording, frame, geometry, trees, gbuffer, froxels, found)?;
+            .record(recording, world, gbuffer, froxels, found)?;
         let means = [last_mean, mean, light];
         self.history
             .record(recording, frame, froxels, [fresh, recent], means)?;
@@ -263,12 +246,7 @@ impl Camera {
 }
 
 impl LifeCycle for Fog {
-    fn begin(&mut self) {
-        self.previous = self.last.take();
-        self.now = None;
-    }
-
-    fn commit(&mut self) {
-        self.last = self.now.take();
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
     }
 }

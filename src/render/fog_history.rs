@@ -4,7 +4,7 @@ use super::{bindings::Layouts, formats::FROXEL_FORMAT, frame::Frame, recording::
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Uniform,
         layout::FogParams,
         pass::Binding::{self, FilteredArray, FloatArray, Sampler, StoreArray},
     },
@@ -35,11 +35,6 @@ impl FogHistory {
         Self {
             kernel: Kernel::new(gpu, path, "fog_history", &shared, &bindings),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Averages what this frame (`fresh`) and `recent` ones have found in froxels, of which there are `size`, into the

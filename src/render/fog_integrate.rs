@@ -4,7 +4,7 @@ use super::{bindings::Layouts, formats::FROXEL_FORMAT, frame::Frame, recording::
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Uniform,
         layout::FogParams,
         pass::Binding::{self, FloatArray, StoreArray},
     },
@@ -31,11 +31,6 @@ impl FogIntegrate {
                 &[uniform, uniform, FloatArray, out],
             ),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Sums up the light of froxels, of which there are `size`, from the eye on.

@@ -1,16 +1,12 @@
 //! `fog_light`: how much of the lights reaches froxels, by shadow rays through the trees, or by shadow maps.
 
 use super::{
-    bindings::Layouts,
-    edges::{GBuffer, Geometry, Trees},
-    formats::FROXEL_FORMAT,
-    frame::Frame,
-    recording::Recording,
+    bindings::Layouts, edges::GBuffer, formats::FROXEL_FORMAT, recording::Recording, world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Uniform,
         layout::FogParams,
         pass::Binding::{self, FilteredArray, Float, Sampler, StoreArray},
     },
@@ -37,23 +33,21 @@ impl FogLight {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Finds what reaches the froxels, of which there are `size`, and averages it with the `last` few frames.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         (size, (params, sampler)): ([u32; 3], (&Uniform<FogParams>, &wgpu::Sampler)),
         [last, fresh, recent]: [&GpuImage; 3],
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let [columns, rows, slices] = size;
         // A ray to each light, and one to the sky.
         let rays = frame.light_plan.slots + 1;

@@ -645,7 +645,7 @@ impl FrameUniforms {
                 shadow_maps.sampler,
                 &environment.project_sh.result,
                 &environment.brdf_table.buffer,
-                &environment.prefiltered.view,
+                &environment.prefiltered().view,
                 &environment.sampler,
                 &self.blue_noise,
             ];

@@ -3,17 +3,16 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::slices,
-    edges::{GBuffer, Geometry, fitted, gbuffer_targets},
-    frame::Frame,
+    edges::{GBuffer, fitted, gbuffer_targets},
     frustum::Frustum,
     materials::Surface,
     recording::Recording,
-    scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, OnDemand,
         pass::{self, PipelineInUse},
     },
 };
@@ -71,13 +70,6 @@ impl GBufferPass {
         }
     }
 
-    /// What it compiles for `buffers`, where rays `see_through` glass or not.
-    pub fn needs(&self, buffers: &SceneBuffers, see_through: bool, needs: &mut Needs) {
-        for run in buffers.draws.surfaces(see_through) {
-            needs.add(self.pipeline(&buffers.materials.surfaces[run.material]));
-        }
-    }
-
     fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
         let sides = if surface.masked {
             &self.masked
@@ -92,12 +84,10 @@ impl GBufferPass {
     }
 
     /// Draws what of the scene may be in view, a part of the frame after another.
-    pub fn record(
-        &mut self,
-        recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-    ) -> Result<&GBuffer> {
+    pub fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<&GBuffer> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || GBuffer::new(gpu, frame.size))?;
@@ -141,7 +131,9 @@ impl GBufferPass {
             let mut pipeline = PipelineInUse::default();
             for run in slice {
                 let surface = &buffers.materials.surfaces[run.material];
-                pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
+                if !pipeline.set(gpu, &mut pass, self.pipeline(surface))? {
+                    continue;
+                }
                 buffers.materials.bind(&mut pass, run.material);
                 if self.indexed {
                     let first = run.first_triangle;

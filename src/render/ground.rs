@@ -2,14 +2,14 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, Geometry, gbuffer_targets},
-    frame::{Frame, FrameInput},
+    edges::{GBuffer, gbuffer_targets},
     recording::Recording,
     scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, OnDemand, pass},
+    gpu::{Gpu, OnDemand, pass},
     scene::framing::Ground,
 };
 use glam::Vec2;
@@ -52,21 +52,16 @@ impl GroundPass {
         }
     }
 
-    /// What it compiles for a frame.
-    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
-        if input.ground.is_some() {
-            needs.add(&self.pipeline);
-        }
-    }
-
     /// Draws the frame's ground, if it has one, where `gbuffer` shows nothing nearer.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let Some(ground) = frame.ground else {
             return Ok(());
@@ -92,11 +87,13 @@ impl GroundPass {
         );
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
-        pass.set_pipeline(&self.pipeline.get(gpu)?);
-        // The vertex shader is that of surfaces: it wants a material bound, of which the ground reads nothing.
-        buffers.materials.bind(&mut pass, 0);
-        let first = 3 * buffers.ground_triangle;
-        pass.draw(first..first + CORNERS.len() as u32, 0..1);
+        if let Some(pipeline) = self.pipeline.get_or_collect(gpu)? {
+            pass.set_pipeline(&pipeline);
+            // The vertex shader is that of surfaces: it wants a material bound, of which the ground reads nothing.
+            buffers.materials.bind(&mut pass, 0);
+            let first = 3 * buffers.ground_triangle;
+            pass.draw(first..first + CORNERS.len() as u32, 0..1);
+        }
         drop(pass);
         recording.split("ground");
         Ok(())

@@ -3,26 +3,22 @@
 use super::{
     bindings::Layouts,
     edges::{
-        GBuffer, Geometry, Motion, POSITIONS, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED,
+        GBuffer, Motion, POSITIONS, Reprojection, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED,
         WORDS, fitted,
     },
-    frame::{Frame, Prepared},
-    life_cycle::LifeCycle,
+    frame::Prepared,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
-    tree_policy::TreePlan,
+    world::World,
 };
 use crate::{
     Result, config,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Uniform,
         pass::Binding::{self, Read, Store},
     },
 };
 use wgpu::TextureUsages as Usage;
-
-/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
-/// darken.
-const MOVING: u32 = 8;
 
 /// The pass, with what it keeps from frame to frame. Without sampled signals its images are not used.
 #[derive(Debug)]
@@ -30,13 +26,15 @@ pub struct History {
     kernel: Kernel,
     remembered: Uniform<u32>,
     images: Images,
-    made_for: Option<Key>,
+    past: Carried<Option<Past>>,
+}
+
+/// What the last frame has left, where it sampled a signal.
+#[derive(Debug, Clone)]
+struct Past {
+    key: Key,
     /// Frames since the history began; the surfaces of the last one are number `(frames − 1) % 2`.
     frames: u32,
-    /// Whether the last frame has been recorded whole.
-    is_whole: bool,
-    /// The same, while a frame is being recorded.
-    was_whole: bool,
     /// Whether anything moved in the last frame.
     moved: bool,
     /// Frames since the scene came to rest, or the history began.
@@ -63,25 +61,8 @@ struct Key {
     blended_cast: bool,
 }
 
-/// Where the last frame saw each pixel's surface.
-#[derive(Debug, Clone, Copy)]
-pub struct Reprojection<'a> {
-    /// Pixels of the last frame, and how much each counts.
-    pub taps: &'a GpuImage,
-    /// This frame's surfaces.
-    pub surfaces: &'a GpuImage,
-    /// The surfaces that the last frame saw.
-    pub last_surfaces: &'a GpuImage,
-    /// Number of this frame since the history began.
-    pub index: u32,
-    /// Frames since the scene came to rest, or the history began.
-    since_rest: u32,
-    /// Whether anything in the scene has moved since the last frame.
-    pub moves: bool,
-}
-
 /// What a mean over frames has seen since the light that it is a mean of has changed.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct LightChanges {
     /// Frames since a change; as many as can be where there was none.
     still: u32,
@@ -120,20 +101,6 @@ impl LightChanges {
     }
 }
 
-impl Reprojection<'_> {
-    /// Earlier frames that count, of a signal that averages `frames` and notices by itself what changes.
-    pub fn remembered(&self, frames: u32) -> u32 {
-        (frames - 1).min(self.index)
-    }
-
-    /// Earlier frames of a signal that does not: few while something moves, and once all stands still, what was
-    /// found while something moved counts no more.
-    pub fn remembered_cautiously(&self, frames: u32) -> u32 {
-        let most = if self.moves { MOVING } else { frames };
-        (frames.min(most) - 1).min(self.since_rest)
-    }
-}
-
 impl History {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
@@ -148,61 +115,57 @@ impl History {
             kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
             remembered: Uniform::new(gpu, "reproject.remembered"),
             images: Images::new(gpu, UNUSED),
-            made_for: None,
-            frames: 0,
-            is_whole: false,
-            was_whole: false,
-            moved: false,
-            since_rest: 0,
+            past: Carried::default(),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Finds where the last frame saw each pixel's surface, where the frame samples a signal.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         motion: Motion<'_>,
-        plan: &TreePlan,
     ) -> Result<Reprojection<'_>> {
+        let World {
+            frame,
+            geometry,
+            plan,
+            ..
+        } = world;
         let gpu = recording.gpu;
-        let was_whole = std::mem::take(&mut self.was_whole);
         let key = Key::of(frame);
         let size = key.as_ref().map_or(UNUSED, |key| key.size);
         if self.images.taps.size() != size {
             self.images = fitted(gpu, size, || Images::new(gpu, size))?;
-            self.made_for = None;
+            self.past.forget();
         }
-        let continues = was_whole && key.is_some() && self.made_for == key;
-        self.made_for = key;
-        if !continues {
-            self.frames = 0;
-        }
-        let moves = plan.changed.contains(&true) && continues;
-        let rests = std::mem::replace(&mut self.moved, moves) && !moves;
-        self.since_rest = match rests || !continues {
-            true => 0,
-            false => self.since_rest.saturating_add(1),
+        let past = self.past.last().and_then(Option::as_ref);
+        let past = past.filter(|past| key.as_ref() == Some(&past.key));
+        let index = past.map_or(0, |past| past.frames);
+        let moves = past.is_some() && plan.changed.contains(&true);
+        let since_rest = match past {
+            Some(past) if moves || !past.moved => past.since_rest.saturating_add(1),
+            _ => 0,
         };
-        let [last, now] = self.surfaces();
+        let longest = key.as_ref().map(Key::longest);
+        self.past.leave(key.map(|key| Past {
+            key,
+            frames: index.wrapping_add(1),
+            moved: moves,
+            since_rest,
+        }));
+        let [last, now] = self.images.surfaces_of(index);
         let output = Reprojection {
             taps: &self.images.taps,
             surfaces: now,
             last_surfaces: last,
-            index: self.frames,
-            since_rest: self.since_rest,
+            index,
+            since_rest,
             moves,
         };
-        if let Some(key) = &self.made_for {
-            self.remembered
-                .write(gpu, &output.remembered(key.longest()));
+        if let Some(longest) = longest {
+            self.remembered.write(gpu, &output.remembered(longest));
             recording.dispatch_pixels(
                 "reproject",
                 &self.kernel,
@@ -223,16 +186,6 @@ impl History {
             )?;
         }
         Ok(output)
-    }
-
-    /// The surfaces of the last frame and of this one.
-    fn surfaces(&self) -> [&GpuImage; 2] {
-        let [even, odd] = &self.images.surfaces;
-        if self.frames.is_multiple_of(2) {
-            [odd, even]
-        } else {
-            [even, odd]
-        }
     }
 }
 
@@ -277,17 +230,19 @@ impl Images {
             surfaces: [(); 2].map(|()| image("reproject.surfaces", SURFACES_FORMAT)),
         }
     }
+
+    /// The surfaces of the last frame, and of the one with this number.
+    fn surfaces_of(&self, frame: u32) -> [&GpuImage; 2] {
+        let [even, odd] = &self.surfaces;
+        match frame.is_multiple_of(2) {
+            true => [odd, even],
+            false => [even, odd],
+        }
+    }
 }
 
 impl LifeCycle for History {
-    fn begin(&mut self) {
-        self.was_whole = std::mem::take(&mut self.is_whole);
-    }
-
-    fn commit(&mut self) {
-        if self.made_for.is_some() {
-            self.frames = self.frames.wrapping_add(1);
-            self.is_whole = true;
-        }
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
     }
 }

@@ -1,13 +1,7 @@
 //! Dispatches over what reflection rays have hit: one for each material that has textures or layers, and one for all
 //! others.
 
-use super::{
-    edges::{Geometry, Hits},
-    frame::Frame,
-    materials::Surface,
-    recording::Recording,
-    reflection_list::ReflectionList,
-};
+use super::{materials::Surface, recording::Recording, reflection_list::Bounce, world::World};
 use crate::{
     Result,
     gpu::{Bind, Kernel, Workgroups, layout::HitRange},
@@ -22,14 +16,15 @@ pub(super) struct Shading<'a> {
     pub(super) layers: bool,
 }
 
-/// Dispatches, in a compute pass called `label`, what `shading` says for each material of the `hits` that `list` has
+/// Dispatches, in a compute pass called `label`, what `shading` says for each material of the hits of a bounce, which are
 /// listed: first for all those together that have neither textures nor layers.
 pub(super) fn each_material<'a>(
     recording: &mut Recording<'_>,
     label: &'static str,
-    (frame, geometry): (&Frame<'_>, Geometry<'_>),
-    list: &ReflectionList,
-    hits: &Hits,
+    World {
+        frame, geometry, ..
+    }: World<'_>,
+    Bounce { list, hits, .. }: Bounce<'_>,
     shading: impl Fn(Option<&Surface>) -> Option<Shading<'a>>,
 ) -> Result<()> {
     let gpu = recording.gpu;

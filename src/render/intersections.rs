@@ -1,10 +1,10 @@
 //! `intersections`: which triangles pass through triangles of other meshes, and which meshes those are.
 
 use super::{
-    edges::{Geometry, Trees},
-    life_cycle::LifeCycle,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
-    tree_policy::{TreePlan, TreeWork},
+    tree_policy::TreeWork,
+    world::World,
 };
 use crate::{
     Result,
@@ -13,7 +13,7 @@ use crate::{
         layout::{PairQuery, TRACE_BLOCK},
     },
     gpu::{
-        Gpu, Kernel, Needs, Recorder, Uniform, UniformArray, Workgroups,
+        Gpu, Kernel, Recorder, Uniform, UniformArray, Workgroups,
         library::wgsl_constants,
         pass::Binding::{self, Write},
         readback::Counters,
@@ -98,20 +98,11 @@ pub struct Intersections {
     version: Option<u64>,
     /// Answers from this number on are of that scene.
     first_answer: u64,
-    /// Whether the counts of the bits come back: not where too many were under way.
-    comes_back: bool,
-    state: State,
+    /// Whether the bits are those of the trees, and whether their counts come back: not where too many were under way.
+    known: Carried<Option<ComesBack>>,
 }
 
-/// Whether the bits are those of the trees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Unknown,
-    /// They are once the frame has been recorded whole.
-    Recorded,
-    /// They are for as long as the trees stay.
-    Settled,
-}
+type ComesBack = bool;
 
 impl Intersections {
     /// Ready to be compiled.
@@ -136,14 +127,8 @@ impl Intersections {
             counts: None,
             version: None,
             first_answer: 0,
-            comes_back: false,
-            state: State::Unknown,
+            known: Carried::default(),
         })
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Looks for them where that `is_wanted` and the trees have changed since. Returns a bit a triangle of the merged
@@ -151,34 +136,37 @@ impl Intersections {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        plan: &TreePlan,
+        world: World<'_>,
         is_wanted: bool,
     ) -> Result<&wgpu::Buffer> {
+        let World {
+            geometry,
+            trees: _,
+            plan,
+            ..
+        } = world;
         let gpu = recording.gpu;
         let version = is_wanted.then_some(geometry.buffers.version);
         if self.version != version {
             self.counts = None;
             self.first_answer = self.readback.next();
-            self.state = State::Unknown;
+            self.known.forget();
             let triangles = version.map_or(0, |_| geometry.buffers.triangle_count);
             self.through = gpu.catch(|| through(gpu, triangles))?;
             self.version = version;
         }
-        let is_settled = self.state == State::Settled && self.comes_back;
-        let stays = is_settled && plan.work == TreeWork::None;
-        self.state = State::Unknown;
-        if is_wanted && !stays {
-            self.search(recording, trees)?;
-        }
-        if is_wanted {
-            self.state = State::Recorded;
-        }
+        let stays = self.known.last() == Some(&Some(true)) && plan.work == TreeWork::None;
+        let comes_back = match is_wanted {
+            true if stays => Some(true),
+            true => Some(self.search(recording, world)?),
+            false => None,
+        };
+        self.known.leave(comes_back);
         Ok(&self.through)
     }
 
-    fn search(&mut self, recording: &mut Recording<'_>, trees: Trees<'_>) -> Result<()> {
+    fn search(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<ComesBack> {
+        let World { trees, .. } = world;
         let gpu = recording.gpu;
         let count = trees.tree.triangle_count();
         self.query.write(
@@ -213,8 +201,7 @@ impl Intersections {
                 Workgroups::Count(leaves.div_ceil(TRACE_BLOCK)),
             )?;
         }
-        self.comes_back = self.readback.record(&mut recording.scope, &self.found);
-        Ok(())
+        Ok(self.readback.record(&mut recording.scope, &self.found))
     }
 
     /// Takes what has come back. Returns whether anything has.
@@ -237,7 +224,7 @@ impl Intersections {
 
     /// Whether the last frame has looked for them.
     pub fn is_known(&self) -> bool {
-        self.state == State::Settled
+        matches!(self.known.last(), Some(Some(_)))
     }
 
     /// A bit a triangle of the last frame.
@@ -253,21 +240,8 @@ fn through(gpu: &Gpu, triangles: u32) -> wgpu::Buffer {
 }
 
 impl LifeCycle for Intersections {
-    fn begin(&mut self) {
-        if self.state == State::Recorded {
-            self.state = State::Unknown;
-        }
-    }
-
-    fn commit(&mut self) {
-        if self.state == State::Recorded {
-            self.state = State::Settled;
-        }
-    }
-
-    fn abort(&mut self) {
-        self.state = State::Unknown;
-        self.readback.withdraw();
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.known]
     }
 }
 

@@ -3,13 +3,12 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Trees},
-    frame::Frame,
+    edges::GBuffer,
     lab_rays::LabRaysPass,
     lab_scene::LabScene,
     lab_show::{LabCounts, LabShowPass},
-    life_cycle::LifeCycle,
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
@@ -18,8 +17,8 @@ use crate::{
         layout::TRACE_BLOCK,
         trace::{Ray, RayBatch},
     },
-    config::{self, LabRays, LabShow, LabTest, LabWalk},
-    gpu::{Gpu, GpuImage, Needs, Recorder},
+    config::{LabRays, LabShow, LabTest, LabWalk},
+    gpu::{Gpu, GpuImage, Recorder},
     lab::{Kernels, RayList},
 };
 use std::sync::Arc;
@@ -100,32 +99,16 @@ impl Lab {
         })
     }
 
-    /// What it compiles where it is asked for with these settings.
-    pub fn needs(&mut self, gpu: &Gpu, settings: &config::Lab, needs: &mut Needs) {
-        let Some(build) = self.scene.as_ref().map(|scene| scene.build) else {
-            return;
-        };
-        self.rays.needs(settings.rays, needs);
-        self.show.needs(needs);
-        let at = self.kernels(gpu, build.test, build.walk);
-        let (kernels, query) = (&self.kernels[at].2, query(settings.rays));
-        kernels.needs(query, settings.threads, true, needs);
-        if settings.show == LabShow::Difference {
-            self.own.needs(needs);
-        }
-    }
-
     /// Traces the rays of a frame where that `is_wanted` and there is a structure. Returns an image of one
     /// texel where not.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         is_wanted: bool,
     ) -> Result<&GpuImage> {
+        let World { frame, trees, .. } = world;
         let gpu = recording.gpu;
         let scene = self.scene.clone();
         let scene = scene.filter(|_| is_wanted && check_size(gpu, frame.size).is_ok());
@@ -144,8 +127,7 @@ impl Lab {
         let Some(list) = &self.list else {
             return Ok(self.show.output());
         };
-        self.rays
-            .record(recording, frame, geometry, gbuffer, &list.rays)?;
+        self.rays.record(recording, world, gbuffer, &list.rays)?;
         let is_checked = settings.show == LabShow::Difference;
         if !is_checked {
             self.own_hits = None;
@@ -197,11 +179,5 @@ impl Lab {
     /// What the rays of the last frame did of which that has come back.
     pub fn counts(&self) -> Option<LabCounts> {
         self.show.counts()
-    }
-}
-
-impl LifeCycle for Lab {
-    fn abort(&mut self) {
-        self.show.abort();
     }
 }

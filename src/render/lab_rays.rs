@@ -1,16 +1,11 @@
 //! `lab_rays`: the rays of the channel `lab`.
 
-use super::{
-    bindings::Layouts,
-    edges::{GBuffer, Geometry},
-    frame::Frame,
-    recording::Recording,
-};
+use super::{bindings::Layouts, edges::GBuffer, recording::Recording, world::World};
 use crate::{
     Result,
     config::LabRays,
     gpu::{
-        Gpu, Kernel, Needs, Uniform,
+        Gpu, Kernel, Uniform,
         layout::LabRayParams,
         library::wgsl_constants,
         pass::Binding::{self, Float, Read, Uint, Write},
@@ -69,20 +64,17 @@ impl LabRaysPass {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, rays: LabRays, needs: &mut Needs) {
-        self.kernel(rays).needs(needs);
-    }
-
     /// Writes a ray, or a gap, for each pixel of the whole tiles of the picture.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         rays: &wgpu::Buffer,
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let gpu = recording.gpu;
         let radius = frame.bounds.radius();
         let view = &frame.view;

@@ -1,14 +1,12 @@
 //! `lab_show`: what the rays of the laboratory found, as pixels and as sums.
 
-use super::{
-    edges::fitted, frame::Frame, lab_scene::LabScene, life_cycle::LifeCycle, recording::Recording,
-};
+use super::{edges::fitted, frame::Frame, lab_scene::LabScene, recording::Recording};
 use crate::{
     Result,
     accel::layout::TRACE_BLOCK,
     config::{LabRays, LabShow},
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Recorder, Uniform, Workgroups,
+        Gpu, GpuImage, Kernel, Recorder, Uniform, Workgroups,
         layout::LabShowParams,
         library::wgsl_constants,
         pass::Binding::{self, Read, Store, Write},
@@ -114,11 +112,6 @@ impl LabShowPass {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Nothing is shown.
     pub fn clear(&mut self, gpu: &Gpu) {
         self.counts = None;
@@ -201,10 +194,4 @@ impl LabShowPass {
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
     GpuImage::new(gpu, "lab_show", size, FORMAT, usage)
-}
-
-impl LifeCycle for LabShowPass {
-    fn abort(&mut self) {
-        self.readback.withdraw();
-    }
 }

@@ -16,7 +16,7 @@ pub(super) struct LastPositions {
 
 impl LastPositions {
     /// Keeps the positions of the last frame, before `deform` writes those of this one, where the frame asks for
-    /// its motion. Until [`LastPositions::commit`] the next frame has no last one.
+    /// its motion.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl LastPositions {
     ) -> Result<()> {
         let (gpu, positions) = (recording.gpu, &frame.buffers.positions);
         let moves = plan.changed.contains(&true);
-        self.is_kept = std::mem::take(&mut self.is_drawn) && moves && frame.motion;
+        self.is_kept = self.is_drawn && moves && frame.motion;
         if !self.is_kept {
             return Ok(());
         }
@@ -58,8 +58,8 @@ impl LastPositions {
         self.is_drawn = true;
     }
 
-    /// The frame that was recorded is not going to be drawn whole.
-    pub(super) fn abort(&mut self) {
+    /// The last frame may have run in part.
+    pub(super) fn forget(&mut self) {
         self.is_drawn = false;
     }
 }

@@ -2,19 +2,15 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{
-        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility,
-        WORD_FORMAT,
-    },
-    frame::Frame,
+    edges::{Air, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
     materials::Surface,
     recording::Recording,
-    scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand, bind_group,
+        Gpu, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -60,13 +56,6 @@ impl LayersPass {
         }
     }
 
-    /// What it compiles for `buffers`, where rays `see_through` glass or not.
-    pub fn needs(&self, buffers: &SceneBuffers, see_through: bool, needs: &mut Needs) {
-        for (_, surface) in buffers.layered(see_through) {
-            needs.add(self.pipeline(surface));
-        }
-    }
-
     fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
         if surface.double_sided {
             &self.double_sided
@@ -76,24 +65,28 @@ impl LayersPass {
     }
 
     /// Lights the surfaces that `lighting` leaves out, into `radiance`.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
-        visibility: &Visibility,
-        ambient: &AmbientVisibility,
-        reflected: &Reflected,
-        air: Air<'_>,
+        incident: Incident<'_>,
         radiance: &Radiance,
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let mut runs = buffers.layered(frame.traces_reflections).peekable();
         if runs.peek().is_none() {
             return Ok(());
         }
+        let Incident {
+            visibility,
+            ambient,
+            reflected,
+            air,
+        } = incident;
         let [fog, fog_texture, fog_sampler] = air.bindings();
         let group = bind_group(
             gpu,
@@ -126,7 +119,9 @@ impl LayersPass {
         pass.set_bind_group(2, geometry.group, &[]);
         let mut pipeline = PipelineInUse::default();
         for (run, surface) in runs {
-            pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
+            if !pipeline.set(gpu, &mut pass, self.pipeline(surface))? {
+                continue;
+            }
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

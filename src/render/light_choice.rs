@@ -2,14 +2,14 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, POSITIONS, Visibility, WORDS},
-    frame::Frame,
+    edges::{GBuffer, POSITIONS, Visibility, WORDS},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs,
+        Gpu, Kernel,
         pass::Binding::{Uniform, Write},
     },
 };
@@ -31,20 +31,17 @@ impl LightChoice {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Writes the lights of each pixel into [`Visibility::words`].
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         visibility: &Visibility,
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         // Every light is looked at twice.
         let most = recording.budget.pixels() / (frame.lights.len() as u32 / 8).max(1);
         recording.dispatch_pixels(

@@ -2,18 +2,15 @@
 
 use super::{
     bindings::Layouts,
-    edges::{
-        Air, AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, POSITIONS, Radiance, Reflected,
-        Visibility, WORDS, fitted,
-    },
-    frame::{Frame, FrameInput},
+    edges::{Air, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     config::{Config, ShadowMode},
     gpu::{
-        Gpu, Kernel, Needs, Variants,
+        Gpu, Kernel, Variants,
         pass::Binding::{Read, Store, Uniform},
     },
     scene::framing::Ground,
@@ -45,11 +42,6 @@ impl Lighting {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, input: &FrameInput<'_>, needs: &mut Needs) {
-        self.kernel(input.config, input.ground).needs(needs);
-    }
-
     fn kernel(&self, config: &Config, ground: Option<Ground>) -> &Kernel {
         let maps = config.shadows.mode == ShadowMode::Map;
         self.kernels
@@ -57,18 +49,22 @@ impl Lighting {
     }
 
     /// Lights what the G-buffer shows, but for surfaces with layers.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
-        visibility: &Visibility,
-        ambient: &AmbientVisibility,
-        reflected: &Reflected,
-        air: Air<'_>,
+        incident: Incident<'_>,
     ) -> Result<&Radiance> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let Incident {
+            visibility,
+            ambient,
+            reflected,
+            air,
+        } = incident;
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || Radiance::new(gpu, frame.size))?;

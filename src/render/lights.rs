@@ -74,17 +74,6 @@ impl LightPlan {
     pub fn rays_per_pixel(&self) -> u32 {
         self.slots * self.rays
     }
-
-    /// Whether a pose of `scene` may have more lights than the budget allows rays to.
-    pub fn may_choose(scene: &Scene, config: &Config) -> bool {
-        most(scene) * config.shadows.rays > config.shadows.max_rays
-    }
-}
-
-/// How many lights may shine: those of the scene, and a sun.
-pub fn most(scene: &Scene) -> u32 {
-    let lights = scene.nodes.iter().filter(|node| node.light.is_some());
-    lights.count() as u32 + 1
 }
 
 /// Whether a light may have a size.

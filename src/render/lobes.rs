@@ -3,16 +3,16 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::Run,
-    edges::{GBuffer, Geometry, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
-    frame::Frame,
+    edges::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
     materials::Surface,
     recording::Recording,
     scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand, bind_group,
+        Gpu, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -54,15 +54,6 @@ impl LobesPass {
         }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for (_, surface) in
-            runs(buffers, ReflectionStart::Solid).chain(runs(buffers, ReflectionStart::Blended))
-        {
-            needs.add(self.pipeline(surface));
-        }
-    }
-
     fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
         match surface.double_sided {
             true => &self.double_sided,
@@ -90,11 +81,13 @@ impl LobesPass {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         start: ReflectionStart,
     ) -> Result<&Lobes> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let mut runs = runs(buffers, start).peekable();
         if runs.peek().is_none() {
@@ -124,7 +117,9 @@ impl LobesPass {
         pass.set_bind_group(2, geometry.group, &[]);
         let mut pipeline = PipelineInUse::default();
         for (run, surface) in runs {
-            pipeline.set(gpu, &mut pass, self.pipeline(surface))?;
+            if !pipeline.set(gpu, &mut pass, self.pipeline(surface))? {
+                continue;
+            }
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }

@@ -5,8 +5,6 @@ use crate::{
     gpu::{Cover, Gpu, pass},
 };
 
-use wgpu::TextureFormat as Format;
-
 /// How several texels become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
@@ -29,15 +27,12 @@ pub struct Mipmap {
 impl Mipmap {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let cover = |entry, formats: &[Format]| {
-            let bindings = [pass::Binding::Filtered];
-            Cover::new(gpu, "frame/mipmap.wgsl", entry, &bindings).for_formats(formats)
-        };
-        let (linear, srgb) = (Format::Rgba8Unorm, Format::Rgba8UnormSrgb);
+        let bindings = [pass::Binding::Filtered];
+        let cover = |entry| Cover::new(gpu, "frame/mipmap.wgsl", entry, &bindings);
         Self {
-            plain: cover("mipmap", &[linear, srgb]),
-            cut: cover("mipmap_cut", &[srgb]),
-            normals: cover("mipmap_normals", &[linear]),
+            plain: cover("mipmap"),
+            cut: cover("mipmap_cut"),
+            normals: cover("mipmap_normals"),
         }
     }
 

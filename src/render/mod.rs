@@ -126,6 +126,7 @@ pub mod volume_places;
 pub mod volume_shadow;
 pub mod volumes;
 pub mod walk;
+mod world;
 
 pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;
@@ -160,6 +161,7 @@ use crate::{
     gpu::{
         Gpu, Needs, image,
         layout::{TreeBox, ViewRays},
+        on_demand::collect,
         profiler::{Profiler, TimedFrame},
     },
     lab::RayList,
@@ -174,6 +176,7 @@ use compared_tree::ComparedTree;
 use deform::Deform;
 use depth_of_field::DepthOfField;
 use deviation::Deviation;
+use edges::{Incident, Seen};
 use environment::Environment;
 use fog::Fog;
 use frame::{FrameUniforms, Prepared};
@@ -204,9 +207,11 @@ use std::{
     sync::Arc,
 };
 use tree_boxes::TreeBoxes;
+use tree_policy::TreePlan;
 use trees::TreePasses;
 use volumes::Volumes;
 use walk::Walk;
+use world::World;
 
 /// The renderer: every pass, and what lives longer than a frame.
 #[derive(Debug)]
@@ -273,6 +278,37 @@ pub struct Renderer {
     sampled: u32,
     /// That number for the next frames, in place of their own: with it they have the noise of another renderer's frame.
     pub sampled_as: Option<u32>,
+}
+
+/// What came of recording a frame without compiling.
+#[derive(Debug)]
+pub enum Attempt {
+    /// The frame; the encoder holds its last part, for [`Renderer::finish`].
+    Whole(wgpu::CommandEncoder),
+    /// Nothing, because these have to be compiled before.
+    Missing(Needs),
+}
+
+/// A frame that has been recorded.
+#[derive(Debug)]
+struct DrawnFrame {
+    last: LastFrame,
+    /// Frames before of the same scene with the same settings.
+    number: u32,
+    sampled: u32,
+    /// Scene, size and settings of the first frame with these.
+    begins: Option<(u64, [u32; 2], Config)>,
+    /// All parts but the last.
+    parts: Vec<Part>,
+    cpu_record_ms: f64,
+    /// Pixels that passes lit, filtered or covered.
+    pixels: u64,
+    occlusion_rays: u64,
+    lights: u32,
+    traces_reflections: bool,
+    /// `None` where the picture's histogram settles it.
+    exposure_ev: Option<f32>,
+    plan: TreePlan,
 }
 
 /// What is kept of a frame.
@@ -426,89 +462,92 @@ impl Renderer {
         self.environment.is_pending()
     }
 
-    /// What has to be compiled before a frame of `input` is recorded, as `sample`, for a target of this
-    /// format and size; empty where all is ready.
-    pub fn needs(
-        &mut self,
-        gpu: &Gpu,
-        input: &FrameInput<'_>,
-        buffers: &SceneBuffers,
-        sample: FrameSample,
-        target: (wgpu::TextureFormat, [u32; 2]),
-    ) -> Needs {
-        let mut needs = Needs::default();
-        let lit = input.scene.lit_by(input.config);
-        let settings = paths::settings(&lit, input.channel);
-        let input = &FrameInput {
-            config: &settings,
-            ..*input
-        };
-        let config = input.config;
-        let is_fast = !paths::traces(config, input.channel);
-        let sample = if is_fast { sample } else { FrameSample::SINGLE };
-        self.environment.needs(config, &mut needs);
-        self.deform.needs(&mut needs);
-        self.trees.needs(gpu, &config.tree, &mut needs);
-        let see_through = input.traces_reflections(gpu);
-        self.gbuffer.needs(buffers, see_through, &mut needs);
-        self.points_lines.needs(buffers, &mut needs);
-        self.ground.needs(input, &mut needs);
-        if input.wants_motion(gpu) {
-            self.motion.needs(&mut needs);
-        }
-        if input.has_history(gpu) {
-            self.history.needs(&mut needs);
-        }
-        self.shadows.needs(input, buffers, &mut needs);
-        self.occlusion.needs(gpu, input, &mut needs);
-        self.reflections.needs(gpu, input, buffers, &mut needs);
-        if is_fast {
-            self.fog.needs(input, &mut needs);
-            self.lighting.needs(input, &mut needs);
-            self.layers.needs(buffers, see_through, &mut needs);
-            self.volumes.needs(input, buffers, &mut needs);
-            if input.traces_blended(gpu) {
-                self.blend_gbuffer.needs(buffers, &mut needs);
-            }
-            self.blend.needs(buffers, see_through, &mut needs);
-        }
-        self.paths.needs(input, buffers, &mut needs);
-        self.depth_of_field.needs(input, &mut needs);
-        if input.wants(Channel::Deviation) {
-            self.deviation.needs(&mut needs);
-        }
-        if input.wants(Channel::Intersections) {
-            self.intersections.needs(&mut needs);
-        }
-        if input.wants(Channel::Lab) {
-            self.lab.needs(gpu, &config.lab, &mut needs);
-        }
-        if input.channel != Channel::Lit {
-            self.channel.needs(&mut needs);
-        }
-        self.present.needs(gpu, input, sample, target, &mut needs);
-        self.tree_boxes
-            .needs(&config.tree_boxes, target.0, &mut needs);
-        self.overlay.needs(&config.overlay, target.0, &mut needs);
-        needs
-    }
-
-    /// Records a frame of `scene` into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format:
-    /// the values are sRGB-encoded here.
+    /// Records a frame of `scene` that ends in `target`, a view of a non-sRGB 8-bit format: the values are sRGB-encoded
+    /// here. Compiles what it needs. Returns the encoder of its last part, for [`Renderer::submit`].
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling, and of the adapter's memory; [`crate::Error::Limit`] where the picture is too large.
     pub fn record(
         &mut self,
         gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
         input: &FrameInput<'_>,
         scene: &mut UploadedScene,
         target: &wgpu::TextureView,
-    ) -> Result<()> {
-        self.record_sample(gpu, encoder, input, scene, FrameSample::SINGLE, target)
+    ) -> Result<wgpu::CommandEncoder> {
+        self.record_sample(gpu, input, scene, FrameSample::SINGLE, target)
     }
 
     /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. The last one
     /// draws to `target`.
+    ///
+    /// # Errors
+    ///
+    /// As there.
     pub fn record_sample(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        scene: &mut UploadedScene,
+        sample: FrameSample,
+        target: &wgpu::TextureView,
+    ) -> Result<wgpu::CommandEncoder> {
+        loop {
+            match self.record_compiled(gpu, input, scene, sample, target)? {
+                Attempt::Whole(encoder) => return Ok(encoder),
+                Attempt::Missing(needs) => needs.meet(gpu)?,
+            }
+        }
+    }
+
+    /// As [`Renderer::record_sample`], where all is compiled that the frame needs. Otherwise nothing is recorded.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn record_compiled(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        scene: &mut UploadedScene,
+        sample: FrameSample,
+        target: &wgpu::TextureView,
+    ) -> Result<Attempt> {
+        let mut encoder = gpu.encoder(FRAME_SCOPE);
+        let frame = || self.record_frame(gpu, &mut encoder, input, scene, sample, target);
+        let (recorded, needs) = collect(frame);
+        if !needs.is_empty() || recorded.is_err() {
+            self.abort(gpu, scene)?;
+        }
+        let drawn = recorded?;
+        if !needs.is_empty() {
+            return Ok(Attempt::Missing(needs));
+        }
+        self.commit(drawn, scene);
+        Ok(Attempt::Whole(encoder))
+    }
+
+    /// What has to be compiled before this frame is recorded.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Renderer::record`], but for those of compiling.
+    pub fn missing(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        scene: &mut UploadedScene,
+        sample: FrameSample,
+        target: &wgpu::TextureView,
+    ) -> Result<Needs> {
+        let mut encoder = gpu.encoder(FRAME_SCOPE);
+        let frame = || self.record_frame(gpu, &mut encoder, input, scene, sample, target);
+        let (recorded, needs) = collect(frame);
+        self.abort(gpu, scene)?;
+        recorded.map(|_| needs)
+    }
+
+    fn record_frame(
         &mut self,
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
@@ -516,7 +555,7 @@ impl Renderer {
         scene: &mut UploadedScene,
         sample: FrameSample,
         target: &wgpu::TextureView,
-    ) -> Result<()> {
+    ) -> Result<DrawnFrame> {
         let UploadedScene { buffers, state } = scene;
         let lit = input.scene.lit_by(input.config);
         let settings = paths::settings(&lit, input.channel);
@@ -527,7 +566,6 @@ impl Renderer {
         let is_fast = !paths::traces(input.config, input.channel);
         let sample = if is_fast { sample } else { FrameSample::SINGLE };
         let shape = (target.texture().format(), image::size_of_view(target));
-        self.needs(gpu, input, buffers, sample, shape).meet(gpu)?;
         // Until this frame is recorded whole, there is none to read back or to go on from.
         self.last = None;
         self.parts.clear();
@@ -548,11 +586,9 @@ impl Renderer {
             .is_some_and(|(version, size, config)| {
                 (*version, *size) == (buffers.version, input.size) && config == input.config
             });
-        if !continues {
-            let of = (buffers.version, input.size, input.config.clone());
-            (self.frames, self.frames_are_of) = (0, Some(of));
-        }
-        self.sampled = self.sampled_as.unwrap_or(self.frames);
+        let begins = (!continues).then(|| (buffers.version, input.size, input.config.clone()));
+        let number = if continues { self.frames } else { 0 };
+        let sampled = self.sampled_as.unwrap_or(number);
         let (profiler, first_rows) = (&self.profiler, &self.first_rows);
         let mut recording =
             Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);
@@ -565,7 +601,7 @@ impl Renderer {
             input,
             buffers,
             sample,
-            (self.sampled, shape.1),
+            (sampled, shape.1),
             &self.environment,
         )?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
@@ -581,59 +617,60 @@ impl Renderer {
         let geometry = self.deform.record(r, &frame, &plan)?;
         let (tree, policy) = (&mut state.tree, &mut state.policy);
         let trees = self.trees.record(r, geometry, tree, policy, &plan)?;
-        let gbuffer = self.gbuffer.record(r, &frame, geometry)?;
-        self.points_lines.record(r, &frame, geometry, gbuffer)?;
-        self.ground.record(r, &frame, geometry, gbuffer)?;
+        let world = World {
+            frame: &frame,
+            geometry,
+            trees,
+            plan: &plan,
+        };
+        let gbuffer = self.gbuffer.record(r, world)?;
+        self.points_lines.record(r, world, gbuffer)?;
+        self.ground.record(r, world, gbuffer)?;
         let last_positions = state.last_positions.get();
-        let motion = self
-            .motion
-            .record(r, &frame, geometry, gbuffer, last_positions)?;
-        let history = self
-            .history
-            .record(r, &frame, geometry, gbuffer, motion, &plan)?;
-        self.shadows
-            .record(r, &frame, geometry, trees, gbuffer, motion, history, &plan)?;
-        let ambient = self
-            .occlusion
-            .record(r, &frame, geometry, trees, gbuffer, history)?;
-        let air = self
-            .fog
-            .record(r, &frame, geometry, trees, gbuffer, is_fast)?;
+        let motion = self.motion.record(r, world, gbuffer, last_positions)?;
+        let history = self.history.record(r, world, gbuffer, motion)?;
+        let seen = Seen {
+            gbuffer,
+            motion,
+            history,
+        };
+        self.shadows.record(r, world, seen)?;
+        let ambient = self.occlusion.record(r, world, seen)?;
+        let air = self.fog.record(r, world, gbuffer, is_fast)?;
         let shadows = &mut self.shadows;
-        let reflected = self.reflections.record(
-            r, &frame, geometry, trees, gbuffer, motion, history, air, shadows,
-        )?;
+        let reflected = self.reflections.record(r, world, seen, air, shadows)?;
         let visibility = self.shadows.output();
         let (radiance, path_samples) = if is_fast {
             self.volumes.shade(r, &frame, gbuffer, visibility)?;
-            let radiance = self.lighting.record(
-                r, &frame, geometry, gbuffer, visibility, ambient, reflected, air,
-            )?;
-            self.layers.record(
-                r, &frame, geometry, gbuffer, visibility, ambient, reflected, air, radiance,
-            )?;
+            let incident = Incident {
+                visibility,
+                ambient,
+                reflected,
+                air,
+            };
+            let radiance = self.lighting.record(r, world, gbuffer, incident)?;
+            self.layers.record(r, world, gbuffer, incident, radiance)?;
             let kept = volumes::Kept {
                 total: volumes::wants_total(input),
-                layers: self.blend.draws(&frame, geometry),
+                layers: self.blend.draws(world),
             };
-            let volumes = self.volumes.record(
-                r, &frame, geometry, trees, gbuffer, &plan, air, radiance, kept,
-            )?;
-            let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
+            let volumes = self
+                .volumes
+                .record(r, world, gbuffer, air, radiance, kept)?;
+            let blended = self.blend_gbuffer.record(r, world, gbuffer)?;
             let shadows = &mut self.shadows;
             let reflected = self
                 .reflections
-                .record_blended(r, &frame, geometry, trees, blended, air, shadows)?;
-            self.blend.record(
-                r, &frame, geometry, trees, gbuffer, blended, reflected, air, volumes, radiance,
-            )?;
+                .record_blended(r, world, blended, air, shadows)?;
+            let (front, between) = ((blended, reflected), (air, volumes));
+            self.blend
+                .record(r, world, gbuffer, front, between, radiance)?;
             (radiance, None)
         } else {
             let (level, face) = environment.level(paths::ENVIRONMENT_TEXELS);
             let sky = (&level, face, environment.state());
-            let scene = (geometry, trees);
             let added = (self.path_part.as_ref(), self.path_samples);
-            let (radiance, samples) = self.paths.record(r, &frame, scene, sky, added)?;
+            let (radiance, samples) = self.paths.record(r, world, sky, added)?;
             (radiance, Some(samples))
         };
         let radiance = self.depth_of_field.record(r, &frame, gbuffer, radiance)?;
@@ -641,13 +678,9 @@ impl Renderer {
         let is_wanted = input.wants(Channel::Deviation);
         let deviation = self.deviation.record(r, &frame, gbuffer, is_wanted)?;
         let is_wanted = input.wants(Channel::Intersections);
-        let through = self
-            .intersections
-            .record(r, geometry, trees, &plan, is_wanted)?;
+        let through = self.intersections.record(r, world, is_wanted)?;
         let is_wanted = input.wants(Channel::Lab);
-        let lab = self
-            .lab
-            .record(r, &frame, geometry, trees, gbuffer, is_wanted)?;
+        let lab = self.lab.record(r, world, gbuffer, is_wanted)?;
         let source = ChannelSource {
             group: &frame.group,
             buffers,
@@ -675,51 +708,72 @@ impl Renderer {
         };
         self.present.record(r, &frame, shown, target)?;
         self.overlay.record(r, &frame, gbuffer, target)?;
-        self.tree_boxes.record(r, &frame, trees, gbuffer, target)?;
+        self.tree_boxes.record(r, world, gbuffer, target)?;
 
-        // Recorded whole: what it has left holds for the next frame.
-        self.recorded_pixels = recording.pixels();
+        let metered = input.config.image.is_metered() && frame.is_lit();
+        let pixels = recording.pixels();
         let (cpu_record_ms, parts) = recording.finish();
-        self.parts.extend(parts);
-        self.frames = self.frames.wrapping_add(1);
         let [width, height] = frame.size.map(u64::from);
+        Ok(DrawnFrame {
+            last: LastFrame {
+                group: frame.group.clone(),
+                rays: frame.rays(),
+                sample,
+                is_fast,
+            },
+            number,
+            sampled,
+            begins,
+            parts,
+            cpu_record_ms,
+            pixels,
+            occlusion_rays: width * height * u64::from(frame.occlusion_rays),
+            lights: frame.lights.len() as u32,
+            traces_reflections: frame.traces_reflections,
+            exposure_ev: (!metered).then_some(input.exposure_ev),
+            plan,
+        })
+    }
+
+    /// The frame has been recorded whole: it leaves behind what holds for the next one.
+    fn commit(&mut self, drawn: DrawnFrame, scene: &mut UploadedScene) {
+        let UploadedScene { buffers, state } = scene;
+        let plan = &drawn.plan;
+        state.commit(plan);
+        self.passes().into_iter().for_each(LifeCycle::commit);
+        let is_fast = drawn.last.is_fast;
+        self.last = Some(drawn.last);
+        self.parts.extend(drawn.parts);
+        self.recorded_pixels = drawn.pixels;
+        (self.frames, self.sampled) = (drawn.number.wrapping_add(1), drawn.sampled);
+        if drawn.begins.is_some() {
+            self.frames_are_of = drawn.begins;
+        }
         // More frames than this are not in flight; those of adapters without times are never asked for.
         if self.occlusion_rays.len() == 16 {
             self.occlusion_rays.pop_front();
         }
-        self.occlusion_rays
-            .push_back(width * height * u64::from(frame.occlusion_rays));
-        self.last = Some(LastFrame {
-            group: frame.group.clone(),
-            rays: frame.rays(),
-            sample,
-            is_fast,
-        });
-        let lights = frame.lights.len() as u32;
-        let (is_lit, reflects) = (frame.is_lit(), frame.traces_reflections);
-        state.commit(&plan);
-        self.passes().into_iter().for_each(LifeCycle::commit);
+        self.occlusion_rays.push_back(drawn.occlusion_rays);
         let traces = self.shadows.output().is_traced();
-        let metered = input.config.image.is_metered() && is_lit;
-        let [exposure_ev, exposure_target_ev] = match metered {
-            true => [self.stats.exposure_ev, self.stats.exposure_target_ev],
-            false => [input.exposure_ev; 2],
+        let [exposure_ev, exposure_target_ev] = match drawn.exposure_ev {
+            Some(ev) => [ev; 2],
+            None => [self.stats.exposure_ev, self.stats.exposure_target_ev],
         };
         self.stats = FrameStats {
             passes: std::mem::take(&mut self.stats.passes),
             timed_frames: self.stats.timed_frames,
-            cpu_record_ms,
+            cpu_record_ms: drawn.cpu_record_ms,
             triangles: buffers.triangle_count,
             lines: buffers.line_and_point_counts[0],
             points: buffers.line_and_point_counts[1],
             vertices: buffers.vertex_count,
             meshes: buffers.meshes.len() as u32,
-            lights,
+            lights: drawn.lights,
             // What came back last, until this frame's figures do.
             rays: if traces { self.stats.rays } else { 0 },
             tiles: self.shadows.tiles(),
             sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
-            reflections: match reflects {
+            reflections: match drawn.traces_reflections {
                 true => self.stats.reflections,
                 false => ReflectionCounts::default(),
             },
@@ -739,7 +793,13 @@ impl Renderer {
             noise: self.present.noise.found(),
             path_samples: (!is_fast).then(|| self.paths.samples()),
         };
-        Ok(())
+    }
+
+    /// Undoes what was recorded of a frame that is dropped.
+    fn abort(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
+        scene.state.abort(gpu);
+        self.passes().into_iter().for_each(LifeCycle::abort);
+        self.profiler.abandon(gpu)
     }
 
     /// Submits what was recorded, and what the caller added to it (the panel, say), and reads the figures of
@@ -789,38 +849,32 @@ impl Renderer {
         self.parts.clear();
         self.occlusion_rays.clear();
         self.last = None;
-        scene.state.abort(self.stats.tree_work);
-        self.begin_anew();
-        self.withdraw();
+        self.frames_are_of = None;
+        scene.state.lose();
+        self.passes().into_iter().for_each(LifeCycle::lose);
         self.profiler.abandon(gpu)
-    }
-
-    /// Undoes what was recorded last, because it is not going to be submitted.
-    pub fn withdraw(&mut self) {
-        self.passes().into_iter().for_each(LifeCycle::abort);
     }
 
     /// The next frame has no history, as the first one of another renderer.
     pub fn begin_anew(&mut self) {
-        self.passes().into_iter().for_each(LifeCycle::begin);
+        self.passes().into_iter().for_each(LifeCycle::forget);
         self.frames_are_of = None;
     }
 
     /// All passes that keep anything between frames.
-    fn passes(&mut self) -> [&mut dyn LifeCycle; 12] {
+    fn passes(&mut self) -> [&mut dyn LifeCycle; 11] {
         [
             &mut self.environment,
             &mut self.motion,
             &mut self.history,
             &mut self.shadows,
+            &mut self.occlusion,
             &mut self.fog,
             &mut self.reflections,
             &mut self.volumes,
             &mut self.paths,
             &mut self.intersections,
-            &mut self.lab,
             &mut self.present,
-            &mut self.tree_boxes,
         ]
     }
 
@@ -1109,8 +1163,7 @@ impl Renderer {
             return Ok(None);
         };
         let seen = (self.gbuffer.output(), last.rays);
-        let recorded = self.pick.record(gpu, encoder, scene, seen, query);
-        recorded.inspect_err(|_| self.pick.withdraw())
+        self.pick.record(gpu, encoder, scene, seen, query)
     }
 
     /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit

@@ -2,16 +2,18 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, POSITIONS, WORDS, fitted},
+    edges::{GBuffer, Motion, POSITIONS, WORDS, fitted},
     frame::Frame,
-    life_cycle::LifeCycle,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Array, Gpu, GpuImage, Kernel, Needs, Uniform,
+        Array, Gpu, GpuImage, Kernel, Uniform,
         layout::MotionParams,
+        on_demand::will_need,
         pass::Binding::{self, ReadArray, Store},
     },
 };
@@ -26,12 +28,7 @@ pub struct MotionPass {
     kernel: Kernel,
     params: Uniform<MotionParams>,
     output: GpuImage,
-    /// The camera of the last frame, once that has been recorded whole.
-    last: Option<Camera>,
-    /// The same, while a frame is being recorded.
-    previous: Option<Camera>,
-    /// The camera of that frame.
-    now: Option<Camera>,
+    camera: Carried<Camera>,
     /// Whether the last frame's motion is known.
     is_known: bool,
     /// Whether the image holds it; otherwise nothing moved.
@@ -76,17 +73,10 @@ impl MotionPass {
             kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),
             params: Uniform::new(gpu, "motion.params"),
             output: image(gpu, [1, 1]),
-            last: None,
-            previous: None,
-            now: None,
+            camera: Carried::default(),
             is_known: false,
             has_output: false,
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Finds how far each pixel's point has moved, where the frame asks for its motion. `last_positions` are the
@@ -95,19 +85,23 @@ impl MotionPass {
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &'a GBuffer,
         last_positions: Option<&'a Array>,
     ) -> Result<Motion<'a>> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let now = Camera::of(frame);
-        self.now = Some(now);
+        self.camera.leave(now);
         if !frame.motion {
             return Ok(self.output(gbuffer));
         }
         self.is_known = true;
         let gpu = recording.gpu;
-        let last = self.previous.filter(|last| last.scene == now.scene);
+        will_need(|needs| self.kernel.needs(needs));
+        let last = self.camera.last().copied();
+        let last = last.filter(|last| last.scene == now.scene);
         let Camera {
             clip_from_offset: last_clip,
             eye: last_eye,
@@ -179,12 +173,12 @@ fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 }
 
 impl LifeCycle for MotionPass {
-    fn begin(&mut self) {
-        (self.previous, self.now) = (self.last.take(), None);
-        (self.is_known, self.has_output) = (false, false);
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.camera]
     }
 
-    fn commit(&mut self) {
-        self.last = self.now.take();
+    fn begin(&mut self) {
+        (self.is_known, self.has_output) = (false, false);
+        self.camera.begin();
     }
 }

@@ -99,6 +99,16 @@ pub struct Mean<'a> {
     pub summed: u32,
 }
 
+/// The last look at a picture.
+#[derive(Debug, Clone, Copy, Default)]
+struct Looked {
+    /// Frames that it was the mean of, and frames that were summed.
+    frames: u32,
+    summed: u32,
+    /// Number of the estimate that is under way, and the frames of its picture.
+    awaited: Option<(u64, u32)>,
+}
+
 /// The pass.
 #[derive(Debug)]
 pub struct NoisePass {
@@ -106,11 +116,10 @@ pub struct NoisePass {
     params: Uniform<NoiseParams>,
     bins: wgpu::Buffer,
     before: wgpu::Buffer,
-    frames_before: u32,
-    summed_before: u32,
+    looked: Looked,
+    /// The same before the frame that is recorded.
+    looked_before: Looked,
     counters: Counters<{ NOISE_BINS as usize }>,
-    /// Number of the estimate that is under way, and the frames of its picture.
-    awaited: Option<(u64, u32)>,
     found: Option<Noise>,
     /// Settings of the picture by paths that was looked at, and its exposure.
     displayed: Option<(config::Image, f32)>,
@@ -130,16 +139,15 @@ impl NoisePass {
             params: Uniform::new(gpu, "noise.params"),
             bins: gpu.buffer("noise.bins", 4 * u64::from(NOISE_BINS), usage),
             before: before(gpu, 16)?,
-            frames_before: 0,
-            summed_before: 0,
+            looked: Looked::default(),
+            looked_before: Looked::default(),
             counters: Counters::new(gpu, "noise.counters"),
-            awaited: None,
             found: None,
             displayed: None,
         })
     }
 
-    /// What it compiles.
+    /// Adds what it compiles.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
     }
@@ -173,15 +181,15 @@ impl NoisePass {
     /// anew: their difference is no noise.
     pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
         let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
-        if samples < self.frames_before.max(1) || displayed != self.displayed {
+        if samples < self.looked.frames.max(1) || displayed != self.displayed {
             self.forget();
             self.displayed = displayed;
         }
-        samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.frames_before)
+        samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.looked.frames)
     }
 
     fn forget(&mut self) {
-        (self.frames_before, self.awaited, self.found) = (0, None, None);
+        (self.looked, self.looked_before, self.found) = Default::default();
     }
 
     /// Estimates the noise of a picture, if the pass has seen it with fewer frames.
@@ -194,15 +202,15 @@ impl NoisePass {
         } = mean;
         if self.before.size() != shown.size() {
             self.before = before(gpu, shown.size())?;
-            self.frames_before = 0;
+            (self.looked, self.looked_before) = Default::default();
         }
         let params = NoiseParams {
             width: size[0],
             height: size[1],
             frames,
-            frames_before: self.frames_before,
+            frames_before: self.looked.frames,
             summed,
-            summed_before: self.summed_before,
+            summed_before: self.looked.summed,
         };
         self.params.write(gpu, &params);
         scope.clear_buffer(&self.bins, 0, None);
@@ -211,23 +219,28 @@ impl NoisePass {
         let pixels = Workgroups::Pixels(size);
         self.kernel.dispatch(gpu, &mut pass, &[], own, pixels)?;
         drop(pass);
-        if self.frames_before > 0 {
+        let mut awaited = None;
+        if self.looked.frames > 0 {
             let number = self.counters.next();
-            let is_copied = self.counters.record(scope, &self.bins);
-            self.awaited = is_copied.then_some((number, frames));
-            if !is_copied {
+            if self.counters.record(scope, &self.bins) {
+                awaited = Some((number, frames));
+            } else {
                 // Nobody waits for what never comes: it counts as noisy.
                 let levels = f32::INFINITY;
                 self.found = Some(Noise { frames, levels });
             }
         }
-        (self.frames_before, self.summed_before) = (frames, summed);
+        self.looked = Looked {
+            frames,
+            summed,
+            awaited,
+        };
         Ok(())
     }
 
     /// The last estimate, once it has come back.
     pub fn collect(&mut self) -> Option<Noise> {
-        let Self { awaited, found, .. } = self;
+        let (awaited, found) = (self.looked.awaited, &mut self.found);
         self.counters.collect_each(|number, bins| {
             if let Some((_, frames)) = awaited.filter(|(awaited, _)| *awaited == number) {
                 *found = Some(Noise::of(frames, &bins));
@@ -247,9 +260,16 @@ fn before(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
 }
 
 impl LifeCycle for NoisePass {
+    fn begin(&mut self) {
+        self.looked_before = self.looked;
+    }
+
     fn abort(&mut self) {
-        self.counters.withdraw();
-        (self.frames_before, self.awaited) = (0, None);
+        self.looked = self.looked_before;
+    }
+
+    fn lose(&mut self) {
+        self.looked = Looked::default();
     }
 }
 

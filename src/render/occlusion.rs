@@ -5,17 +5,14 @@ use super::{
     bindings::Layouts,
     bounced_filter::BouncedFilter,
     bounced_light::BouncedLight,
-    edges::{AmbientVisibility, GBuffer, Geometry, Trees, fitted},
-    frame::{Frame, FrameInput},
-    history::Reprojection,
+    edges::{AmbientVisibility, Seen, fitted},
+    life_cycle::LifeCycle,
     occlusion_filter::OcclusionFilter,
     occlusion_rays::OcclusionRays,
     recording::Recording,
+    world::World,
 };
-use crate::{
-    Result,
-    gpu::{Gpu, Needs},
-};
+use crate::{Result, gpu::Gpu};
 
 /// The passes, with what they keep from frame to frame.
 #[derive(Debug)]
@@ -43,30 +40,18 @@ impl Occlusion {
         })
     }
 
-    /// What a frame compiles.
-    pub fn needs(&self, gpu: &Gpu, input: &FrameInput<'_>, needs: &mut Needs) {
-        let settings = &input.config.occlusion;
-        if settings.sends_rays(gpu.capabilities.fast_rays) {
-            self.rays.needs(needs);
-            self.filter.needs(settings.filter, needs);
-            if settings.bounce {
-                self.bounced.needs(needs);
-                self.bounced_filter.needs(settings.filter, needs);
-            }
-        }
-    }
-
     /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it, and the light of
     /// what they hit.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        gbuffer: &GBuffer,
-        history: Reprojection<'_>,
+        world: World<'_>,
+        seen: Seen<'_>,
     ) -> Result<&AmbientVisibility> {
+        let World { frame, .. } = world;
+        let Seen {
+            gbuffer, history, ..
+        } = seen;
         let gpu = recording.gpu;
         let traced = frame.samples_occlusion;
         let size = traced.then_some(frame.size);
@@ -76,16 +61,12 @@ impl Occlusion {
         if !traced {
             return Ok(&self.output);
         }
-        let found = self
-            .rays
-            .record(recording, frame, geometry, trees, gbuffer, history.index)?;
+        let found = self.rays.record(recording, world, gbuffer, history.index)?;
         let output = &self.output;
         self.filter
             .record(recording, frame, gbuffer, history, found.signal, output)?;
         if frame.bounces_light {
-            let bounced = self
-                .bounced
-                .record(recording, frame, geometry, trees, found)?;
+            let bounced = self.bounced.record(recording, world, found)?;
             self.bounced_filter
                 .record(recording, frame, history, bounced, output)?;
         }
@@ -95,5 +76,11 @@ impl Occlusion {
     /// Ambient visibility of the last frame.
     pub fn output(&self) -> &AmbientVisibility {
         &self.output
+    }
+}
+
+impl LifeCycle for Occlusion {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.bounced_filter]
     }
 }

@@ -3,16 +3,15 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, SURFACES, WORDS},
+    edges::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
     frame::Frame,
-    history::Reprojection,
     recording::Recording,
     signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs,
+        Gpu, GpuImage, Kernel,
         pass::Binding::{self, Write},
     },
 };
@@ -21,6 +20,7 @@ use crate::{
 const LABEL: &str = "occlusion_filter";
 
 const SHADERS: Shaders = Shaders {
+    label: LABEL,
     path: "denoise/signal_filter.wgsl",
     entries: ["signal_accumulate", "signal_filter"],
     taps: 1,
@@ -53,12 +53,6 @@ impl OcclusionFilter {
         })
     }
 
-    /// What it compiles; `filters` as in the settings.
-    pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        self.filter.needs(filters, needs);
-        self.last_round.needs(needs);
-    }
-
     /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours
     /// too.
     pub fn record(
@@ -89,7 +83,7 @@ impl OcclusionFilter {
         let signal = &mut self.signal;
         let left = self
             .filter
-            .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
+            .record(recording, frame, history, fresh, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,

@@ -2,16 +2,14 @@
 
 use super::{
     bindings::Layouts,
-    edges::{
-        FRESH_FORMAT, GBuffer, Geometry, OcclusionFound, POSITIONS, Trees, UNUSED, WORDS, fitted,
-    },
-    frame::Frame,
+    edges::{FRESH_FORMAT, GBuffer, OcclusionFound, POSITIONS, UNUSED, WORDS, fitted},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Uniform,
         layout::OcclusionParams,
         pass::Binding::{self, Store, StoreArray},
     },
@@ -56,21 +54,20 @@ impl OcclusionRays {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Traces the rays of all pixels, of frame `index` since the history began.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         index: u32,
     ) -> Result<OcclusionFound<'_>> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let gpu = recording.gpu;
         let hits_size = if frame.bounces_light {
             frame.size

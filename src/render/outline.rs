@@ -191,23 +191,25 @@ impl Outline {
             let Some((mesh, range)) = mesh.and_then(|m| Some((m, buffers.meshes.get(m)?))) else {
                 continue;
             };
-            if range.triangle_count > 0 {
-                pipeline.set(gpu, &mut pass, &self.triangles)?;
+            if range.triangle_count > 0 && pipeline.set(gpu, &mut pass, &self.triangles)? {
                 let end = range.first_triangle + range.triangle_count;
                 pass.draw(3 * range.first_triangle..3 * end, number..number + 1);
             }
             for run in segments(buffers).filter(|run| run.mesh as usize == mesh) {
-                pipeline.set(gpu, &mut pass, self.of(run))?;
-                pass.draw(run.corners(), number..number + 1);
+                if pipeline.set(gpu, &mut pass, self.of(run))? {
+                    pass.draw(run.corners(), number..number + 1);
+                }
             }
         }
         drop(pass);
         let own: [&dyn Bind; 2] = [&self.params, &self.mask];
         let group = bind_group(gpu, "outline.edges", &self.cover_layout, &own);
         let mut pass = begin(encoder, "outline.edges", &self.drawn.view, CLEAR);
-        pass.set_pipeline(&self.edges.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
+        if let Some(edges) = self.edges.get_or_collect(gpu)? {
+            pass.set_pipeline(&edges);
+            pass.set_bind_group(0, &group, &[]);
+            pass.draw(0..3, 0..1);
+        }
         Ok(())
     }
 
@@ -240,10 +242,12 @@ impl Outline {
         let own: [&dyn Bind; 2] = [&self.shown_params, &self.drawn];
         let group = bind_group(gpu, "outline.show", &self.cover_layout, &own);
         let mut pass = begin(encoder, "outline.show", target, wgpu::LoadOp::Load);
-        pass.set_pipeline(&self.show.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.set_scissor_rect(origin[0], origin[1], width, height);
-        pass.draw(0..3, 0..1);
+        if let Some(show) = self.show.get_or_collect(gpu)? {
+            pass.set_pipeline(&show);
+            pass.set_bind_group(0, &group, &[]);
+            pass.set_scissor_rect(origin[0], origin[1], width, height);
+            pass.draw(0..3, 0..1);
+        }
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     Result,
     config::Overlay as Settings,
     gpu::{
-        Bind, Gpu, GpuImage, Needs, OnDemand, Uniform, bind_group, image,
+        Bind, Gpu, GpuImage, OnDemand, Uniform, bind_group, image,
         layout::{OVERLAY_FACE_NORMALS, OVERLAY_KINDS, OVERLAY_WIREFRAME, OverlayParams},
         library::{Constant, wgsl_constants},
         pass::{self, Binding},
@@ -98,14 +98,6 @@ impl Overlay {
         }
     }
 
-    /// What it compiles for `settings` and targets of `format`.
-    pub fn needs(&mut self, settings: &Settings, format: Format, needs: &mut Needs) {
-        if settings.shows_any() {
-            needs.add(&self.lines);
-            needs.add(self.shown(format));
-        }
-    }
-
     /// Draws lines of the frame's meshes over `target`, where the settings ask for any.
     pub fn record(
         &mut self,
@@ -152,22 +144,24 @@ impl Overlay {
         );
         let own: [&dyn Bind; 2] = [&self.params, &gbuffer.position];
         let group = bind_group(gpu, "overlay.lines", &self.lines_layout, &own);
-        let pipeline = self.lines.get(gpu)?;
         let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
         let mut pass = begin(recording, "overlay.lines", &self.output.view, clear);
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.set_bind_group(2, &frame.buffers.scene_group, &[]);
-        pass.draw(0..4, 0..plan.params.kinds[OVERLAY_KINDS as usize - 1][0]);
+        if let Some(pipeline) = self.lines.get_or_collect(gpu)? {
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.set_bind_group(2, &frame.buffers.scene_group, &[]);
+            pass.draw(0..4, 0..plan.params.kinds[OVERLAY_KINDS as usize - 1][0]);
+        }
         drop(pass);
         let own: [&dyn Bind; 1] = [&self.output];
         let group = bind_group(gpu, "overlay.show", &self.show_layout, &own);
-        let pipeline = self.shown(target.texture().format()).get(gpu)?;
-        let mut pass = begin(recording, "overlay.show", target, wgpu::LoadOp::Load);
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
-        drop(pass);
+        let shown = self.shown(target.texture().format());
+        if let Some(pipeline) = shown.get_or_collect(gpu)? {
+            let mut pass = begin(recording, "overlay.show", target, wgpu::LoadOp::Load);
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.draw(0..3, 0..1);
+        }
         recording.split(LABEL);
         Ok(())
     }

@@ -4,17 +4,16 @@
 use super::{
     bands::bands,
     bindings::Layouts,
-    edges::{Geometry, Trees},
-    frame::Frame,
     path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts},
     ray_list::entries,
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Uniform, UniformArray, Variants, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Uniform, UniformArray, Variants, Workgroups,
         layout::{HitRange, PathStage, RAY_BLOCK, REFLECTION_BINS},
         pass::Binding::{self, Read, Store, Uint, Uniform as OfUniform, Write},
     },
@@ -112,36 +111,24 @@ impl PathStages {
         })
     }
 
-    /// What they compile.
-    pub fn needs(&self, parts: [bool; PATH_PARTS.len()], needs: &mut Needs) {
-        for kernel in [
-            &self.generate,
-            &self.trace,
-            &self.count,
-            &self.scan,
-            &self.ranges,
-            &self.scatter,
-            self.shade.of(parts),
-            &self.shadow,
-            &self.finish,
-        ] {
-            kernel.needs(needs);
-        }
-    }
-
     /// Follows a path of each pixel into `sample`. `params` is the sample's number and what `table` holds.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        (geometry, trees): (Geometry<'_>, Trees<'_>),
+        world: World<'_>,
         params: &dyn Bind,
         (table, has_emitters): (&wgpu::Buffer, bool),
         sample: &GpuImage,
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let gpu = recording.gpu;
         let most = recording.budget.pixels().min(MOST_PATHS);
-        self.fit(gpu, frame, geometry, most)?;
+        self.fit(gpu, world, most)?;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let seen = [shared[0], shared[2]];
         let bins = &geometry.buffers.materials.hits.bins;
@@ -260,13 +247,10 @@ impl PathStages {
         self.made_for.capacity.div_ceil(SORT_BLOCK * SORT_ROUNDS)
     }
 
-    fn fit(
-        &mut self,
-        gpu: &Gpu,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        most: u32,
-    ) -> Result<()> {
+    fn fit(&mut self, gpu: &Gpu, world: World<'_>, most: u32) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let rows = bands(frame.size, most).map(|[_, rows]| rows.div_ceil(8));
         let tiles = frame.size[0].div_ceil(8) * rows.max().unwrap_or(1);
         let settings = &frame.config.paths;

@@ -5,7 +5,6 @@
 use super::{
     bindings::Layouts,
     edges::Geometry,
-    frame::Frame,
     material_textures::{
         Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs,
     },
@@ -13,12 +12,13 @@ use super::{
     path_volumes::PathVolumes,
     recording::Recording,
     scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Error, Result,
     config::Config,
     gpu::{
-        Bind, Gpu, Kernel, Needs, UniformArray, Workgroups,
+        Bind, Gpu, Kernel, UniformArray, Workgroups,
         layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
         library::wgsl_constants,
         pass::Binding::{Float, FloatArray, Read, Uniform, Write},
@@ -129,8 +129,8 @@ impl PathTable {
         })
     }
 
-    /// The frame that was recorded last is not going to be submitted whole.
-    pub(super) fn abort(&mut self) {
+    /// What was recorded last has not run, at least not whole.
+    pub(super) fn forget(&mut self) {
         if self.is_fresh {
             self.version = None;
         }
@@ -139,29 +139,23 @@ impl PathTable {
     /// How the path tracer binds it.
     pub(super) const BINDING: crate::gpu::pass::Binding = Read;
 
-    /// What it compiles.
-    pub(super) fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        self.volumes.needs(buffers, needs);
-        for kernel in [&self.texels, &self.emitters, &self.environment, &self.scan] {
-            kernel.needs(needs);
-        }
-    }
-
     /// Makes the table that of this scene, and then of this moment: materials, volumes, positions of what glows,
     /// and the level `cube` of the environment, whose faces have `face` texels along an edge.
     pub(super) fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         (cube, face): (&wgpu::TextureView, u32),
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let gpu = recording.gpu;
         let version = geometry.buffers.version;
         self.is_fresh = self.version != Some(version) || self.parts.environment_face != face;
         if self.is_fresh {
             self.version = None;
-            self.fill(recording, frame.scene, geometry, face)?;
+            self.fill(recording, world, face)?;
             self.version = Some(version);
         }
         self.parts.volume_count = self.volumes.write(gpu, frame, &self.buffer);
@@ -205,13 +199,9 @@ impl PathTable {
     }
 
     /// Makes room for a scene, and copies what stays.
-    fn fill(
-        &mut self,
-        recording: &mut Recording<'_>,
-        scene: &Scene,
-        geometry: Geometry<'_>,
-        face: u32,
-    ) -> Result<()> {
+    fn fill(&mut self, recording: &mut Recording<'_>, world: World<'_>, face: u32) -> Result<()> {
+        let World { geometry, .. } = world;
+        let scene = world.frame.scene;
         let gpu = recording.gpu;
         let materials = &geometry.buffers.materials;
         let emitters = emitters(scene, geometry);

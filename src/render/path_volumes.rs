@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, UniformArray, Workgroups,
+        Bind, Gpu, Kernel, UniformArray, Workgroups,
         layout::{PathVoxels, VolumeParams},
         library::wgsl_constants,
         pass::Binding::{Float3d, Uniform, Write},
@@ -67,13 +67,6 @@ impl PathVolumes {
             bricks: BTreeMap::new(),
             level: 0,
             word: 0,
-        }
-    }
-
-    /// What it compiles.
-    pub(super) fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        if buffers.has_volumes() {
-            self.voxels.needs(needs);
         }
     }
 

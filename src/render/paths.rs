@@ -3,20 +3,20 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, HDR_FORMAT, Radiance, Trees, fitted},
-    frame::{Frame, FrameInput},
+    edges::{HDR_FORMAT, Radiance, fitted},
+    frame::Frame,
     life_cycle::LifeCycle,
     path_stages::PathStages,
     path_sums::PathSums,
     path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts},
     recording::Recording,
-    scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
     config::{self, Config, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode},
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray, Variants,
+        Bind, Gpu, GpuImage, Kernel, UniformArray, Variants,
         layout::{Light, PathParams},
         pass::Binding::{Float, Store, Uniform, Write},
     },
@@ -125,31 +125,22 @@ impl Paths {
         })
     }
 
-    /// What a frame of `input` compiles.
-    pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
-        if traces(input.config, input.channel) {
-            self.table.needs(buffers, needs);
-            let parts = path_parts(input.config, buffers);
-            match self.is_separate(input.config) {
-                true => self.stages.needs(parts, needs),
-                false => self.path.of(parts).needs(needs),
-            }
-            self.accumulate.needs(needs);
-            self.resolve.needs(needs);
-        }
-    }
-
     /// Adds up to `added` samples of each pixel, until there are those of `part`, or as many as the settings
     /// ask for, and returns their mean and how many there are then. The sky is a level of the environment's cube, the texels
     /// along an edge, and what changes with it.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        (geometry, trees): (Geometry<'_>, Trees<'_>),
+        world: World<'_>,
         (level, face, state): (&wgpu::TextureView, u32, (u64, bool)),
         (part, added): (Option<&Range<u32>>, u32),
     ) -> Result<(&Radiance, u32)> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let gpu = recording.gpu;
         self.fit(gpu, frame.size)?;
         let is_part = part.is_some();
@@ -158,32 +149,34 @@ impl Paths {
         // A shorter part does not have what comes behind it; a picture keeps what it has.
         let has_more = is_part && self.done as usize > part.len();
         let is_new = self.of.as_ref() != Some(&of) || has_more;
+        let before = match is_new {
+            true => self.restored.unwrap_or(0),
+            false => self.done,
+        };
         if is_new {
-            self.done = 0;
+            // The table will no longer be that of the samples before.
+            self.of = None;
         }
-        self.done = self.restored.take().unwrap_or(self.done);
-        self.of = None;
         let target = part.len() as u32;
         let added = added
             .clamp(1, MOST_ADDED)
-            .min(target.saturating_sub(self.done));
-        if self.done == 0 {
+            .min(target.saturating_sub(before));
+        if before == 0 {
             recording.scope.clear_buffer(&self.sums, 0, None);
         }
         if is_new {
-            self.table
-                .record(recording, frame, geometry, (level, face))?;
+            self.table.record(recording, world, (level, face))?;
         }
         let params = PathParams {
             bounces: frame.config.paths.bounces,
             clamp: frame.config.paths.clamp,
             near: frame.view.near,
-            count: (self.done + added).max(1),
+            count: (before + added).max(1),
             width: frame.size[0],
             medium: frame.fog_medium(),
             ..self.table.parts
         };
-        let samples: Vec<_> = (self.done..self.done + added.max(1))
+        let samples: Vec<_> = (before..before + added.max(1))
             .map(|number| PathParams {
                 index: part.start + number,
                 ..params
@@ -198,9 +191,8 @@ impl Paths {
             let params = self.params.at(number);
             if is_separate {
                 let table = (&self.table.buffer, self.table.parts.emitter_count > 0);
-                let scene = (geometry, trees);
                 self.stages
-                    .record(recording, frame, scene, &params, table, &self.sample)?;
+                    .record(recording, world, &params, table, &self.sample)?;
             } else {
                 let path = self.path.of(path_parts(&frame.config, geometry.buffers));
                 let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
@@ -209,7 +201,7 @@ impl Paths {
             self.sum(recording, frame, &self.accumulate, number)?;
         }
         self.sum(recording, frame, &self.resolve, 0)?;
-        let done = self.done + added;
+        let done = before + added;
         self.coming = Some((of, done));
         Ok((&self.output, done))
     }
@@ -358,14 +350,23 @@ fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 pub const ENVIRONMENT_TEXELS: u32 = ENVIRONMENT_FACE;
 
 impl LifeCycle for Paths {
+    fn begin(&mut self) {
+        self.coming = None;
+    }
+
     fn commit(&mut self) {
         if let Some((of, done)) = self.coming.take() {
-            (self.of, self.done) = (Some(of), done);
+            (self.of, self.done, self.restored) = (Some(of), done, None);
         }
     }
 
     fn abort(&mut self) {
+        self.coming = None;
+        self.table.forget();
+    }
+
+    fn lose(&mut self) {
         self.restart();
-        self.table.abort();
+        self.table.forget();
     }
 }

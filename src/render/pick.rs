@@ -132,11 +132,6 @@ impl Pick {
             arrived(number, bytemuck::cast(words));
         });
     }
-
-    /// Forgets what was asked for and not submitted.
-    pub fn withdraw(&mut self) {
-        self.readback.withdraw();
-    }
 }
 
 /// What `hit` is of the scene; `None` for nothing.

@@ -2,16 +2,15 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, Geometry, gbuffer_targets},
-    frame::Frame,
+    edges::{GBuffer, gbuffer_targets},
     recording::Recording,
-    scene_buffers::SceneBuffers,
     segments::{self, SegmentPipelines},
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs,
+        Gpu,
         pass::{self, PipelineInUse},
     },
 };
@@ -42,19 +41,16 @@ impl PointsLines {
         Self { pipelines }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        self.pipelines.needs(buffers.draws.segments.iter(), needs);
-    }
-
     /// Draws over the surfaces of `gbuffer`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         if buffers.draws.segments.is_empty() {
             return Ok(());
@@ -76,7 +72,9 @@ impl PointsLines {
         pass.set_bind_group(2, geometry.group, &[]);
         let mut pipeline = PipelineInUse::default();
         for run in segments::shown(&buffers.draws.segments, &frame.parts) {
-            pipeline.set(gpu, &mut pass, self.pipelines.of(&run))?;
+            if !pipeline.set(gpu, &mut pass, self.pipelines.of(&run))? {
+                continue;
+            }
             segments::draw(&mut pass, buffers, &run);
         }
         drop(pass);

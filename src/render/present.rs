@@ -4,23 +4,20 @@
 use super::{
     accumulate::Accumulate,
     antialias::Antialias,
-    aov::Channel,
     bindings::Layouts,
     cost_range::CostRangePass,
     edges::{GBuffer, Motion, PICTURE_FORMAT, Radiance},
     exposure::{self, Exposure},
-    frame::{Frame, FrameInput},
-    frame_sample::FrameSample,
+    frame::Frame,
     life_cycle::LifeCycle,
     noise::{Mean, NoisePass},
-    paths,
     recording::Recording,
     temporal::{ENCODED_FORMAT, Temporal},
     tonemap::Tonemap,
 };
 use crate::{
     Result, config,
-    gpu::{Gpu, GpuImage, Needs, image},
+    gpu::{Gpu, GpuImage, image, on_demand::will_need},
 };
 
 /// What a picture is made of.
@@ -65,62 +62,6 @@ impl Present {
         })
     }
 
-    /// What a frame of `input`, which is `sample`, compiles for a target of this format and size.
-    pub fn needs(
-        &mut self,
-        gpu: &Gpu,
-        input: &FrameInput<'_>,
-        sample: FrameSample,
-        (format, size): (wgpu::TextureFormat, [u32; 2]),
-        needs: &mut Needs,
-    ) {
-        let stretched = size != input.size;
-        let is_lit = input.channel == Channel::Lit;
-        if let Some(heat) = input.channel.heat(input.config) {
-            self.cost_range.needs(heat, needs);
-        }
-        if is_lit && input.config.image.is_metered() {
-            self.exposure.needs(needs);
-        }
-        if is_lit && sample.count > 1 {
-            let mean = if stretched { PICTURE_FORMAT } else { format };
-            self.accumulate.needs(mean, needs);
-            if sample.is_estimated() {
-                self.noise.needs(needs);
-            }
-            if stretched {
-                self.antialias.needs_stretch(format, needs);
-            }
-        } else {
-            if paths::traces(input.config, input.channel) {
-                self.accumulate.needs_sums(needs);
-                self.noise.needs(needs);
-            }
-            self.needs_single(gpu, input, (format, size), needs);
-        }
-    }
-
-    /// What [`Present::record_single`] compiles for a target of this format and size.
-    fn needs_single(
-        &mut self,
-        gpu: &Gpu,
-        input: &FrameInput<'_>,
-        (format, size): (wgpu::TextureFormat, [u32; 2]),
-        needs: &mut Needs,
-    ) {
-        let antialias = input.antialias(gpu);
-        if antialias == config::Antialias::Off {
-            self.tonemap.needs(format, needs);
-            return;
-        }
-        self.tonemap.needs(PICTURE_FORMAT, needs);
-        self.antialias.needs(format, size != input.size, needs);
-        if antialias == config::Antialias::Temporal {
-            self.tonemap.needs(ENCODED_FORMAT, needs);
-            self.temporal.needs(format, needs);
-        }
-    }
-
     /// Draws a frame to `target`; of a picture of several frames the last one does.
     pub fn record(
         &mut self,
@@ -150,10 +91,22 @@ impl Present {
             self.noise
                 .record(recording, shown, frame.sample, frame.size)?;
             self.temporal.keep();
+            let fits = image::size_of_view(target) == frame.size;
+            let format = target.texture().format();
+            // A frame that lacked them would have to begin its picture anew.
+            will_need(|needs| {
+                let mean = if fits { format } else { PICTURE_FORMAT };
+                self.accumulate.needs_resolve(mean, needs);
+                if !fits {
+                    self.antialias.needs_stretch(format, needs);
+                }
+                if frame.sample.is_estimated() {
+                    self.noise.needs(needs);
+                }
+            });
             if !frame.sample.is_last() {
                 return Ok(());
             }
-            let fits = image::size_of_view(target) == frame.size;
             let mean = if fits {
                 target
             } else {
@@ -207,16 +160,19 @@ impl Present {
             motion,
             ..
         } = source;
+        let gpu = recording.gpu;
         let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;
         if frame.antialias != config::Antialias::Temporal {
-            self.temporal.clear(recording.gpu);
+            self.temporal.clear(gpu);
         }
         if frame.antialias == config::Antialias::Off {
             return tonemap.record_to(recording, frame, radiance, channel, exposure, target);
         }
         if frame.antialias == config::Antialias::Temporal {
             let continues = self.temporal.continues(frame, image::size_of_view(target));
+            let shown = target.texture().format();
+            will_need(|needs| self.temporal.needs_shown(shown, needs));
             let (format, size) = (ENCODED_FORMAT, image::size_of_view(target));
             let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
             self.temporal
@@ -233,13 +189,7 @@ impl Present {
 }
 
 impl LifeCycle for Present {
-    fn begin(&mut self) {
-        self.temporal.begin();
-    }
-
-    fn abort(&mut self) {
-        self.cost_range.abort();
-        self.exposure.abort();
-        self.noise.abort();
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.temporal, &mut self.noise]
     }
 }

@@ -1,15 +1,10 @@
 //! `reflection_ambient`: ambient occlusion and bounced light of what reflection rays have hit.
 
-use super::{
-    bindings::Layouts,
-    edges::{Geometry, Hits, Trees},
-    frame::Frame,
-    recording::Recording,
-};
+use super::{bindings::Layouts, edges::Hits, recording::Recording, world::World};
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Uniform as UniformBuffer,
+        Gpu, Kernel, Uniform as UniformBuffer,
         layout::OcclusionParams,
         library::wgsl_constants,
         pass::Binding::{Float, StoreArray, Uint, Uniform},
@@ -43,20 +38,19 @@ impl ReflectionAmbient {
         }
     }
 
-    /// Adds the kernel to those that a frame compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Traces two rays into the hemisphere of each of the `hits`, where the frame samples occlusion.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         hits: &Hits,
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         if !frame.samples_occlusion {
             return Ok(());
         }

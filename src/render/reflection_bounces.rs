@@ -3,18 +3,14 @@
 
 use super::{
     bindings::Layouts,
-    edges::{
-        Air, GBuffer, Geometry, Hits, Lobes, Reflected, ReflectionSource, ReflectionStart, Trees,
-        UNUSED, fitted,
-    },
+    edges::{Air, GBuffer, Hits, Lobes, Reflected, ReflectionStart, UNUSED, fitted},
     frame::Frame,
-    life_cycle::LifeCycle,
     recording::Recording,
     reflection_ambient::ReflectionAmbient,
     reflection_classify::ReflectionClassify,
     reflection_layers::ReflectionLayers,
     reflection_light::ReflectionLight,
-    reflection_list::{ListKey, ReflectionList},
+    reflection_list::{Bounce, ListKey, ReflectionList},
     reflection_lobes::ReflectionLobes,
     reflection_rays::ReflectionRays,
     reflection_sort::ReflectionSort,
@@ -22,12 +18,13 @@ use super::{
     scene_buffers::SceneBuffers,
     shadows::Shadows,
     stats::ReflectionCounts,
+    world::World,
 };
 use crate::{
-    Result, config,
+    Result,
     config::{HitOrder, RayListing},
     gpu::{
-        Gpu, GpuImage, Needs,
+        Gpu, GpuImage,
         layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
         readback::Counters,
     },
@@ -113,28 +110,6 @@ impl Bounces {
         })
     }
 
-    /// What a frame compiles.
-    pub fn needs(
-        &self,
-        settings: &config::Reflections,
-        samples_occlusion: bool,
-        buffers: &SceneBuffers,
-        needs: &mut Needs,
-    ) {
-        if samples_occlusion {
-            self.ambient.needs(needs);
-        }
-        self.classify.needs(needs);
-        self.rays.needs(needs);
-        self.sort.needs(settings.sort, needs);
-        self.surface.needs(needs);
-        self.light.needs(needs);
-        if buffers.has_layers() {
-            self.lobes.needs(needs);
-            self.layers.needs(needs);
-        }
-    }
-
     /// Makes room for the rays of a frame, or gives it back where the frame traces none.
     ///
     /// # Errors
@@ -183,81 +158,61 @@ impl Bounces {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         shadows: &mut Shadows,
         traced: Traced<'_>,
     ) -> Result<()> {
-        let (list, start, output) = (&self.list, traced.start, traced.reflected);
+        let World {
+            frame, geometry, ..
+        } = world;
+        let (list, start) = (&self.list, traced.start);
         let bounces = frame.config.reflections.bounces;
         let layered = geometry.buffers.has_layers();
-        for (bounce, at_hits) in (0..).zip(frame.at_hits(start)) {
+        for (number, at_hits) in (0..).zip(frame.at_hits(start)) {
             let [even, odd] = &self.hits;
-            let (before, hits) = match bounce % 2 {
+            let (before, hits) = match number % 2 {
                 0 => (odd, even),
                 _ => (even, odd),
             };
-            let (gbuffer, lobes) = match bounce {
+            let (gbuffer, lobes) = match number {
                 0 => (traced.gbuffer, traced.lobes),
                 _ => (&before.gbuffer, &before.lobes),
             };
-            let source = ReflectionSource {
+            let bounce = Bounce {
                 start,
-                bounce,
+                number,
                 gbuffer,
                 lobes,
                 found: &before.found,
+                list,
+                hits,
+                reflected: traced.reflected,
             };
             // What surfaces look like and are lit by depends on which bounce has hit them.
-            let at_source = frame.at_bounce(start, bounce);
-            self.classify.record(
-                recording,
-                &at_source,
-                source,
-                list,
-                hits,
-                output,
-                traced.mean,
-            )?;
-            self.rays.record(
-                recording,
-                &at_source,
-                geometry,
-                trees,
-                source,
-                list,
-                hits,
-                output,
-                traced.sent,
-                traced.air,
-            )?;
+            let at_source = frame.at_bounce(start, number);
+            let (mean, sent, air) = (traced.mean, traced.sent, traced.air);
+            self.classify.record(recording, &at_source, bounce, mean)?;
+            self.rays
+                .record(recording, world.seen_by(&at_source), bounce, sent, air)?;
             // What is told are the rays of what the G-buffer shows.
-            let counts = bounce == 0 && start == ReflectionStart::Solid;
+            let counts = number == 0 && start == ReflectionStart::Solid;
             if counts {
                 self.sent.record(&mut recording.scope, &list.arguments);
             }
-            self.sort.record(recording, geometry, list, hits)?;
+            self.sort.record(recording, world, bounce)?;
             if counts {
                 self.hit.record(&mut recording.scope, &list.ranges);
             }
-            self.surface
-                .record(recording, &at_hits, geometry, list, hits)?;
-            if layered && bounce + 1 < bounces {
-                self.lobes
-                    .record(recording, &at_hits, geometry, list, hits)?;
+            let at_hits = world.seen_by(&at_hits);
+            self.surface.record(recording, at_hits, bounce)?;
+            if layered && number + 1 < bounces {
+                self.lobes.record(recording, at_hits, bounce)?;
             }
-            self.ambient
-                .record(recording, &at_hits, geometry, trees, hits)?;
-            let visibility =
-                shadows.record_at_hits(recording, &at_hits, geometry, trees, &hits.gbuffer)?;
-            self.light.record(
-                recording, &at_hits, geometry, list, hits, visibility, output,
-            )?;
+            self.ambient.record(recording, at_hits, hits)?;
+            let visibility = shadows.record_at_hits(recording, at_hits, &hits.gbuffer)?;
+            self.light.record(recording, at_hits, bounce, visibility)?;
             if layered {
-                self.layers.record(
-                    recording, &at_hits, geometry, list, hits, visibility, output,
-                )?;
+                self.layers.record(recording, at_hits, bounce, visibility)?;
             }
         }
         Ok(())
@@ -275,12 +230,5 @@ impl Bounces {
             hits: range.count,
             bins: range.bins,
         }
-    }
-}
-
-impl LifeCycle for Bounces {
-    fn abort(&mut self) {
-        self.sent.withdraw();
-        self.hit.withdraw();
     }
 }

@@ -2,15 +2,14 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Hits, Reflected, ReflectionSource},
     frame::Frame,
     recording::Recording,
-    reflection_list::{MEAN_FORMAT, ReflectionList},
+    reflection_list::{Bounce, MEAN_FORMAT},
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Workgroups,
         pass::Binding::{Float, Store, Uint, Uniform, Write},
     },
 };
@@ -47,40 +46,33 @@ impl ReflectionClassify {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.classify.needs(needs);
-        self.arguments.needs(needs);
-    }
-
     /// Fills `list` with the pixels of `source` that send a ray at this bounce; the ids of `hits` become 0 where
     /// none is sent, and at the first bounce `reflected` and `mean` too.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        source: ReflectionSource<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
-        reflected: &Reflected,
+        bounce: Bounce<'_>,
         mean: &GpuImage,
     ) -> Result<()> {
+        let Bounce {
+            list, hits, lobes, ..
+        } = bounce;
         let gpu = recording.gpu;
         recording.scope.clear_buffer(&list.arguments, 0, None);
-        let params = list.params(source.start, source.bounce);
+        let params = list.params(bounce.start, bounce.number);
         let own: &[&dyn Bind] = &[
             &params,
-            &source.gbuffer.position,
-            &source.gbuffer.ids,
+            &bounce.gbuffer.position,
+            &bounce.gbuffer.ids,
             &list.arguments,
-            &reflected.words,
+            &bounce.reflected.words,
             &list.sending,
             &list.entries,
             &hits.gbuffer.ids,
             mean,
-            &source.lobes.layers,
-            &source.lobes.glass,
+            &lobes.layers,
+            &lobes.glass,
         ];
         let shared = [(0, &frame.group)];
         let mut pass = recording.scope.scoped_compute_pass("reflection_classify");

@@ -2,9 +2,10 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Lobes, Motion, Reflected, UNUSED, fitted},
+    edges::{Lobes, Reflected, Seen, UNUSED, fitted},
     frame::Frame,
-    history::{LightChanges, Reprojection},
+    history::LightChanges,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
     reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT},
     view::View,
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     Result, config,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, UniformArray, Workgroups,
         layout::{Light, ReflectionFilterParams},
         pass::Binding::{self, Float, Read, Store, Uint, Write},
     },
@@ -32,9 +33,8 @@ pub struct ReflectionFilter {
     last_round: Kernel,
     images: Images,
     params: UniformArray<ReflectionFilterParams>,
-    /// What the last frame was lit by and seen from.
-    last: Option<Moment>,
-    changes: LightChanges,
+    /// The last frame that was averaged, and how light has changed so far.
+    past: Carried<(Moment, LightChanges)>,
 }
 
 /// What reflected radiance depends on besides the scene's triangles.
@@ -98,18 +98,8 @@ impl ReflectionFilter {
             last_round: kernel(LABEL, &[Write]),
             images: Images::new(gpu, UNUSED, UNUSED),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
-            last: None,
-            changes: LightChanges::default(),
+            past: Carried::default(),
         })
-    }
-
-    /// What it compiles; `filters` as in the settings.
-    pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        self.accumulate.needs(needs);
-        self.last_round.needs(needs);
-        if filters {
-            self.smooth.needs(needs);
-        }
     }
 
     /// Makes room for pictures of `size` pixels, which are filtered or not, and returns the images that the
@@ -135,18 +125,20 @@ impl ReflectionFilter {
 
     /// Adds what this frame's rays have found to the history, and replaces `reflected` by the mean; where the settings
     /// filter, of neighbours too. [`ReflectionFilter::fit`] comes first.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        gbuffer: &GBuffer,
+        seen: Seen<'_>,
         lobes: &Lobes,
-        motion: Motion<'_>,
-        history: Reprojection<'_>,
         list: &ReflectionList,
         reflected: &Reflected,
     ) -> Result<()> {
+        let Seen {
+            gbuffer,
+            motion,
+            history,
+        } = seen;
         let gpu = recording.gpu;
         let settings = &frame.config.reflections;
         let is_one_of_many = frame.accumulates();
@@ -155,11 +147,13 @@ impl ReflectionFilter {
             lights: frame.lights.clone(),
             environment: frame.config.environment.clone(),
         };
-        let differs = self.last.as_ref().is_some_and(|last| *last != now);
+        let past = self.past.last();
+        let differs = past.is_some_and(|(last, _)| *last != now);
         let moves = history.moves || differs;
-        self.last = Some(now);
+        let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
         // A mean of what has moved is one of few frames. Those of one sample of a picture are of one.
-        let most = self.changes.remembered(moves, is_one_of_many);
+        let most = changes.remembered(moves, is_one_of_many);
+        self.past.leave((now, changes));
         // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
         // filtered; and all count alike, so that none of their light is lost.
         let (remembered, rays, compression) = match is_one_of_many {
@@ -216,5 +210,11 @@ impl ReflectionFilter {
         run(&self.smooth, 1, now, &[last])?;
         run(&self.smooth, 2, last, &[smooth])?;
         run(&self.last_round, 3, smooth, &[&reflected.words])
+    }
+}
+
+impl LifeCycle for ReflectionFilter {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
     }
 }

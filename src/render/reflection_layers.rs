@@ -2,16 +2,16 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, Hits, Reflected, Visibility},
-    frame::Frame,
+    edges::Visibility,
     hit_dispatch::{Shading, each_material},
     recording::Recording,
-    reflection_list::ReflectionList,
+    reflection_list::Bounce,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs,
+        Bind, Gpu, Kernel,
         pass::Binding::{Read, UintArray, Uniform, Write},
     },
 };
@@ -39,26 +39,17 @@ impl ReflectionLayers {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Adds the radiance of those `hits`, which `list` has sorted, to `reflected`: a dispatch a material.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
+        world: World<'_>,
+        bounce: Bounce<'_>,
         visibility: &Visibility,
-        reflected: &Reflected,
     ) -> Result<()> {
-        let own: &[&dyn Bind] = &[&visibility.words, &reflected.words];
+        let own: &[&dyn Bind] = &[&visibility.words, &bounce.reflected.words];
         let kernel = &self.kernel;
-        each_material(recording, LABEL, (frame, geometry), list, hits, |surface| {
+        each_material(recording, LABEL, world, bounce, |surface| {
             let layers = surface.is_some_and(|surface| surface.layered);
             layers.then_some(Shading {
                 kernel,

@@ -1,16 +1,13 @@
 //! `reflection_light`: radiance of what reflection rays have hit, into what their pixels reflect.
 
 use super::{
-    bindings::Layouts,
-    edges::{Geometry, Hits, Reflected, Visibility},
-    frame::Frame,
-    recording::Recording,
-    reflection_list::ReflectionList,
+    bindings::Layouts, edges::Visibility, recording::Recording, reflection_list::Bounce,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{Float, Read, Uint, UintArray, Uniform, Write},
     },
 };
@@ -36,23 +33,23 @@ impl ReflectionLight {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Lights the `hits` of `list`, and adds what they send back to `reflected`.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
+        world: World<'_>,
+        bounce: Bounce<'_>,
         visibility: &Visibility,
-        reflected: &Reflected,
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let Bounce {
+            list,
+            hits,
+            reflected,
+            ..
+        } = bounce;
         let gbuffer = &hits.gbuffer;
         let own: &[&dyn Bind] = &[
             &list.ranges,

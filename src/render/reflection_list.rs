@@ -1,7 +1,10 @@
 //! The list of reflection rays of a bounce, and of their hits: `reflection_classify` fills it, `reflection_rays` traces
 //! it in batches, and `reflection_sort` sorts the hits.
 
-use super::{edges::ReflectionStart, ray_list::entries};
+use super::{
+    edges::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
+    ray_list::entries,
+};
 use crate::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS},
@@ -25,6 +28,27 @@ const SENDING_HEADER: u64 = 4;
 pub const MEAN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 /// The first ray of each pixel: reflections/sent_ray.wgsl.
 pub const SENT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
+
+/// A bounce of reflections.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounce<'a> {
+    /// Where the first bounce has started.
+    pub start: ReflectionStart,
+    /// Number of the bounce, from 0 on.
+    pub number: u32,
+    /// The surfaces that it starts from: those of the picture, or the hits of the bounce before.
+    pub gbuffer: &'a GBuffer,
+    /// Their lobes.
+    pub lobes: &'a Lobes,
+    /// What rays have found there, from the second bounce on.
+    pub found: &'a GpuImage,
+    /// Its rays, and then its hits.
+    pub list: &'a ReflectionList,
+    /// The surfaces that it hits.
+    pub hits: &'a Hits,
+    /// What the pixels reflect, which it adds to.
+    pub reflected: &'a Reflected,
+}
 
 /// The lists of one bounce, which the next one fills anew.
 #[derive(Debug)]

@@ -2,16 +2,16 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, Hits, LOBE_FORMATS},
-    frame::Frame,
+    edges::LOBE_FORMATS,
     hit_dispatch::{Shading, each_material},
     recording::Recording,
-    reflection_list::ReflectionList,
+    reflection_list::Bounce,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs,
+        Bind, Gpu, Kernel,
         pass::Binding::{Read, Store, UintArray, Uniform},
     },
 };
@@ -40,23 +40,16 @@ impl ReflectionLobes {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Finds the lobes of those `hits`, which `list` has sorted: a dispatch a material.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
+        world: World<'_>,
+        bounce: Bounce<'_>,
     ) -> Result<()> {
-        let own: &[&dyn Bind] = &[&hits.lobes.layers, &hits.lobes.glass];
+        let own: &[&dyn Bind] = &[&bounce.hits.lobes.layers, &bounce.hits.lobes.glass];
         let kernel = &self.kernel;
-        each_material(recording, LABEL, (frame, geometry), list, hits, |surface| {
+        each_material(recording, LABEL, world, bounce, |surface| {
             let layers = surface.is_some_and(|surface| surface.layered);
             layers.then_some(Shading {
                 kernel,

@@ -2,15 +2,15 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Air, Geometry, Hits, Reflected, ReflectionSource, Trees},
-    frame::Frame,
+    edges::Air,
     recording::Recording,
-    reflection_list::{ReflectionList, SENT_FORMAT},
+    reflection_list::{Bounce, SENT_FORMAT},
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Workgroups,
         pass::Binding::{Float, Store, StoreArray, Uint, UintArray, Uniform, Write},
     },
 };
@@ -52,42 +52,44 @@ impl ReflectionRays {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Traces the rays of `list` from the surfaces of `source` into `hits`. What hits nothing adds the environment to
     /// `reflected`. At the first bounce `sent` gets the rays that neighbours may reuse.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        source: ReflectionSource<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
-        reflected: &Reflected,
+        world: World<'_>,
+        bounce: Bounce<'_>,
         sent: &GpuImage,
         air: Air<'_>,
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let Bounce {
+            gbuffer,
+            lobes,
+            list,
+            hits,
+            ..
+        } = bounce;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
-        let params = list.params(source.start, source.bounce);
+        let params = list.params(bounce.start, bounce.number);
         for (batch, offset) in list.batches() {
             let own: &[&dyn Bind] = &[
                 &params,
                 &batch,
                 &list.entries,
-                &source.gbuffer.position,
-                &source.gbuffer.normal,
-                &source.gbuffer.albedo,
-                &source.gbuffer.ids,
-                &source.lobes.layers,
-                &source.lobes.glass,
-                source.found,
-                &reflected.words,
+                &gbuffer.position,
+                &gbuffer.normal,
+                &gbuffer.albedo,
+                &gbuffer.ids,
+                &lobes.layers,
+                &lobes.glass,
+                bounce.found,
+                &bounce.reflected.words,
                 &hits.gbuffer.ids,
                 &hits.found,
                 sent,

@@ -1,15 +1,11 @@
 //! `reflection_sort`: the hits of reflection rays, compacted and sorted by the bins of their materials.
 
-use super::{
-    edges::{Geometry, Hits, ReflectionStart},
-    recording::Recording,
-    reflection_list::ReflectionList,
-};
+use super::{edges::ReflectionStart, recording::Recording, reflection_list::Bounce, world::World};
 use crate::{
     Result,
     config::HitOrder,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{Read, Uint, Uniform, Write},
     },
 };
@@ -41,13 +37,6 @@ impl ReflectionSort {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, order: HitOrder, needs: &mut Needs) {
-        for kernel in [&self.count, &self.scan, &self.ranges, self.last(order)] {
-            kernel.needs(needs);
-        }
-    }
-
     fn last(&self, order: HitOrder) -> &Kernel {
         match order {
             HitOrder::Workgroup => &self.scatter_workgroup,
@@ -59,10 +48,11 @@ impl ReflectionSort {
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        geometry: Geometry<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
+        world: World<'_>,
+        bounce: Bounce<'_>,
     ) -> Result<()> {
+        let World { geometry, .. } = world;
+        let Bounce { list, hits, .. } = bounce;
         let gpu = recording.gpu;
         let own: &[&dyn Bind] = &[
             &list.sort_params(),

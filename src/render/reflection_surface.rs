@@ -3,16 +3,15 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Geometry, Hits},
-    frame::Frame,
     hit_dispatch::{Shading, each_material},
     recording::Recording,
-    reflection_list::ReflectionList,
+    reflection_list::Bounce,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs,
+        Bind, Gpu, Kernel,
         pass::Binding::{Read, Store, UintArray, Uniform},
     },
 };
@@ -51,22 +50,15 @@ impl ReflectionSurface {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.textured.needs(needs);
-        self.plain.needs(needs);
-    }
-
     /// Makes the G-buffer of `hits`, which `list` has sorted.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        list: &ReflectionList,
-        hits: &Hits,
+        world: World<'_>,
+        bounce: Bounce<'_>,
     ) -> Result<()> {
-        let gbuffer = &hits.gbuffer;
+        let World { geometry, .. } = world;
+        let gbuffer = &bounce.hits.gbuffer;
         let images: [&dyn Bind; 4] = [
             &gbuffer.position,
             &gbuffer.normal,
@@ -75,7 +67,7 @@ impl ReflectionSurface {
         ];
         let mut plain = images.to_vec();
         plain.push(geometry.buffers.materials.all_uniforms());
-        each_material(recording, LABEL, (frame, geometry), list, hits, |surface| {
+        each_material(recording, LABEL, world, bounce, |surface| {
             let (kernel, own) = match surface {
                 Some(_) => (&self.textured, &images[..]),
                 None => (&self.plain, &plain[..]),

@@ -3,22 +3,21 @@
 
 use super::{
     bindings::Layouts,
-    edges::{Air, GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, UNUSED, fitted},
-    frame::{Frame, FrameInput, fits_reflections},
-    history::Reprojection,
+    edges::{Air, GBuffer, Reflected, ReflectionStart, Seen, UNUSED, fitted},
+    frame::fits_reflections,
     life_cycle::LifeCycle,
     lobes::LobesPass,
     recording::Recording,
     reflection_bounces::{Bounces, Traced},
     reflection_filter::ReflectionFilter,
     reflection_list::MEAN_FORMAT,
-    scene_buffers::SceneBuffers,
     shadows::Shadows,
     stats::ReflectionCounts,
+    world::World,
 };
 use crate::{
     Result,
-    gpu::{Gpu, GpuImage, Needs},
+    gpu::{Gpu, GpuImage},
 };
 use std::sync::Once;
 use wgpu::TextureUsages as Usage;
@@ -57,45 +56,22 @@ impl Reflections {
         })
     }
 
-    /// What a frame compiles.
-    pub fn needs(
-        &self,
-        gpu: &Gpu,
-        input: &FrameInput<'_>,
-        buffers: &SceneBuffers,
-        needs: &mut Needs,
-    ) {
-        let settings = &input.config.reflections;
-        if !input.traces_reflections(gpu) {
-            return;
-        }
-        self.lobes.needs(buffers, needs);
-        let samples_occlusion = input
-            .config
-            .occlusion
-            .sends_rays(gpu.capabilities.fast_rays);
-        self.bounces
-            .needs(settings, samples_occlusion, buffers, needs);
-        if settings.averages() {
-            self.filter.needs(settings.filter, needs);
-        }
-    }
-
     /// Traces what each pixel of `gbuffer` reflects, where the settings enable it. `shadows` finds which
     /// lights the hits see.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        gbuffer: &GBuffer,
-        motion: Motion<'_>,
-        history: Reprojection<'_>,
+        world: World<'_>,
+        seen: Seen<'_>,
         air: Air<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let Seen {
+            gbuffer, history, ..
+        } = seen;
         let gpu = recording.gpu;
         let size = frame.traces_reflections.then_some(frame.size);
         if self.output.size() != size {
@@ -130,9 +106,7 @@ impl Reflections {
             false => sent,
         };
         let start = ReflectionStart::Solid;
-        let lobes = self
-            .lobes
-            .record(recording, frame, geometry, gbuffer, start)?;
+        let lobes = self.lobes.record(recording, world, gbuffer, start)?;
         let traced = Traced {
             start,
             gbuffer,
@@ -142,30 +116,26 @@ impl Reflections {
             sent,
             air,
         };
-        self.bounces
-            .record(recording, frame, geometry, trees, shadows, traced)?;
+        self.bounces.record(recording, world, shadows, traced)?;
         if settings.averages() {
             let (list, output) = (self.bounces.list(), &self.output);
-            self.filter.record(
-                recording, frame, gbuffer, lobes, motion, history, list, output,
-            )?;
+            self.filter
+                .record(recording, frame, seen, lobes, list, output)?;
         }
         Ok(&self.output)
     }
 
     /// Traces what the front-most blended surfaces reflect, where `gbuffer` shows any: by this frame's rays
     /// alone. [`Reflections::record`] comes first.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record_blended(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: Option<&GBuffer>,
         air: Air<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
+        let World { frame, .. } = world;
         let gpu = recording.gpu;
         let start = ReflectionStart::Blended;
         let size = gbuffer.map(GBuffer::size);
@@ -176,9 +146,7 @@ impl Reflections {
             self.lobes.forget(gpu, start)?;
             return Ok(&self.blended);
         };
-        let lobes = self
-            .lobes
-            .record(recording, frame, geometry, gbuffer, start)?;
+        let lobes = self.lobes.record(recording, world, gbuffer, start)?;
         let traced = Traced {
             start,
             gbuffer,
@@ -188,8 +156,7 @@ impl Reflections {
             sent: &self.unused,
             air,
         };
-        self.bounces
-            .record(recording, frame, geometry, trees, shadows, traced)?;
+        self.bounces.record(recording, world, shadows, traced)?;
         Ok(&self.blended)
     }
 
@@ -206,7 +173,7 @@ impl Reflections {
 }
 
 impl LifeCycle for Reflections {
-    fn abort(&mut self) {
-        self.bounces.abort();
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.filter]
     }
 }

@@ -8,12 +8,12 @@ use super::{
     last_positions::LastPositions,
     materials::{Materials, MovedMaterials},
     scene_buffers::SceneBuffers,
-    tree_policy::{TreePlan, TreePolicy, TreeWork},
+    tree_policy::{TreePlan, TreePolicy},
     version::next_version,
 };
 use crate::{
     Result,
-    accel::Tree,
+    accel::{Quality, Tree},
     gpu::Gpu,
     scene::{Pose, Scene, animation::instance_matrices, deform::Mirrors},
 };
@@ -37,6 +37,10 @@ pub struct SceneState {
     pub(super) policy: TreePolicy,
     pub(super) last_positions: LastPositions,
     pose: WrittenPose,
+    /// Leaf cutoff and quality of the trees after the last whole frame.
+    built: (u32, Quality),
+    /// Instances that have changed since the last frame that was recorded whole.
+    changed: Vec<bool>,
     materials: MovedMaterials,
 }
 
@@ -103,21 +107,33 @@ impl SceneState {
     pub(super) fn commit(&mut self, plan: &TreePlan) {
         self.policy.commit(plan);
         self.last_positions.commit();
+        self.changed.clear();
+        self.built = (self.tree.leaf_cutoff(), self.tree.quality());
     }
 
-    /// The last frame, which did `work` on the trees, is not going to be submitted whole.
-    pub(super) fn abort(&mut self, work: TreeWork) {
-        self.policy.abort(work);
-        self.last_positions.abort();
+    /// The frame is dropped before its commit, and nothing of it runs: the trees are those of the frame before.
+    pub(super) fn abort(&mut self, gpu: &Gpu) {
+        self.policy.abort();
+        let (leaf_cutoff, quality) = self.built;
+        self.tree.set_leaf_cutoff(gpu, leaf_cutoff);
+        self.tree.set_quality(quality);
+    }
+
+    /// The last frame may have run in part, after its commit.
+    pub(super) fn lose(&mut self) {
+        self.policy.abort();
+        self.last_positions.forget();
     }
 
     /// The state of trees that have not been built yet.
     pub(super) fn new(tree: Tree, policy: TreePolicy) -> Self {
         Self {
+            built: (tree.leaf_cutoff(), tree.quality()),
             tree,
             policy,
             last_positions: LastPositions::default(),
             pose: WrittenPose::default(),
+            changed: Vec::new(),
             materials: MovedMaterials::default(),
         }
     }
@@ -127,7 +143,11 @@ impl SceneState {
         let Prepared { scene, buffers, .. } = frame;
         self.materials
             .write(gpu, &buffers.materials, scene, &frame.pose);
-        let changed = self.pose.write(gpu, buffers, scene, &frame.pose);
+        let mut changed = self.pose.write(gpu, buffers, scene, &frame.pose);
+        for (changed, before) in changed.iter_mut().zip(&self.changed) {
+            *changed |= before;
+        }
+        self.changed.clone_from(&changed);
         let again = frame.sample.index > 0;
         self.policy.plan(
             gpu,

@@ -2,10 +2,7 @@
 //! draw.
 
 use super::{draw_lists::SegmentRun, scene_buffers::SceneBuffers};
-use crate::{
-    gpu::{Needs, OnDemand},
-    scene::bounds::Aabb,
-};
+use crate::{gpu::OnDemand, scene::bounds::Aabb};
 use wgpu::{PrimitiveTopology, RenderPipeline};
 
 /// A pipeline for lines and one for points.
@@ -21,13 +18,6 @@ impl SegmentPipelines {
         Self {
             lines: pipeline(PrimitiveTopology::LineList),
             points: pipeline(PrimitiveTopology::PointList),
-        }
-    }
-
-    /// What `runs` compile.
-    pub(super) fn needs<'a>(&self, runs: impl Iterator<Item = &'a SegmentRun>, needs: &mut Needs) {
-        for run in runs {
-            needs.add(self.of(run));
         }
     }
 

@@ -2,15 +2,15 @@
 
 use super::{
     bindings::Layouts,
-    edges::{FRESH, GBuffer, Geometry, POSITIONS, TAPS, TILES, Visibility, WORDS},
-    frame::Frame,
+    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
     ray_list::{Batch, RayList},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{self, Store, StoreArray, Write},
     },
 };
@@ -49,26 +49,25 @@ impl ShadowClassify {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.classify.needs(needs);
-        self.arguments.needs(needs);
-    }
-
     /// Fills `list` with the rays of `batch`.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        gbuffer: &GBuffer,
+        world: World<'_>,
+        job: ShadowJob<'_>,
         list: &RayList,
         batch: &Batch,
-        visibility: &Visibility,
-        [taps, edges, tiles]: [&dyn Bind; 3],
     ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
         let gpu = recording.gpu;
+        let ShadowJob {
+            gbuffer,
+            visibility,
+            edges: [taps, edges, tiles],
+            ..
+        } = job;
         let [params, arguments] = list.bindings(batch);
         let shared = [(0, &frame.group), (2, geometry.group)];
         let own: &[&dyn Bind] = &[

@@ -1,10 +1,7 @@
 //! Where the shadows of lights that have a size have edges with little history, and where they have settled:
 //! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
-use super::{
-    edges::{FRESH_FORMAT, TAPS_FORMAT, UNUSED, fitted, unused_layers},
-    history::Reprojection,
-};
+use super::edges::{FRESH_FORMAT, Reprojection, TAPS_FORMAT, UNUSED, fitted, unused_layers};
 use crate::{
     Result,
     gpu::{Bind, Gpu, GpuImage},

@@ -3,9 +3,9 @@
 
 use super::{
     bindings::Layouts,
-    edges::{FRESH, SURFACES, Visibility},
+    edges::{FRESH, Reprojection, SURFACES, Visibility},
     frame::Frame,
-    history::Reprojection,
+    life_cycle::{Carried, LifeCycle},
     lights,
     recording::Recording,
     shadow_edges::ShadowEdges,
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs,
+        Gpu, GpuImage, Kernel,
         layout::Light,
         library::wgsl_constants,
         pass::Binding::{self, Write},
@@ -34,6 +34,7 @@ const LABEL: &str = "shadow_filter";
 
 const PATH: &str = "shadow/shadow_filter.wgsl";
 const SHADERS: Shaders = Shaders {
+    label: LABEL,
     path: PATH,
     entries: ["shadow_accumulate", "shadow_smooth"],
     taps: 2,
@@ -45,7 +46,7 @@ const SHADERS: Shaders = Shaders {
 pub struct ShadowFilter {
     signals: Vec<Signal>,
     /// The lights of the last frame.
-    lights: Vec<Light>,
+    lights: Carried<Vec<Light>>,
     /// By [`lights::filtered`], from 1 on.
     kernels: [Kernels; 2],
 }
@@ -73,16 +74,8 @@ impl ShadowFilter {
         };
         Self {
             signals: Vec::new(),
-            lights: Vec::new(),
+            lights: Carried::default(),
             kernels: [1, 2].map(kernels),
-        }
-    }
-
-    /// What it compiles for at most so many `lights`; `filters` as in the settings.
-    pub fn needs(&self, lights: u32, filters: bool, needs: &mut Needs) {
-        for kernels in self.kernels.iter().take(lights as usize) {
-            kernels.filter.needs(filters, needs);
-            kernels.last_round.needs(needs);
         }
     }
 
@@ -111,14 +104,12 @@ impl ShadowFilter {
     /// Adds this frame's rays to those lights of a pair that have a size to their histories, which the last frame has
     /// at `taps`, and replaces their visibility. Finds the edges of their shadows that have little history, and where
     /// they have settled.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
-        pair: usize,
-        taps: [&GpuImage; 2],
+        (pair, taps): (usize, [&GpuImage; 2]),
         visibility: &Visibility,
         edges: &ShadowEdges,
     ) -> Result<()> {
@@ -131,7 +122,8 @@ impl ShadowFilter {
         };
         let signal = &mut self.signals[pair];
         signal.fit(recording.gpu, frame.size)?;
-        let [last, lights] = [&self.lights, &frame.lights].map(|lights| lights::pair(lights, pair));
+        let last = self.lights.last().map_or(&[][..], Vec::as_slice);
+        let [last, lights] = [last, &frame.lights[..]].map(|lights| lights::pair(lights, pair));
         let is_followed = visibility.has_blockers() || !history.moves;
         let in_place = are_in_place(last, lights);
         let kernels = &self.kernels[lights::filtered(lights) - 1];
@@ -155,7 +147,7 @@ impl ShadowFilter {
         };
         let left = kernels
             .filter
-            .record(recording, LABEL, frame, history, fresh, signal, averaging)?;
+            .record(recording, frame, history, fresh, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &kernels.last_round,
@@ -174,7 +166,7 @@ impl ShadowFilter {
 
     /// All pairs of a frame have been recorded.
     pub fn settle(&mut self, frame: &Frame<'_>) {
-        self.lights.clone_from(&frame.lights);
+        self.lights.leave(frame.lights.clone());
     }
 }
 
@@ -190,4 +182,10 @@ fn softness(pair: &[Light]) -> [f32; 2] {
 fn are_in_place(last: &[Light], now: &[Light]) -> bool {
     let place = |light: &Light| (light.position, light.direction, light.radius, light.kind);
     last.iter().map(place).eq(now.iter().map(place))
+}
+
+impl LifeCycle for ShadowFilter {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.lights]
+    }
 }

@@ -4,18 +4,18 @@
 use super::{
     bindings::Layouts,
     draw_lists::{DrawLists, Run},
-    edges::{DEPTH_FORMAT, Geometry, ShadowMaps},
+    edges::{DEPTH_FORMAT, ShadowMaps},
     frame::Prepared,
     lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
     recording::Recording,
-    scene_buffers::SceneBuffers,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand, bind_group,
+        Gpu, OnDemand, bind_group,
         layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
-        pass::{self, Binding},
+        pass::{self, Binding, PipelineInUse},
         shader,
     },
     scene::bounds::Aabb,
@@ -100,14 +100,6 @@ impl ShadowMap {
         }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, blended_cast: bool, needs: &mut Needs) {
-        needs.add(&self.opaque);
-        if cut_out(&buffers.draws, blended_cast).next().is_some() {
-            needs.add(&self.masked);
-        }
-    }
-
     /// The maps that the lights of a frame refer to, if the frame draws any: see [`ShadowMap::fit`].
     pub fn maps(&self) -> ShadowMaps<'_> {
         ShadowMaps {
@@ -181,9 +173,10 @@ impl ShadowMap {
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        geometry: Geometry<'_>,
+        world: World<'_>,
         blended_cast: bool,
     ) -> Result<()> {
+        let World { geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let draws = &buffers.draws;
         let mut scope = recording.scope.scope("shadow_map");
@@ -208,18 +201,19 @@ impl ShadowMap {
             );
             pass.set_vertex_buffer(0, buffers.positions.buffer().slice(..));
             pass.set_vertex_buffer(1, buffers.vertices.slice(..));
-            pass.set_pipeline(&self.opaque.get(gpu)?);
+            let mut pipeline = PipelineInUse::default();
             // The layout has a material; the opaque pipeline reads none, but wants one bound.
             buffers.materials.bind(&mut pass, 0);
             for run in &draws.opaque_casters {
-                pass.draw_indexed(run.corners(), 0, 0..1);
-            }
-            for (number, run) in cut_out(draws, blended_cast).enumerate() {
-                if number == 0 {
-                    pass.set_pipeline(&self.masked.get(gpu)?);
+                if pipeline.set(gpu, &mut pass, &self.opaque)? {
+                    pass.draw_indexed(run.corners(), 0, 0..1);
                 }
-                buffers.materials.bind(&mut pass, run.material);
-                pass.draw_indexed(run.corners(), 0, 0..1);
+            }
+            for run in cut_out(draws, blended_cast) {
+                if pipeline.set(gpu, &mut pass, &self.masked)? {
+                    buffers.materials.bind(&mut pass, run.material);
+                    pass.draw_indexed(run.corners(), 0, 0..1);
+                }
             }
         }
         drop(scope);

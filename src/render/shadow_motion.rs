@@ -3,20 +3,18 @@
 use super::{
     bindings::Layouts,
     edges::{
-        FRESH, GBuffer, Geometry, Motion, POSITIONS, SURFACES, TAPS, TAPS_FORMAT, TILES,
-        Visibility, WORDS, fitted,
+        FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted,
     },
-    frame::Frame,
-    history::Reprojection,
     lights,
     recording::Recording,
-    tree_policy::TreePlan,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, UniformArray,
+        Gpu, GpuImage, Kernel, UniformArray,
         layout::LIGHT_LIMIT,
+        on_demand::will_need,
         pass::Binding::{self, Read, ReadArray, Store},
     },
 };
@@ -79,34 +77,36 @@ impl ShadowMotion {
         })
     }
 
-    /// What it compiles for at most so many `lights`.
-    pub fn needs(&self, lights: u32, needs: &mut Needs) {
-        for kernel in self.kernels.iter().take(lights as usize) {
-            kernel.needs(needs);
-        }
-    }
-
     /// The taps of the two lights of a pair: those of their shadows where something has moved, else those of the
     /// pixels' surfaces. `tiles` says where to look.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        gbuffer: &GBuffer,
-        motion: Motion<'_>,
-        history: Reprojection<'a>,
+        world: World<'_>,
+        seen: Seen<'a>,
         tiles: &GpuImage,
         visibility: &Visibility,
-        plan: &TreePlan,
         pair: usize,
     ) -> Result<[&'a GpuImage; 2]> {
+        let World {
+            frame,
+            geometry,
+            plan,
+            ..
+        } = world;
+        let Seen {
+            gbuffer,
+            motion,
+            history,
+        } = seen;
+        let gpu = recording.gpu;
+        let lights = lights::filtered(lights::pair(&frame.lights, pair));
+        let kernel = &self.kernels[lights - 1];
+        will_need(|needs| kernel.needs(needs));
         let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers())
         else {
             return Ok([history.taps; 2]);
         };
-        let gpu = recording.gpu;
         if self.taps[0].size() != frame.size {
             self.taps = fitted(gpu, frame.size, || taps_of(gpu, frame.size))?;
         }
@@ -117,10 +117,9 @@ impl ShadowMotion {
         gpu.queue
             .write_buffer(&self.moved, 0, bytemuck::cast_slice(&moved));
         let [first, second] = &self.taps;
-        let lights = lights::filtered(lights::pair(&frame.lights, pair));
         recording.dispatch_pixels(
             LABEL,
-            &self.kernels[lights - 1],
+            kernel,
             &[(0, &frame.group), (2, geometry.group)],
             &[
                 motion.params,

@@ -2,15 +2,15 @@
 
 use super::{
     bindings::Layouts,
-    edges::{FRESH, GBuffer, Geometry, POSITIONS, TAPS, TILES, Trees, Visibility, WORDS},
-    frame::Frame,
+    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
     ray_list::{Batch, RayList},
     recording::Recording,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{self, StoreArray, Write},
     },
 };
@@ -45,31 +45,28 @@ impl ShadowRays {
         }
     }
 
-    /// What it compiles for rays that are `listed` or not.
-    pub fn needs(&self, listed: bool, needs: &mut Needs) {
-        if listed {
-            self.listed.needs(needs);
-        } else {
-            self.by_pixel.needs(needs);
-        }
-    }
-
     /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more
     /// where the last frame had `edges` and none where light has settled, in a pass that is called `label`.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        gbuffer: &GBuffer,
+        world: World<'_>,
+        job: ShadowJob<'_>,
         batch: Option<(&RayList, &Batch)>,
-        visibility: &Visibility,
-        [taps, edges, tiles]: [&dyn Bind; 3],
-        label: &'static str,
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let ShadowJob {
+            label,
+            gbuffer,
+            visibility,
+            edges: [taps, edges, tiles],
+        } = job;
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
         let (ids, words) = (&gbuffer.ids, &visibility.words);
         let blocked = &visibility.blocked;

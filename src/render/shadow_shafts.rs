@@ -2,16 +2,16 @@
 
 use super::{
     bindings::Layouts,
-    edges::{SURFACES, TILES_FORMAT, UNUSED, fitted},
-    frame::{Frame, Prepared},
-    history::Reprojection,
+    edges::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, fitted},
+    frame::Prepared,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
-    tree_policy::TreePlan,
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Uniform,
+        Bind, Gpu, GpuImage, Kernel, Uniform,
         layout::{Light, SHAFT_BOXES, ShaftParams},
         pass::Binding::{self, Store},
     },
@@ -32,7 +32,7 @@ pub struct ShadowShafts {
     tiles: GpuImage,
     /// Says of every tile that all has changed.
     all: GpuImage,
-    last: Option<Last>,
+    last: Carried<Option<Last>>,
 }
 
 /// What the last frame drew; nothing before the first one.
@@ -75,13 +75,8 @@ impl ShadowShafts {
             params: Uniform::new(gpu, "shadow_shafts.params"),
             tiles: image(gpu, UNUSED),
             all,
-            last: None,
+            last: Carried::default(),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Finds, for each tile of 8 × 8 pixels, which lights see something change between them and the tile's surfaces,
@@ -93,11 +88,11 @@ impl ShadowShafts {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
+        world: World<'_>,
         history: Reprojection<'_>,
-        plan: &TreePlan,
         settles: bool,
     ) -> Result<()> {
+        let World { frame, plan, .. } = world;
         let gpu = recording.gpu;
         let size = match settles {
             true => frame.size.map(|side| side.div_ceil(TILE)),
@@ -107,10 +102,11 @@ impl ShadowShafts {
             self.tiles = fitted(gpu, size, || image(gpu, size))?;
         }
         if !settles {
-            self.last = None;
+            self.last.leave(None);
             return Ok(());
         }
-        let last = self.last.get_or_insert_default();
+        let none = Last::default();
+        let last = self.last.last().and_then(Option::as_ref).unwrap_or(&none);
         let boxes = last.boxes_of_moved(frame, &plan.changed);
         let mut params = ShaftParams {
             moved: if boxes.is_none() { !0 } else { 0 },
@@ -118,7 +114,7 @@ impl ShadowShafts {
             retrace: frame.config.shadows.retrace,
             ..ShaftParams::default()
         };
-        last.keep(frame);
+        self.last.leave(Some(Last::of(frame)));
         let boxes = boxes.unwrap_or_default();
         params.count = boxes.len() as u32;
         for (i, moved) in boxes.iter().enumerate() {
@@ -145,10 +141,12 @@ impl ShadowShafts {
 }
 
 impl Last {
-    fn keep(&mut self, frame: &Prepared<'_>) {
-        self.parts.clone_from(&frame.parts);
-        self.lights.clone_from(&frame.lights);
-        self.materials.clone_from(&frame.pose.materials);
+    fn of(frame: &Prepared<'_>) -> Self {
+        Self {
+            parts: frame.parts.clone(),
+            lights: frame.lights.clone(),
+            materials: frame.pose.materials.clone(),
+        }
     }
 
     /// A bit for each of the first 31 lights that has changed since this frame; all where a material has, or their
@@ -209,6 +207,12 @@ fn joined(boxes: Vec<Aabb>, most: usize) -> Vec<Aabb> {
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
     GpuImage::new(gpu, LABEL, size, TILES_FORMAT, usage)
+}
+
+impl LifeCycle for ShadowShafts {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.last]
+    }
 }
 
 #[cfg(test)]

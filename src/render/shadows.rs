@@ -2,15 +2,12 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
-    frame::{Frame, FrameInput, Prepared},
-    history::Reprojection,
+    edges::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
+    frame::Prepared,
     life_cycle::LifeCycle,
     light_choice::LightChoice,
-    lights::{self, LightPlan},
     ray_list::RayList,
     recording::Recording,
-    scene_buffers::SceneBuffers,
     shadow_classify::ShadowClassify,
     shadow_edges::ShadowEdges,
     shadow_filter::ShadowFilter,
@@ -18,12 +15,12 @@ use super::{
     shadow_motion::ShadowMotion,
     shadow_rays::{self, ShadowRays},
     shadow_shafts::ShadowShafts,
-    tree_policy::TreePlan,
+    world::World,
 };
 use crate::{
     Result,
     config::ShadowMode,
-    gpu::{Bind, Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
+    gpu::{Gpu, layout::SHADOW_HEADER, readback::Counters},
 };
 
 /// The passes, with what they hand each other.
@@ -99,30 +96,6 @@ impl Shadows {
         })
     }
 
-    /// What a frame compiles.
-    pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
-        let shadows = &input.config.shadows;
-        match shadows.mode {
-            ShadowMode::Off => {}
-            ShadowMode::Map => self.map.needs(buffers, shadows.blended_cast, needs),
-            ShadowMode::Rays => {
-                if LightPlan::may_choose(input.scene, input.config) {
-                    self.choice.needs(needs);
-                }
-                if shadows.compact_rays {
-                    self.classify.needs(needs);
-                }
-                self.rays.needs(shadows.compact_rays, needs);
-                if shadows.averages() && lights::may_be_soft(input.scene, input.config) {
-                    self.shafts.needs(needs);
-                    let most = lights::most(input.scene);
-                    self.motion.needs(most, needs);
-                    self.filter.needs(most, shadows.filter, needs);
-                }
-            }
-        }
-    }
-
     /// Gives the lights of a frame their views, where the frame draws shadow maps. This comes before the
     /// uniforms are written, which hold the views.
     pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<ShadowMaps<'_>> {
@@ -134,18 +107,16 @@ impl Shadows {
     }
 
     /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        gbuffer: &GBuffer,
-        motion: Motion<'_>,
-        history: Reprojection<'_>,
-        tree_plan: &TreePlan,
+        world: World<'_>,
+        seen: Seen<'_>,
     ) -> Result<&Visibility> {
+        let World { frame, .. } = world;
+        let Seen {
+            gbuffer, history, ..
+        } = seen;
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
         let lights = frame.light_plan;
         let traces = shadows.mode == ShadowMode::Rays;
@@ -177,14 +148,17 @@ impl Shadows {
                     let words = &self.picture.output.words;
                     recording.scope.clear_buffer(words, 0, None);
                 }
-                self.map.record(recording, geometry, shadows.blended_cast)?;
+                self.map.record(recording, world, shadows.blended_cast)?;
             }
             ShadowMode::Rays => {
-                let picture = (&self.picture, shadow_rays::LABEL);
-                self.shafts
-                    .record(recording, frame, history, tree_plan, settles)?;
-                let edges = self.edges.before(history, self.shafts.tiles(settles));
-                self.trace(recording, frame, geometry, trees, gbuffer, picture, edges)?;
+                self.shafts.record(recording, world, history, settles)?;
+                let job = ShadowJob {
+                    label: shadow_rays::LABEL,
+                    gbuffer,
+                    visibility: &self.picture.output,
+                    edges: self.edges.before(history, self.shafts.tiles(settles)),
+                };
+                self.trace(recording, world, job, &self.picture.list)?;
             }
         }
         let output = &self.picture.output;
@@ -192,13 +166,12 @@ impl Shadows {
             true => {
                 let tiles = self.shafts.tiles(settles);
                 for pair in self.filter.pairs(gpu, frame)? {
-                    let taps = self.motion.record(
-                        recording, frame, geometry, gbuffer, motion, history, tiles, output,
-                        tree_plan, pair,
-                    )?;
+                    let taps = self
+                        .motion
+                        .record(recording, world, seen, tiles, output, pair)?;
                     let edges = &self.edges;
                     self.filter
-                        .record(recording, frame, history, pair, taps, output, edges)?;
+                        .record(recording, frame, history, (pair, taps), output, edges)?;
                 }
                 self.filter.settle(frame);
             }
@@ -215,11 +188,10 @@ impl Shadows {
     pub fn record_at_hits(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
     ) -> Result<&Visibility> {
+        let World { frame, .. } = world;
         let (shadows, lights) = (&frame.config.shadows, frame.light_plan);
         let traces = shadows.mode == ShadowMode::Rays;
         let plan = VisibilityPlan {
@@ -231,9 +203,13 @@ impl Shadows {
         self.hits
             .fit(recording.gpu, plan, shadows.compact_rays, most)?;
         if traces {
-            let hits = (&self.hits, shadow_rays::LABEL_AT_HITS);
-            let none = self.edges.none(self.shafts.tiles(false));
-            self.trace(recording, frame, geometry, trees, gbuffer, hits, none)?;
+            let job = ShadowJob {
+                label: shadow_rays::LABEL_AT_HITS,
+                gbuffer,
+                visibility: &self.hits.output,
+                edges: self.edges.none(self.shafts.tiles(false)),
+            };
+            self.trace(recording, world, job, &self.hits.list)?;
         }
         Ok(&self.hits.output)
     }
@@ -248,42 +224,32 @@ impl Shadows {
             .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
-    /// Traces shadow rays from what `gbuffer` shows into `targets`, more where the last frame had `edges` and none where
-    /// light has settled, in passes that are called `label`.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    /// Traces the shadow rays of `job`, in `list` where the settings compact them.
     fn trace(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        gbuffer: &GBuffer,
-        (targets, label): (&Targets, &'static str),
-        edges: [&dyn Bind; 3],
+        world: World<'_>,
+        job: ShadowJob<'_>,
+        list: &RayList,
     ) -> Result<()> {
-        let (list, output) = (&targets.list, &targets.output);
+        let World { frame, .. } = world;
         let lists = frame.config.shadows.compact_rays;
         let header = 4 * u64::from(SHADOW_HEADER);
         let cleared = if lists { None } else { Some(header) };
-        recording.scope.clear_buffer(&output.words, 0, cleared);
+        let visibility = job.visibility;
+        recording.scope.clear_buffer(&visibility.words, 0, cleared);
         if frame.light_plan.chooses() {
             self.choice
-                .record(recording, frame, geometry, gbuffer, output)?;
+                .record(recording, world, job.gbuffer, visibility)?;
         }
         if !lists {
-            return self.rays.record(
-                recording, frame, geometry, trees, gbuffer, None, output, edges, label,
-            );
+            return self.rays.record(recording, world, job, None);
         }
         recording.scope.clear_buffer(&list.arguments, 0, None);
         for batch in &list.batches {
-            self.classify.record(
-                recording, frame, geometry, gbuffer, list, batch, output, edges,
-            )?;
-            let batch = Some((list, batch));
-            self.rays.record(
-                recording, frame, geometry, trees, gbuffer, batch, output, edges, label,
-            )?;
+            self.classify.record(recording, world, job, list, batch)?;
+            self.rays
+                .record(recording, world, job, Some((list, batch)))?;
         }
         Ok(())
     }
@@ -309,7 +275,7 @@ impl Shadows {
 }
 
 impl LifeCycle for Shadows {
-    fn abort(&mut self) {
-        self.counters.withdraw();
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.shafts, &mut self.filter]
     }
 }

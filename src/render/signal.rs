@@ -2,15 +2,14 @@
 //! meaning its shaders know.
 
 use super::{
-    edges::{FRESH, FRESH_FORMAT, SURFACES, TAPS, UNUSED, fitted},
+    edges::{FRESH, FRESH_FORMAT, Reprojection, SURFACES, TAPS, UNUSED, fitted},
     frame::Frame,
-    history::Reprojection,
     recording::Recording,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        Bind, Gpu, GpuImage, Kernel, UniformArray,
         layout::SignalParams,
         pass::Binding::{self, Store, StoreArray},
     },
@@ -68,6 +67,8 @@ pub struct Fresh<'a> {
 /// The shaders of a signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Shaders {
+    /// Label of their passes.
+    pub label: &'static str,
     /// Their file.
     pub path: &'static str,
     /// Entry points that average over frames and over neighbours.
@@ -106,6 +107,7 @@ pub struct LastRound<'a> {
 /// `signal_filter`: the passes that average a signal.
 #[derive(Debug)]
 pub struct SignalFilter {
+    label: &'static str,
     accumulate: Kernel,
     filter: Kernel,
 }
@@ -181,25 +183,16 @@ impl SignalFilter {
         let filter = [uniform, uniform, MEANS, SURFACES, signal];
         let [accumulate_entry, filter_entry] = shaders.entries;
         Self {
+            label: shaders.label,
             accumulate: kernel(accumulate_entry, &accumulate),
             filter: kernel(filter_entry, &filter),
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        self.accumulate.needs(needs);
-        if filters {
-            self.filter.needs(needs);
-        }
-    }
-
     /// Adds what is `fresh` to the means of `signal`, and averages neighbours but for the last round.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record<'a>(
         &self,
         recording: &mut Recording<'_>,
-        label: &'static str,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
         fresh: Fresh<'_>,
@@ -218,7 +211,7 @@ impl SignalFilter {
         let shared = [(0, &frame.group)];
         let mut run = |kernel: &Kernel, own: &[&dyn Bind]| {
             let most = recording.budget.pixels();
-            recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most)
+            recording.dispatch_pixels(self.label, kernel, &shared, own, frame.size, most)
         };
         let surfaces = history.surfaces;
         let none = params(Tap::None);

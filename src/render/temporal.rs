@@ -4,7 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, HDR_FORMAT, Motion, fitted},
     frame::Frame,
-    life_cycle::LifeCycle,
+    life_cycle::{Carried, LifeCycle},
     recording::Recording,
 };
 use crate::{
@@ -29,14 +29,18 @@ pub struct Temporal {
     shown: Cover,
     params: Uniform<TemporalParams>,
     sampler: wgpu::Sampler,
-    /// Of the last frame and of this one, by the parity of `frames`.
+    /// Of one frame and of the next, in turn.
     means: [Mean; 2],
-    /// Frames that have been recorded.
-    frames: u32,
-    /// What the mean shows; `None` where the last frame has none.
-    shows: Option<u64>,
-    /// The same, while a frame is being recorded.
-    showed: Option<u64>,
+    past: Carried<Option<Past>>,
+}
+
+/// What the last frame has left.
+#[derive(Debug, Clone, Copy)]
+struct Past {
+    /// Scene that the mean shows.
+    scene: u64,
+    /// Which of the means it is.
+    mean: usize,
 }
 
 #[derive(Debug)]
@@ -80,28 +84,23 @@ impl Temporal {
                 ..Default::default()
             }),
             means: [(); 2].map(|()| Mean::new(gpu, [1, 1])),
-            frames: 0,
-            shows: None,
-            showed: None,
+            past: Carried::default(),
         }
-    }
-
-    /// What it compiles for targets of `format`.
-    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
-        self.kernel.needs(needs);
-        self.shown.needs(format, needs);
     }
 
     /// Gives its memory back, where frames are not averaged any more.
     pub fn clear(&mut self, gpu: &Gpu) {
         if self.means[0].color.size() != [1, 1] {
             self.means = [(); 2].map(|()| Mean::new(gpu, [1, 1]));
+            self.past.forget();
         }
     }
 
     /// Whether there is a mean of the frames before, of a picture that is shown in `size` pixels.
     pub fn continues(&self, frame: &Frame<'_>, size: [u32; 2]) -> bool {
-        self.showed == Some(frame.buffers.version) && self.means[0].color.size() == size
+        let past = self.past.last().copied().flatten();
+        past.is_some_and(|past| past.scene == frame.buffers.version)
+            && self.means[0].color.size() == size
     }
 
     /// Adds `picture`, of [`ENCODED_FORMAT`], to the mean, which has `size` pixels.
@@ -118,9 +117,11 @@ impl Temporal {
         let continues = self.continues(frame, size);
         if self.means[0].color.size() != size {
             self.means = fitted(gpu, size, || [(); 2].map(|()| Mean::new(gpu, size)))?;
+            self.past.forget();
         }
-        self.frames = self.frames.wrapping_add(1);
-        let [last, now] = self.means();
+        let past = self.past.last().copied().flatten();
+        let mean = past.map_or(0, |past| 1 - past.mean);
+        let (last, now) = (&self.means[1 - mean], &self.means[mean]);
         self.params.write(
             gpu,
             &TemporalParams {
@@ -150,29 +151,33 @@ impl Temporal {
             size,
             recording.budget.pixels(),
         )?;
-        self.shows = Some(frame.buffers.version);
+        self.past.leave(Some(Past {
+            scene: frame.buffers.version,
+            mean,
+        }));
         Ok(())
     }
 
-    /// Draws the mean to `target`, which has the size that it was recorded for.
-    pub fn show(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
-        let [_, now] = self.means();
-        let own: &[&dyn Bind] = &[&self.params, &now.color];
-        recording.cover("temporal", &self.shown, target, own)
+    /// Adds what draws the mean to targets of `format`.
+    pub fn needs_shown(&self, format: Format, needs: &mut Needs) {
+        self.shown.needs(format, needs);
     }
 
-    /// Of the last frame and of this one.
-    fn means(&self) -> [&Mean; 2] {
-        let [even, odd] = &self.means;
-        match self.frames.is_multiple_of(2) {
-            true => [odd, even],
-            false => [even, odd],
-        }
+    /// Draws the mean that was recorded to `target`, which has the size that it was recorded for.
+    pub fn show(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
+        let mean = self
+            .past
+            .coming()
+            .copied()
+            .flatten()
+            .map_or(0, |now| now.mean);
+        let own: &[&dyn Bind] = &[&self.params, &self.means[mean].color];
+        recording.cover("temporal", &self.shown, target, own)
     }
 
     /// Keeps the mean over a frame of the same still picture.
     pub fn keep(&mut self) {
-        self.shows = self.showed;
+        self.past.leave(self.past.last().copied().flatten());
     }
 }
 
@@ -189,7 +194,12 @@ impl Mean {
 }
 
 impl LifeCycle for Temporal {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
+    }
+
     fn begin(&mut self) {
-        self.showed = self.shows.take();
+        // A frame that neither adds to the mean nor keeps it leaves none.
+        self.past.leave(None);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     Result,
     config::Tonemap as Curve,
     gpu::{
-        Cover, Gpu, GpuImage, Needs, Uniform,
+        Cover, Gpu, GpuImage, Uniform,
         layout::TonemapParams,
         library::wgsl_constants,
         pass::Binding::{self, Filtered, Float, Sampler},
@@ -68,11 +68,6 @@ impl Tonemap {
             cost_range: cost_range.clone(),
             output: picture(gpu, [1, 1], PICTURE_FORMAT),
         }
-    }
-
-    /// What it compiles for targets of `format`.
-    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
-        self.cover.needs(format, needs);
     }
 
     /// Draws a picture of `format` that another pass goes on with.

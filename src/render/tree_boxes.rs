@@ -4,12 +4,11 @@
 use super::{
     bindings::Layouts,
     drawn::{Drawn, LARGEST, blended},
-    edges::{GBuffer, PICTURE_FORMAT, Trees, fitted},
-    frame::Frame,
-    life_cycle::LifeCycle,
+    edges::{GBuffer, PICTURE_FORMAT, fitted},
     recording::Recording,
     scene_buffers::SceneBuffers,
     view::View,
+    world::World,
 };
 use crate::{
     Result,
@@ -132,25 +131,15 @@ impl TreeBoxes {
         }
     }
 
-    /// What it compiles for `settings` and targets of `format`.
-    pub fn needs(&mut self, settings: &Settings, format: Format, needs: &mut Needs) {
-        if settings.show != BoxDepths::Off {
-            for kernel in [&self.count, &self.choose, &self.list] {
-                kernel.needs(needs);
-            }
-            self.lines.needs(format, needs);
-        }
-    }
-
     /// Draws the boxes of the frame's trees over `target`, where the settings ask for any.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         target: &wgpu::TextureView,
     ) -> Result<()> {
+        let World { frame, trees, .. } = world;
         let gpu = recording.gpu;
         let settings = &frame.config.tree_boxes;
         let of =
@@ -400,11 +389,6 @@ impl Lines {
         lines
     }
 
-    fn needs(&mut self, format: Format, needs: &mut Needs) {
-        needs.add(&self.pipeline);
-        needs.add(self.shown(format));
-    }
-
     /// The pipeline that lays the lines over targets of `format`.
     fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
         let layout = &self.show_layout;
@@ -437,7 +421,9 @@ impl Lines {
         }
         let own: [&dyn Bind; 4] = [params, &listed.list, &listed.counts, &gbuffer.position];
         let group = bind_group(gpu, "tree_boxes.lines", &self.layout, &own);
-        let pipeline = self.pipeline.get(gpu)?;
+        let Some(pipeline) = self.pipeline.get_or_collect(gpu)? else {
+            return Ok(());
+        };
         let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
         let mut pass = scope.scoped_render_pass(
             LABEL,
@@ -472,7 +458,10 @@ impl Lines {
         }
         let own: [&dyn Bind; 2] = [params, &self.output];
         let group = bind_group(gpu, "tree_boxes.show", &self.show_layout, &own);
-        let pipeline = self.shown(target.texture().format()).get(gpu)?;
+        let shown = self.shown(target.texture().format());
+        let Some(pipeline) = shown.get_or_collect(gpu)? else {
+            return Ok(());
+        };
         let mut pass = scope.scoped_render_pass(
             LABEL,
             wgpu::RenderPassDescriptor {
@@ -492,10 +481,4 @@ impl Lines {
 fn output(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     GpuImage::new(gpu, "tree_boxes.lines", size, PICTURE_FORMAT, usage)
-}
-
-impl LifeCycle for TreeBoxes {
-    fn abort(&mut self) {
-        self.readback.withdraw();
-    }
 }

@@ -76,6 +76,10 @@ pub struct TreePolicy {
     /// The settings of the last frame. `None` before the first frame and after one that failed: then nothing
     /// is known of the trees.
     settled: Option<Settled>,
+    /// The same before the last frame, as long as the trees are still those of that.
+    before: Option<Settled>,
+    /// Whether the last frame has worked on them.
+    touches: bool,
     /// Whether anything has moved since the scene was uploaded.
     has_moved: bool,
     costs: Counters<2>,
@@ -117,6 +121,8 @@ impl TreePolicy {
         Self {
             cost,
             settled: None,
+            before: None,
+            touches: false,
             has_moved: false,
             costs: Counters::new(gpu, "cost.readback"),
             ageing: Ageing::new(0),
@@ -140,7 +146,8 @@ impl TreePolicy {
             .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
         let now = (settings.rebuild, settings.quality);
         self.has_moved |= self.settled.is_some() && changed.contains(&true);
-        let settled = self.settled.take() == Some(now) && built_cutoff <= settings.leaf_cutoff;
+        let before = self.settled.take();
+        let settled = before == Some(now) && built_cutoff <= settings.leaf_cutoff;
         let work = match settings.rebuild {
             _ if again && settled && !changed.contains(&true) => TreeWork::None,
             Rebuild::Frame => TreeWork::Rebuild,
@@ -151,6 +158,8 @@ impl TreePolicy {
             Rebuild::Changed if changed.contains(&false) => TreeWork::Partial,
             Rebuild::Changed => TreeWork::Rebuild,
         };
+        self.before = before;
+        self.touches = work != TreeWork::None;
         TreePlan {
             work,
             growth: ageing.growth,
@@ -183,20 +192,20 @@ impl TreePolicy {
 
     /// Has the next frame build all: the trees hold what is no longer true.
     pub fn forget(&mut self) {
-        self.settled = None;
+        (self.settled, self.before) = (None, None);
     }
 
-    /// The last frame, which did `work`, is not going to be submitted whole.
-    pub fn abort(&mut self, work: TreeWork) {
-        self.costs.withdraw();
-        if work != TreeWork::None {
-            self.forget();
-        }
+    /// The last frame is dropped, or may have run in part: trees that it may have worked on are built again.
+    pub fn abort(&mut self) {
+        self.settled = self.before.take();
     }
 
     /// The frame of this plan has been recorded whole.
     pub fn commit(&mut self, plan: &TreePlan) {
         self.settled = Some(plan.settings);
+        if self.touches {
+            self.before = None;
+        }
     }
 }
 

@@ -3,13 +3,12 @@
 use super::{
     edges::{Geometry, Trees},
     recording::Recording,
-    tree_policy::{self, TreePlan, TreePolicy, TreeWork},
+    tree_policy::{TreePlan, TreePolicy, TreeWork},
 };
 use crate::{
     Result,
     accel::{Cost, Lbvh, Quality, Tree, Work},
-    config::{self, Rebuild},
-    gpu::{Gpu, Needs},
+    gpu::{Gpu, on_demand::will_need},
 };
 use std::sync::Arc;
 
@@ -30,17 +29,6 @@ impl TreePasses {
         Self {
             lbvh: Arc::new(Lbvh::with_quality(gpu, Quality::High)),
             cost: Arc::new(Cost::new(gpu)),
-        }
-    }
-
-    /// What a frame compiles. The upload has compiled the builder of fast trees.
-    pub fn needs(&self, gpu: &Gpu, settings: &config::Tree, needs: &mut Needs) {
-        if tree_policy::quality(gpu, settings.quality, false) == Quality::High {
-            self.lbvh.needs_high(needs);
-        }
-        if settings.rebuild == Rebuild::Refit {
-            self.lbvh.needs_refit(needs);
-            self.cost.needs(needs);
         }
     }
 
@@ -73,6 +61,7 @@ impl TreePasses {
                 policy.built();
             }
             if plan.measures {
+                will_need(|needs| self.lbvh.needs_refit(needs));
                 self.cost.record(gpu, scope, &policy.cost)?;
                 policy.read_cost(scope, built);
             }

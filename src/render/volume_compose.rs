@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Needs, OnDemand, bind_group,
+        Gpu, GpuImage, OnDemand, bind_group,
         pass::{self, Binding},
         shader,
     },
@@ -58,14 +58,6 @@ impl VolumeCompose {
         }
     }
 
-    /// What it compiles, where all that volumes do is `wanted` too.
-    pub fn needs(&self, is_wanted: bool, needs: &mut Needs) {
-        needs.add(&self.pipeline);
-        if is_wanted {
-            needs.add(&self.of_total);
-        }
-    }
-
     /// Lays what is `seen` of a volume over `radiance`.
     pub fn record(
         &self,
@@ -84,9 +76,11 @@ impl VolumeCompose {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(&self.pipeline.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
+        if let Some(pipeline) = self.pipeline.get_or_collect(gpu)? {
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.draw(0..3, 0..1);
+        }
         drop(pass);
         recording.split(LABEL);
         Ok(())
@@ -122,9 +116,11 @@ impl VolumeCompose {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(&self.of_total.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
+        if let Some(pipeline) = self.of_total.get_or_collect(gpu)? {
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.draw(0..3, 0..1);
+        }
         Ok(())
     }
 

@@ -3,15 +3,14 @@
 use super::{
     bands::bands,
     bindings::Layouts,
-    edges::{Geometry, Trees},
-    frame::Frame,
     recording::Recording,
     volume_grids::{LIGHT_FORMAT, PlacedVolume},
+    world::World,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, Kernel, Workgroups,
         layout::VolumeParams,
         pass::Binding::{Filtered3d, Float3d, Read, Sampler, Store3d, Uniform},
     },
@@ -39,21 +38,20 @@ impl VolumeLight {
         }
     }
 
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-    }
-
     /// Fills the light grid of a volume with these settings.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         volume: &PlacedVolume<'_>,
         params: &VolumeParams,
     ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
         let [columns, rows, slices] = params.cells;
         let slices = slices * slabs(params.lights);
         // A band of slices is what the adapter traces in the time of a part.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs,
+        Gpu, GpuImage, Kernel,
         pass::Binding::{Filtered3d, Float, Float3d, Read, Sampler, Store, StoreArray, Uniform},
     },
 };
@@ -48,11 +48,6 @@ impl VolumeMarch {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
             output: Output::new(gpu, [1, 1], None),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Makes room for pictures of `size`: for as many volumes as are `kept`, with the distances between which they

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs,
+        Gpu, Kernel,
         pass::Binding::{Filtered3d, Float, Float3d, Read, Sampler, Uniform, Write},
     },
 };
@@ -32,11 +32,6 @@ impl VolumeShadow {
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Multiplies what shadow rays have found with what comes through a volume.

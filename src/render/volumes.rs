@@ -4,12 +4,12 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{Air, GBuffer, Geometry, Radiance, Trees, Visibility, VolumeLayers},
+    edges::{Air, GBuffer, Radiance, Visibility, VolumeLayers},
     frame::{Frame, FrameInput},
     life_cycle::LifeCycle,
     recording::Recording,
     scene_buffers::SceneBuffers,
-    tree_policy::{TreePlan, TreeWork},
+    tree_policy::TreeWork,
     volume_compose::VolumeCompose,
     volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, sampler, texture_3d},
     volume_light::{VolumeLight, slabs},
@@ -17,12 +17,13 @@ use super::{
     volume_params::{Table, distance},
     volume_places::{VolumePlace, volume_places},
     volume_shadow::VolumeShadow,
+    world::World,
 };
 use crate::{
     Result,
     config::ShadowMode,
     gpu::{
-        Gpu, GpuImage, Needs,
+        Gpu, GpuImage,
         layout::{Light, VolumeParams},
     },
 };
@@ -125,21 +126,6 @@ impl Volumes {
         }
     }
 
-    /// What frames of `input` compile.
-    pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
-        if !is_on(input, buffers) {
-            return;
-        }
-        self.march.needs(needs);
-        self.compose.needs(wants_total(input), needs);
-        if input.config.volumes.shadows {
-            self.light.needs(needs);
-            if input.config.shadows.mode != ShadowMode::Off {
-                self.shadow.needs(needs);
-            }
-        }
-    }
-
     /// Finds the volumes of a frame, and dims the light that surfaces see by them.
     pub fn shade(
         &mut self,
@@ -163,19 +149,16 @@ impl Volumes {
 
     /// Lays the volumes of a frame over `radiance`, the farthest first, and over each other where that is
     /// wanted.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
-        plan: &TreePlan,
         air: Air<'_>,
         radiance: &Radiance,
         kept: Kept,
     ) -> Result<VolumeLayers<'_>> {
+        let World { frame, .. } = world;
         self.has_total = kept.total && !self.order.is_empty();
         let total_size = self.has_total.then_some(frame.size);
         self.compose.fit_total(recording.gpu, total_size)?;
@@ -191,7 +174,7 @@ impl Volumes {
         }
         for (place, index) in self.order.clone().into_iter().enumerate() {
             if frame.config.volumes.shadows {
-                self.fill(recording, frame, geometry, trees, plan, index)?;
+                self.fill(recording, world, index)?;
             }
             let Some(placed) = self.placed(index, frame.buffers) else {
                 continue;
@@ -215,12 +198,10 @@ impl Volumes {
     fn fill(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
-        geometry: Geometry<'_>,
-        trees: Trees<'_>,
-        plan: &TreePlan,
+        world: World<'_>,
         index: usize,
     ) -> Result<()> {
+        let World { frame, plan, .. } = world;
         let instance = &self.instances[index];
         let lit = Lit {
             settings: instance.settings,
@@ -240,12 +221,11 @@ impl Volumes {
             && let Some(placed) = self.placed(index, frame.buffers)
         {
             let settings = &instance.settings;
-            self.light
-                .record(recording, frame, geometry, trees, &placed, settings)?;
+            self.light.record(recording, world, &placed, settings)?;
         }
         let shared = self.shared.get_mut(&volume);
         if let Some(grid) = shared.and_then(|shared| shared.lights.get_mut(light)) {
-            (grid.lit, grid.filled) = (None, Some(lit));
+            grid.filled = Some(lit);
         }
         Ok(())
     }
@@ -419,11 +399,6 @@ pub fn wants_total(input: &FrameInput<'_>) -> bool {
     input.wants(Channel::Transmittance) || input.wants(Channel::Scattered)
 }
 
-/// Whether any volume may be seen.
-fn is_on(input: &FrameInput<'_>, buffers: &SceneBuffers) -> bool {
-    input.config.volumes.enabled && buffers.has_volumes()
-}
-
 /// Texels of the light grid.
 fn grid_size(params: &VolumeParams) -> [u32; 3] {
     let [x, y, z] = params.cells;
@@ -448,6 +423,12 @@ impl LifeCycle for Volumes {
     }
 
     fn abort(&mut self) {
+        for grid in self.light_grids() {
+            grid.filled = None;
+        }
+    }
+
+    fn lose(&mut self) {
         for grid in self.light_grids() {
             (grid.lit, grid.filled) = (None, None);
         }

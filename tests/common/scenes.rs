@@ -2,7 +2,7 @@
 
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, Switch},
-    gpu::{Gpu, GpuImage},
+    gpu::{Gpu, GpuImage, Needs},
     reference::{lbvh::Triangle, lighting, shadow_start::Seen, signal::Eye, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
@@ -287,8 +287,7 @@ impl<'a> Stage<'a> {
 
     /// Draws a frame of a picture and waits for it.
     fn record(&mut self, pose: &Pose, view: View, sample: FrameSample, target: &GpuImage) {
-        let mut encoder = self.gpu.encoder("test");
-        self.record_only(pose, view, sample, target, &mut encoder);
+        let encoder = self.record_only(pose, view, sample, target);
         self.renderer.submit(self.gpu, encoder);
         self.gpu.wait().unwrap();
     }
@@ -300,8 +299,33 @@ impl<'a> Stage<'a> {
         view: View,
         sample: FrameSample,
         target: &GpuImage,
-        encoder: &mut wgpu::CommandEncoder,
-    ) {
+    ) -> wgpu::CommandEncoder {
+        let (renderer, uploaded, input) = self.parts(pose, view);
+        renderer
+            .record_sample(self.gpu, &input, uploaded, sample, &target.view)
+            .unwrap()
+    }
+
+    /// Records a frame and drops it. Returns what it lacks.
+    pub(crate) fn missing(&mut self, pose: &Pose, view: View) -> Needs {
+        let target = picture(self.gpu, self.size);
+        let (renderer, uploaded, input) = self.parts(pose, view);
+        renderer
+            .missing(
+                self.gpu,
+                &input,
+                uploaded,
+                FrameSample::SINGLE,
+                &target.view,
+            )
+            .unwrap()
+    }
+
+    fn parts<'b>(
+        &'b mut self,
+        pose: &'b Pose,
+        view: View,
+    ) -> (&'b mut Renderer, &'b mut UploadedScene, FrameInput<'b>) {
         let input = FrameInput {
             scene: self.scene,
             pose,
@@ -315,10 +339,7 @@ impl<'a> Stage<'a> {
             ground: self.ground,
             reads: &self.reads,
         };
-        let (gpu, uploaded, view) = (self.gpu, &mut self.uploaded, &target.view);
-        self.renderer
-            .record_sample(gpu, encoder, &input, uploaded, sample, view)
-            .unwrap();
+        (&mut self.renderer, &mut self.uploaded, input)
     }
 
     /// A channel of the frame that was drawn last.

@@ -124,7 +124,6 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     };
     for _ in 0..args.warm_up().max(1) {
         let moment = moment_of(&mut offscreen, 0);
-        offscreen.compile(&moment, FrameSample::SINGLE)?;
         offscreen.draw(&moment, FrameSample::SINGLE)?;
     }
     offscreen.profile = Some(History::new(frames as usize));
@@ -132,7 +131,6 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     for frame in 0..frames {
         progress.step("frame");
         let moment = moment_of(&mut offscreen, frame);
-        offscreen.compile(&moment, FrameSample::SINGLE)?;
         offscreen.draw(&moment, FrameSample::SINGLE)?;
     }
     drop(progress);

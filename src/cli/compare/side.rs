@@ -302,7 +302,6 @@ fn draw(
     }
     for index in 0..drawing.samples {
         let sample = FrameSample::of(index, drawing.samples);
-        offscreen.compile(moment, sample)?;
         offscreen.draw(moment, sample)?;
     }
     Ok(None)
@@ -318,7 +317,6 @@ fn trace(
     let mut draws = PathDraws::new(offscreen, [0, wanted], time_limit);
     let (mut wall_ms, mut frames) = (0.0, 0);
     while draws.goes_on() {
-        offscreen.compile(moment, FrameSample::SINGLE)?;
         let [done, wanted] = [draws.done, draws.wanted].map(u64::from);
         let text = format!("path {} of {wanted}", done + 1);
         report.line.step(done, wanted, text);
@@ -346,7 +344,6 @@ fn radiance(offscreen: &mut Offscreen) -> Result<Picture> {
 
 /// Draws further frames, in which nothing is made that is made once.
 fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
-    offscreen.compile(moment, FrameSample::SINGLE)?;
     let (mut walls, mut gpus) = (Vec::new(), Vec::new());
     while walls.len() < MOST_FRAMES && walls.iter().sum::<f64>() < MEASURED_MS {
         walls.push(offscreen.draw(moment, FrameSample::SINGLE)?.wall_ms);

@@ -13,7 +13,7 @@ pub use part::Part;
 
 use super::{
     every_adapter,
-    offscreen::{self, Moment, Offscreen},
+    offscreen::{self, Drawn, Moment, Offscreen},
     path_draws::PathDraws,
     report::{Report, log_stage},
     route::Route,
@@ -25,7 +25,7 @@ use crate::{
     output::path_part::About,
     profile::{self, history::History},
     provenance::Shown,
-    render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
+    render::{Channel, FrameStats, material_textures::texture_support},
     scene::{
         Scene,
         camera_path::CameraPath,
@@ -422,7 +422,6 @@ fn draw_samples(
     let mut drawn = 0;
     loop {
         let sample = samples.at(drawn);
-        stages.compile_ms += offscreen.compile(moment, sample)?;
         let before = u64::from(number) * u64::from(samples.most) + u64::from(drawn);
         let total = u64::from(frames) * u64::from(samples.most);
         let text = (samples.most > 1).then(|| samples.text(drawn));
@@ -440,7 +439,7 @@ fn draw_samples(
             tell(before + 1, if is_early { before + 1 } else { total })?;
         }
         times.add(&took, &stats.passes);
-        stages.draw_ms += drawing.ms();
+        stages.add(&took, &drawing);
         if drawn == 1 {
             if frame == 0 {
                 check_lights(outputs, stats.lights)?;
@@ -473,7 +472,6 @@ fn draw_paths(
     let mut draws = PathDraws::new(offscreen, [done, wanted], sequence.time_limit);
     let mut stats = FrameStats::default();
     while draws.goes_on() {
-        stages.compile_ms += offscreen.compile(moment, FrameSample::SINGLE)?;
         let before = draws.done;
         let of_all = |done| u64::from(frame) * u64::from(wanted) + u64::from(done);
         let total = u64::from(frames) * u64::from(wanted);
@@ -484,7 +482,7 @@ fn draw_paths(
         let drawn = draws.draw(offscreen, moment)?;
         stats = offscreen.stats().clone();
         times.add(&drawn, &stats.passes);
-        stages.draw_ms += drawing.ms();
+        stages.add(&drawn, &drawing);
         about.held = draws.done;
         if before == 0 && about.frame == 0 {
             check_lights(outputs, stats.lights)?;
@@ -547,6 +545,12 @@ struct Stages {
 }
 
 impl Stages {
+    /// Adds a draw, which `drawing` has timed.
+    fn add(&mut self, drawn: &Drawn, drawing: &Stopwatch) {
+        self.compile_ms += drawn.compile_ms;
+        self.draw_ms += drawing.ms() - drawn.compile_ms;
+    }
+
     fn log(&self, frames: u32, samples: u32) {
         log_stage("compile", self.compile_ms, "shaders");
         let drawn = match (frames, samples) {

@@ -219,7 +219,10 @@ mod tests {
     #[test]
     fn every_frame_and_every_draw_counts() {
         let mut times = Times::default();
-        let drawn = Drawn { wall_ms: 10.0 };
+        let drawn = Drawn {
+            wall_ms: 10.0,
+            compile_ms: 0.0,
+        };
         let mut last = FrameStats::default();
         for frame in 0..3 {
             times.begin(frame, 0.5 * frame as f32);

@@ -4,8 +4,7 @@
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Workgroups, layout::BRDF_TABLE_PAIRS, pass::Binding::Write,
-        profiler::Scope,
+        Gpu, Kernel, Workgroups, layout::BRDF_TABLE_PAIRS, pass::Binding::Write, profiler::Scope,
     },
 };
 use wgpu::BufferUsages as Buffer;
@@ -36,10 +35,5 @@ impl BrdfTable {
         let pairs = Workgroups::Count(BRDF_TABLE_PAIRS.div_ceil(32));
         self.kernel
             .dispatch(gpu, &mut pass, &[], &[&self.buffer], pairs)
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 }

@@ -24,7 +24,7 @@ impl CubeEdges {
             let cover = Cover::new(gpu, path, "cube_edges", &[Binding::Cube]);
             let usage = Usage::RENDER_ATTACHMENT;
             (
-                cover.for_formats(&[FORMAT]),
+                cover,
                 GpuImage::new(gpu, "cube_edges", [1, 1], FORMAT, usage),
             )
         }))

@@ -4,7 +4,7 @@ use super::{cube::Cube, cube_edges::CubeEdges};
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Workgroups,
+        Gpu, Kernel, Workgroups,
         pass::Binding::{FloatArray, StoreArray},
         profiler::Scope,
     },
@@ -27,11 +27,6 @@ impl CubeMips {
             kernel: Kernel::new(gpu, path, "cube_mips", &[], &bindings),
             edges: CubeEdges::new(gpu),
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Fills every level of `cube`, which is of Rgba16Float, below the first. Faces of any size will do:

@@ -4,7 +4,7 @@ use super::cube::Cube;
 use crate::{
     Error, Result,
     gpu::{
-        Gpu, Kernel, Needs, UniformArray, Workgroups,
+        Gpu, Kernel, UniformArray, Workgroups,
         layout::EquirectParams,
         pass::Binding::{self, Float, FloatArray, StoreArray},
         profiler::Scope,
@@ -216,11 +216,6 @@ impl Equirect {
             equirect: kernel("equirect", Float),
             resample: kernel("resample", FloatArray),
         }
-    }
-
-    /// What it compiles for `source`.
-    pub fn needs(&self, source: &EquirectImage, needs: &mut Needs) {
-        self.kernel(source).needs(needs);
     }
 
     fn kernel(&self, source: &EquirectImage) -> &Kernel {

@@ -18,7 +18,7 @@ use super::{life_cycle::LifeCycle, recording::Recording};
 use crate::{
     Result,
     config::{Config, Switch},
-    gpu::{Gpu, Needs, profiler::Scope},
+    gpu::{Gpu, profiler::Scope},
     scene::{
         atmosphere,
         environment::{EnvironmentImage, Sun, studio},
@@ -70,6 +70,24 @@ pub struct Placement {
     pub sun_radius: Option<f32>,
 }
 
+/// What the cubes hold.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    /// What the radiance is made of, and how many texels it has along an edge.
+    made: Option<(Origin, u32)>,
+    /// The bands of the coefficients.
+    order: u32,
+    /// Which prefiltered cube is shown.
+    shown: usize,
+    /// The next step of the other one.
+    step: Option<u32>,
+    /// Whether the radiance has changed since those steps began.
+    stale: bool,
+    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
+    /// in for another.
+    held: (f32, bool),
+}
+
 /// The passes, and the light that they have made.
 #[derive(Debug)]
 pub struct Environment {
@@ -85,24 +103,12 @@ pub struct Environment {
     /// The file, and how many there have been.
     file: Option<EquirectImage>,
     files: u64,
-    /// What the radiance is made of, and how many texels it has along an edge.
-    made: Option<(Origin, u32)>,
-    /// The bands of the coefficients.
-    order: u32,
     radiance: Cube,
-    /// Radiance level by level as mirrors of growing roughness see it.
-    pub prefiltered: Cube,
-    /// The same while it is being made.
-    coming: Cube,
-    /// The next step of that.
-    step: Option<u32>,
-    /// Whether the radiance has changed since those steps began.
-    stale: bool,
-    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
-    /// in for another.
-    held: (f32, bool),
-    /// Whether all that was recorded goes to the GPU.
-    settled: bool,
+    /// Radiance level by level as mirrors of growing roughness see it, and the same while it is being made.
+    prefiltered: [Cube; 2],
+    progress: Progress,
+    /// The same before the frame that is recorded, as long as that can be undone.
+    before: Option<Progress>,
     /// Whether the last frame recorded anything.
     records: bool,
     /// Between texels and levels.
@@ -199,15 +205,10 @@ impl Environment {
             studio: EquirectImage::new(gpu, studio::image())?,
             file: None,
             files: 0,
-            made: None,
-            order: 0,
             radiance: cube("radiance")?,
-            prefiltered: cube("prefiltered")?,
-            coming: cube("prefiltered")?,
-            step: None,
-            stale: false,
-            held: (0.0, false),
-            settled: true,
+            prefiltered: [cube("prefiltered")?, cube("prefiltered")?],
+            progress: Progress::default(),
+            before: None,
             records: false,
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("environment"),
@@ -228,9 +229,14 @@ impl Environment {
         Ok(())
     }
 
+    /// Radiance level by level as mirrors of growing roughness see it.
+    pub fn prefiltered(&self) -> &Cube {
+        &self.prefiltered[self.progress.shown]
+    }
+
     /// Whether steps are left until the environment is that of the last settings.
     pub fn is_pending(&self) -> bool {
-        self.stale || self.step.is_some()
+        self.progress.stale || self.progress.step.is_some()
     }
 
     /// Where the light of `config` comes from; its sun has a disc where it `shines`.
@@ -336,20 +342,6 @@ impl Environment {
         (self.radiance.level(level), face(level))
     }
 
-    /// What [`Environment::record`] compiles where the environment is not yet that of `config`.
-    pub fn needs(&self, config: &Config, needs: &mut Needs) {
-        self.brdf_table.needs(needs);
-        match (self.origin(config), self.picture(config)) {
-            (Origin::Sky(_), _) => self.sky.needs(needs),
-            (_, Some(picture)) => self.equirect.needs(picture, needs),
-            (_, None) => {}
-        }
-        self.cube_mips.needs(needs);
-        self.project_sh
-            .needs(FORMAT, config.environment.order, needs);
-        self.prefilter.needs(needs);
-    }
-
     /// Makes the environment of `config`, as far as it is not made yet. Where it `spreads`, a slow adapter
     /// does the rest of the prefiltering in later frames, and mirrors show what was there before until then,
     /// if that was the same file or sky. While a sun keeps moving, levels may be of several moments.
@@ -360,7 +352,7 @@ impl Environment {
         spreads: bool,
     ) -> Result<&Self> {
         let gpu = recording.gpu;
-        let may_lag = self.begin(gpu, &mut recording.scope, config)?;
+        let may_lag = self.make_radiance(gpu, &mut recording.scope, config)?;
         let spreads = spreads && recording.budget.in_parts && may_lag;
         while self.step(gpu, &mut recording.scope)? {
             if spreads {
@@ -373,25 +365,19 @@ impl Environment {
 
     /// As [`Environment::record`], all at once and without a frame: for baking and measuring.
     pub fn record_all(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<()> {
-        self.begin(gpu, scope, config)?;
+        self.make_radiance(gpu, scope, config)?;
         while self.step(gpu, scope)? {}
         Ok(())
     }
 
     /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that
     /// is there may stand in for the one to come.
-    fn begin(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<bool> {
-        if !std::mem::replace(&mut self.settled, false) {
-            // The last frame failed, and nothing that it recorded was submitted.
-            (self.made, self.order, self.step, self.stale) = (None, 0, None, false);
-            self.sky.forget();
-        }
-        self.records = false;
+    fn make_radiance(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<bool> {
         let origin = self.origin(config);
         let face = self.face(gpu, config, origin);
-        let changed = self.made != Some((origin, face));
+        let changed = self.progress.made != Some((origin, face));
         let order = config.environment.order;
-        if !changed && self.order == order && !self.is_pending() {
+        if !changed && self.progress.order == order && !self.is_pending() {
             return Ok(false);
         }
         self.records = true;
@@ -403,23 +389,27 @@ impl Environment {
                 (scale, true)
             }
         };
-        let stands_in = std::mem::replace(&mut self.held, held) == held;
-        let is_first = self.made.is_none();
+        let stands_in = std::mem::replace(&mut self.progress.held, held) == held;
+        let is_first = self.progress.made.is_none();
         if is_first {
             self.brdf_table.record(gpu, scope)?;
         }
         if changed {
             // Whatever fails from here on leaves nothing that counts as made.
-            self.made = None;
+            self.progress.made = None;
             if !stands_in {
-                self.step = None;
+                self.progress.step = None;
             }
             if self.radiance.face != face {
                 let levels = Cube::full_levels(face);
                 self.radiance = Cube::new(gpu, "radiance", face, levels, FORMAT)?;
+                self.before = None;
             }
             match (origin, self.picture(config)) {
-                (Origin::Color(color), _) => self.radiance.fill(gpu, color),
+                (Origin::Color(color), _) => {
+                    self.radiance.fill(gpu, color);
+                    self.before = None;
+                }
                 (Origin::Sky(sky), _) => self.sky.record(gpu, scope, &sky, &self.radiance)?,
                 (_, Some(picture)) => {
                     self.equirect.record(gpu, scope, picture, &self.radiance)?;
@@ -427,45 +417,59 @@ impl Environment {
                 (_, None) => {}
             }
             self.cube_mips.record(gpu, scope, &self.radiance)?;
-            self.made = Some((origin, face));
-            self.stale = true;
+            self.progress.made = Some((origin, face));
+            self.progress.stale = true;
         }
-        if changed || self.order != order {
+        if changed || self.progress.order != order {
             self.project_sh.record(gpu, scope, &self.radiance, order)?;
-            self.order = order;
+            self.progress.order = order;
         }
         Ok(!is_first && stands_in)
     }
 
     /// Records the next piece of the prefiltered cube; false where none is left.
     fn step(&mut self, gpu: &Gpu, scope: &mut Scope<'_>) -> Result<bool> {
-        if self.step.is_none() && std::mem::take(&mut self.stale) {
+        if self.progress.step.is_none() && std::mem::take(&mut self.progress.stale) {
             let face = self.radiance.face;
-            if self.coming.face != face {
+            let coming = &mut self.prefiltered[1 - self.progress.shown];
+            if coming.face != face {
                 let levels = Prefilter::levels(face);
-                self.coming = Cube::new(gpu, "prefiltered", face, levels, FORMAT)?;
+                *coming = Cube::new(gpu, "prefiltered", face, levels, FORMAT)?;
+                self.before = None;
             }
-            self.step = Some(0);
+            self.progress.step = Some(0);
         }
-        let Some(step) = self.step else {
+        let Some(step) = self.progress.step else {
             return Ok(false);
         };
+        let coming = &self.prefiltered[1 - self.progress.shown];
         self.prefilter
-            .record_step(gpu, scope, &self.radiance, &self.coming, step)?;
-        self.step = Some(step + 1).filter(|step| *step < self.prefilter.steps(&self.coming));
-        if self.step.is_none() {
-            std::mem::swap(&mut self.prefiltered, &mut self.coming);
+            .record_step(gpu, scope, &self.radiance, coming, step)?;
+        let next = Some(step + 1).filter(|step| *step < self.prefilter.steps(coming));
+        self.progress.step = next;
+        if next.is_none() {
+            self.progress.shown = 1 - self.progress.shown;
         }
         Ok(true)
     }
 }
 
 impl LifeCycle for Environment {
-    fn commit(&mut self) {
-        self.settled = true;
+    fn begin(&mut self) {
+        (self.before, self.records) = (Some(self.progress), false);
     }
 
     fn abort(&mut self) {
-        self.settled = !self.records;
+        self.progress = self.before.unwrap_or_default();
+        if self.records {
+            self.sky.forget();
+        }
+    }
+
+    fn lose(&mut self) {
+        if self.records {
+            self.progress = Progress::default();
+            self.sky.forget();
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::{cube::Cube, cube_edges::CubeEdges};
 use crate::{
     Error, Result,
     gpu::{
-        Gpu, Kernel, Needs, UniformArray, Workgroups,
+        Gpu, Kernel, UniformArray, Workgroups,
         layout::{
             PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams,
             ROUGHNESS_MIN,
@@ -101,11 +101,6 @@ impl Prefilter {
                 ..Default::default()
             }),
         })
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
     }
 
     /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even

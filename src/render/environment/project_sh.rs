@@ -9,7 +9,7 @@ use super::cube::Cube;
 use crate::{
     Result,
     gpu::{
-        Bind, Cooperation, Gpu, Kernel, Needs, Workgroups,
+        Bind, Cooperation, Gpu, Kernel, Workgroups,
         library::wgsl_constants,
         pass::Binding::{self, FloatArray, LoadArray, Read, Write},
         profiler::Scope,
@@ -103,13 +103,6 @@ impl ProjectSh {
                 storage | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
             ),
         }
-    }
-
-    /// What it compiles for a cube of `format`, and `order` as in [`ProjectSh::record`].
-    pub fn needs(&self, format: Format, order: u32, needs: &mut Needs) {
-        let bands = usize::from(order > 3);
-        self.kernels(format)[bands].needs(needs);
-        self.sums[bands].needs(needs);
     }
 
     /// The kernels that read a cube of this format.

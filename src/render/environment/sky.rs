@@ -7,8 +7,7 @@ pub use crate::gpu::layout::SkyParams;
 use crate::{
     Result,
     gpu::{
-        Bind, Constant, Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups, pass::Binding,
-        profiler::Scope,
+        Bind, Constant, Gpu, GpuImage, Kernel, Uniform, Workgroups, pass::Binding, profiler::Scope,
     },
     scene::atmosphere,
 };
@@ -96,14 +95,6 @@ impl Sky {
             }),
             air: None,
         }
-    }
-
-    /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        for table in &self.tables {
-            table.kernel.needs(needs);
-        }
-        self.kernel.needs(needs);
     }
 
     /// Has the tables of the air made anew: what was recorded of them never ran.

@@ -1,0 +1,30 @@
+//! The bundle that passes behind the trees read.
+
+use super::{
+    edges::{Geometry, Trees},
+    frame::Frame,
+    tree_policy::TreePlan,
+};
+
+/// What every pass behind the trees may read.
+#[derive(Debug, Clone, Copy)]
+pub struct World<'a> {
+    /// Settings, lights and uniforms.
+    pub frame: &'a Frame<'a>,
+    /// The merged vertices and triangles.
+    pub geometry: Geometry<'a>,
+    /// The trees over them.
+    pub trees: Trees<'a>,
+    /// What the frame has done to the trees.
+    pub plan: &'a TreePlan,
+}
+
+impl<'a> World<'a> {
+    /// The same as another frame sees it: that of the hits of a bounce.
+    pub fn seen_by<'b>(self, frame: &'b Frame<'b>) -> World<'b>
+    where
+        'a: 'b,
+    {
+        World { frame, ..self }
+    }
+}
