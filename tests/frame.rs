@@ -141,7 +141,7 @@ fn dropped_frames_change_no_others() {
     type Change = fn(&mut Stage<'_>);
     let dropped: [Change; 5] = [
         |_| {},
-        |stage| stage.shown = Channel::Cost,
+        |stage| stage.config.image.exposure = ExposureMode::Histogram,
         |stage| stage.config.overlay.wireframe = true,
         |stage| {
             stage.config.sun.direction = [0.3, -0.5, 0.1];
@@ -158,10 +158,10 @@ fn dropped_frames_change_no_others() {
         let frames = [&rest, &rest, &rest, &moved, &moved, &rest, &rest, &rest];
         let pictures = frames.into_iter().enumerate().map(|(number, pose)| {
             if drops && number > 0 {
-                let (config, shown) = (stage.config.clone(), stage.shown);
+                let config = stage.config.clone();
                 dropped[number % dropped.len()](&mut stage);
-                missing += stage.missing(&moved, view).names().len();
-                (stage.config, stage.shown) = (config, shown);
+                missing += stage.missing(pose, view).names().len();
+                stage.config = config;
             }
             (stage.draw(pose, view), stage.renderer.stats().tree_work)
         });

@@ -5,7 +5,10 @@ use crate::common;
 use canopy::{
     gpu::profiler::Profiler,
     reference::noise as twin,
-    render::noise::{Mean, Noise, NoisePass},
+    render::{
+        Noise,
+        noise::{Mean, NoisePass},
+    },
 };
 use common::{Random, folder::Folder, gpu};
 

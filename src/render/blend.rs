@@ -148,14 +148,6 @@ impl Blend {
         }
     }
 
-    /// Whether anything is drawn.
-    pub fn draws(&self, world: World<'_>) -> bool {
-        let World {
-            frame, geometry, ..
-        } = world;
-        pieces(frame, geometry.buffers).next().is_some()
-    }
-
     /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows
     /// show what is `reflected`. All are seen through the volumes in front of them.
     pub fn record(

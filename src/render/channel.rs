@@ -3,10 +3,7 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{
-        Air, AmbientVisibility, GBuffer, HDR_FORMAT, Motion, Radiance, Reflected, Visibility,
-        fitted,
-    },
+    edges::{Air, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, fitted},
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -41,26 +38,27 @@ pub struct ChannelSource<'a> {
     pub buffers: &'a SceneBuffers,
     /// Output of `gbuffer`.
     pub gbuffer: &'a GBuffer,
-    /// Output of the shadow passes.
-    pub visibility: &'a Visibility,
-    /// Output of the occlusion passes.
-    pub ambient: &'a AmbientVisibility,
-    /// Output of the reflection passes.
-    pub reflected: &'a Reflected,
+    /// Outputs of the shadow, occlusion, reflection and fog passes.
+    pub light: Incident<'a>,
     /// Output of `lighting`.
     pub radiance: &'a Radiance,
     /// Output of `motion`.
     pub motion: Motion<'a>,
+    /// What is measured of the surfaces.
+    pub measured: Measured<'a>,
+    /// What all volumes do, as `volume_compose` makes it.
+    pub volumes: Option<&'a GpuImage>,
+}
+
+/// What is measured of the surfaces.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured<'a> {
     /// Output of `deviation`.
     pub deviation: &'a GpuImage,
     /// Output of `intersections`: a bit a triangle.
     pub through: &'a wgpu::Buffer,
     /// Output of `lab_show`.
     pub lab: &'a GpuImage,
-    /// Output of the passes of the fog.
-    pub air: Air<'a>,
-    /// What all volumes do, as `volume_compose` makes it.
-    pub volumes: Option<&'a GpuImage>,
 }
 
 impl ChannelPass {
@@ -131,7 +129,8 @@ impl ChannelPass {
                 ..ChannelParams::default()
             },
         );
-        let [fog, fog_texture, fog_sampler] = source.air.bindings();
+        let (light, measured) = (source.light, source.measured);
+        let [fog, fog_texture, fog_sampler] = light.air.bindings();
         recording.dispatch_pixels(
             "channel",
             &self.kernel,
@@ -143,18 +142,18 @@ impl ChannelPass {
                 &gbuffer.emissive,
                 &gbuffer.ids,
                 &radiance.hdr,
-                &source.visibility.words,
+                &light.visibility.words,
                 &buffers.triangle_info,
-                &source.ambient.words,
+                &light.ambient.words,
                 &self.params,
                 &self.output,
                 &radiance.display,
                 source.motion.params,
                 source.motion.displacement,
-                &source.reflected.words,
-                source.deviation,
-                source.through,
-                source.lab,
+                &light.reflected.words,
+                measured.deviation,
+                measured.through,
+                measured.lab,
                 fog,
                 fog_texture,
                 fog_sampler,

@@ -1,7 +1,7 @@
 //! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost`, or of
 //! counts of the channel `lab`, stands for.
 
-use super::{aov::Heat, recording::Recording};
+use super::{aov::Heat, recording::Recording, stats::CostRange};
 use crate::{
     Result,
     gpu::{
@@ -17,15 +17,6 @@ use wgpu::BufferUsages as Usage;
 wgsl_constants! {
     /// Counts that are told apart.
     pub const COST_BINS: u32 = 4096;
-}
-
-/// What the colours of the channel `cost` stand for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CostRange {
-    /// Nodes and triangles of the brightest colour.
-    pub range: f32,
-    /// The largest count of a pixel, up to [`COST_BINS`] − 1; `None` where the range is set.
-    pub most: Option<f32>,
 }
 
 /// The pass.
@@ -96,8 +87,8 @@ impl CostRangePass {
         self.found = None;
     }
 
-    /// Takes what has come back.
-    pub fn collect(&mut self) {
+    /// The range of the last frame that has shown the channel, of which it has come back.
+    pub fn collect(&mut self) -> Option<CostRange> {
         let found = &mut self.found;
         self.readback.collect_each(|_, words| {
             let [range, most] = words.map(f32::from_bits);
@@ -106,10 +97,6 @@ impl CostRangePass {
                 most: Some(most),
             });
         });
-    }
-
-    /// The range of the last frame that has shown the channel, of which it has come back.
-    pub fn found(&self) -> Option<CostRange> {
         self.found
     }
 

@@ -1,10 +1,7 @@
 //! `deform`: skins and morph targets into the merged world-space buffers.
 
 use super::{
-    edges::Geometry,
-    frame::Frame,
-    recording::Recording,
-    tree_policy::{TreePlan, TreeWork},
+    edges::Geometry, frame::Frame, recording::Recording, stats::TreeWork, tree_policy::TreePlan,
 };
 use crate::{
     Result,

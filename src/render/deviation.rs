@@ -1,6 +1,7 @@
 //! `deviation`: how far what each pixel sees is from the surface that the scene is compared with.
 
 use super::{
+    aov::Channel,
     compared_tree::{ComparedTree, LEAF_CUTOFF},
     edges::{GBuffer, fitted},
     frame::Frame,
@@ -73,8 +74,8 @@ impl Deviation {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
-        is_wanted: bool,
     ) -> Result<&GpuImage> {
+        let is_wanted = frame.wants(Channel::Deviation);
         let gpu = recording.gpu;
         let Some(compared) = self.compared.as_ref().filter(|_| is_wanted) else {
             if self.output.size() != [1, 1] {

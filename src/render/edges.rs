@@ -540,6 +540,23 @@ pub struct Incident<'a> {
     pub air: Air<'a>,
 }
 
+impl<'a> Incident<'a> {
+    /// Of these outputs.
+    pub fn new(
+        visibility: &'a Visibility,
+        ambient: &'a AmbientVisibility,
+        reflected: &'a Reflected,
+        air: Air<'a>,
+    ) -> Self {
+        Self {
+            visibility,
+            ambient,
+            reflected,
+            air,
+        }
+    }
+}
+
 /// The air in front of what is seen: made by the passes of the fog.
 #[derive(Debug, Clone, Copy)]
 pub struct Air<'a> {
@@ -597,6 +614,8 @@ pub struct Radiance {
     /// Colours that are neither exposed nor tone-mapped, on top of that, linear: unlit surfaces, a background
     /// of one colour.
     pub display: GpuImage,
+    /// Samples of each pixel so far, where it is made of paths.
+    pub path_samples: Option<u32>,
 }
 
 impl Radiance {
@@ -607,6 +626,7 @@ impl Radiance {
         Self {
             hdr: image("hdr"),
             display: image("display"),
+            path_samples: None,
         }
     }
 

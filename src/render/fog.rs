@@ -8,7 +8,7 @@ use super::{
     fog_integrate::FogIntegrate,
     fog_light::FogLight,
     formats::FROXEL_FORMAT,
-    frame::Frame,
+    frame::{Frame, Integrator},
     life_cycle::{Carried, LifeCycle},
     recording::Recording,
     view::View,
@@ -133,12 +133,12 @@ impl Fog {
         recording: &mut Recording<'_>,
         world: World<'_>,
         gbuffer: &GBuffer,
-        is_fast: bool,
     ) -> Result<Air<'_>> {
         let World { frame, .. } = world;
         let gpu = recording.gpu;
         let fast_rays = gpu.capabilities.fast_rays;
-        let size = froxels(&frame.config, fast_rays, frame.size).filter(|_| is_fast);
+        let size = froxels(&frame.config, fast_rays, frame.size)
+            .filter(|_| matches!(frame.integrator, Integrator::Hybrid));
         if self.images.size != size.unwrap_or([1; 3]) {
             let size = size.unwrap_or([1; 3]);
             self.images = fitted(gpu, frame.size, || Images::new(gpu, size))?;

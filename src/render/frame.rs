@@ -29,7 +29,7 @@ use crate::{
     },
 };
 use glam::{Mat4, Vec2, Vec3};
-use std::{borrow::Cow, rc::Rc};
+use std::{borrow::Cow, ops::Range, rc::Rc};
 
 wgsl_constants! {
     /// [`GpuFrame::shadow_mode`] with shadow maps.
@@ -192,6 +192,20 @@ impl FrameInput<'_> {
     }
 }
 
+/// What makes the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Integrator {
+    /// Passes over the G-buffer, with rays for shadows, ambient light and reflections.
+    Hybrid,
+    /// Paths of light: the reference.
+    Paths {
+        /// Which samples frames add up, by their numbers; `None` is as many as the settings ask for.
+        part: Option<Range<u32>>,
+        /// Samples of each pixel that this frame adds.
+        added: u32,
+    },
+}
+
 /// What is settled before the first pass.
 ///
 /// Coordinates are those of the frame: the world's, with the origin moved to [`SceneBuffers::origin`].
@@ -217,8 +231,12 @@ pub struct Prepared<'a> {
     pub ground: Option<Ground>,
     /// Which frame of the picture this is.
     pub sample: FrameSample,
+    /// What makes the picture.
+    pub integrator: Integrator,
     /// As in [`FrameInput`].
     pub channel: Channel,
+    /// As in [`FrameInput`].
+    pub reads: &'a [Channel],
     /// As in [`FrameInput`].
     pub size: [u32; 2],
     /// As in [`FrameInput`].
@@ -260,7 +278,7 @@ impl<'a> Prepared<'a> {
         gpu: &Gpu,
         input: &FrameInput<'a>,
         buffers: &'a SceneBuffers,
-        sample: FrameSample,
+        (integrator, sample): (Integrator, FrameSample),
         (frames, shown): (u32, [u32; 2]),
         environment: &Environment,
     ) -> Result<Self> {
@@ -324,14 +342,30 @@ impl<'a> Prepared<'a> {
             view: input.view.moved(-origin).moved(input.eye_rest),
             config,
             lights,
+            integrator,
             sample,
             channel: input.channel,
+            reads: input.reads,
             size: input.size.map(|side| side.max(1)),
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
             motion: input.wants_motion(gpu),
             counts_cost: input.wants(Channel::Cost),
         })
+    }
+
+    /// Whether a channel is shown or going to be read.
+    pub fn wants(&self, channel: Channel) -> bool {
+        self.channel == channel || self.reads.contains(&channel)
+    }
+
+    /// Whether blended triangles, or lines and points, are drawn over what the G-buffer shows.
+    pub fn draws_blended(&self) -> bool {
+        let draws = &self.buffers.draws;
+        let triangles = draws.over_surfaces(self.traces_reflections);
+        let segments = draws.blended_segments.iter().map(|run| run.part);
+        let mut parts = triangles.map(|(_, part)| *part).chain(segments);
+        parts.any(|part| !self.parts[part].is_empty())
     }
 
     /// Radiance that is shown like a colour of 1.

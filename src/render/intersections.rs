@@ -1,9 +1,10 @@
 //! `intersections`: which triangles pass through triangles of other meshes, and which meshes those are.
 
 use super::{
+    aov::Channel,
     life_cycle::{Carried, LifeCycle},
     recording::Recording,
-    tree_policy::TreeWork,
+    stats::{FrameStats, IntersectionCounts, MeshPair, TreeWork},
     world::World,
 };
 use crate::{
@@ -39,28 +40,6 @@ const WORDS: usize = (INTERSECTION_HEADER + INTERSECTION_MESHES * INTERSECTION_W
 const LEAF_CUTOFF: u32 = 4;
 /// Leaves of a dispatch, so that none takes long.
 const PART_LEAVES: u32 = 1 << 15;
-
-/// Two meshes that pass through each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MeshPair {
-    /// Indices of the mesh instances, the less first.
-    pub meshes: [usize; 2],
-    /// Pairs of their triangles that pass through each other.
-    pub pairs: u32,
-}
-
-/// What passes through what in a frame.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IntersectionCounts {
-    /// Triangles that pass through any of another mesh.
-    pub triangles: u32,
-    /// Pairs of triangles; from 0xf000_0000 on there may be more.
-    pub pairs: u32,
-    /// The meshes, those with the most pairs first: 1,024 at most.
-    pub meshes: Vec<MeshPair>,
-    /// Pairs of triangles of further meshes, which are not in the list.
-    pub unlisted: u32,
-}
 
 impl IntersectionCounts {
     fn new(words: &[u32]) -> Self {
@@ -137,14 +116,14 @@ impl Intersections {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        is_wanted: bool,
     ) -> Result<&wgpu::Buffer> {
         let World {
+            frame,
             geometry,
-            trees: _,
             plan,
             ..
         } = world;
+        let is_wanted = frame.wants(Channel::Intersections);
         let gpu = recording.gpu;
         let version = is_wanted.then_some(geometry.buffers.version);
         if self.version != version {
@@ -204,22 +183,13 @@ impl Intersections {
         Ok(self.readback.record(&mut recording.scope, &self.found))
     }
 
-    /// Takes what has come back. Returns whether anything has.
-    pub fn collect(&mut self) -> bool {
+    fn collect(&mut self) {
         let (first, counts) = (self.first_answer, &mut self.counts);
-        let mut has_come = false;
         self.readback.collect_each(|number, words| {
             if number >= first {
                 *counts = Some(Arc::new(IntersectionCounts::new(&words)));
-                has_come = true;
             }
         });
-        has_come
-    }
-
-    /// The counts of the last frame of which they have come back.
-    pub fn counts(&self) -> Option<Arc<IntersectionCounts>> {
-        self.counts.clone()
     }
 
     /// Whether the last frame has looked for them.
@@ -242,6 +212,11 @@ fn through(gpu: &Gpu, triangles: u32) -> wgpu::Buffer {
 impl LifeCycle for Intersections {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         vec![&mut self.known]
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        self.collect();
+        stats.intersections.clone_from(&self.counts);
     }
 }
 

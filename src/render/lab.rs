@@ -2,12 +2,8 @@
 //! of [`crate::lab`], [`lab_show`](super::lab_show)), beside canopy's own.
 
 use super::{
-    bindings::Layouts,
-    edges::GBuffer,
-    lab_rays::LabRaysPass,
-    lab_scene::LabScene,
-    lab_show::{LabCounts, LabShowPass},
-    recording::Recording,
+    aov::Channel, bindings::Layouts, edges::GBuffer, lab_rays::LabRaysPass, lab_scene::LabScene,
+    lab_show::LabShowPass, life_cycle::LifeCycle, recording::Recording, stats::FrameStats,
     world::World,
 };
 use crate::{
@@ -106,9 +102,9 @@ impl Lab {
         recording: &mut Recording<'_>,
         world: World<'_>,
         gbuffer: &GBuffer,
-        is_wanted: bool,
     ) -> Result<&GpuImage> {
         let World { frame, trees, .. } = world;
+        let is_wanted = frame.wants(Channel::Lab);
         let gpu = recording.gpu;
         let scene = self.scene.clone();
         let scene = scene.filter(|_| is_wanted && check_size(gpu, frame.size).is_ok());
@@ -170,14 +166,19 @@ impl Lab {
     pub fn output(&self) -> &GpuImage {
         self.show.output()
     }
+}
 
-    /// Takes what has come back.
-    pub fn collect(&mut self) {
-        self.show.collect();
+impl LifeCycle for Lab {
+    fn report(&mut self, stats: &mut FrameStats) {
+        stats.lab = self.show.collect();
     }
+}
 
-    /// What the rays of the last frame did of which that has come back.
-    pub fn counts(&self) -> Option<LabCounts> {
-        self.show.counts()
+impl FrameStats {
+    /// Millions of rays of the channel `lab` a second in the last frame, where the adapter is a GPU:
+    /// Mesa's software adapter ends a pass before its last dispatch is done.
+    pub fn lab_mrays(&self, has_gpu: bool) -> Option<f64> {
+        let ms = self.pass_ms(LABEL).filter(|ms| *ms > 0.0 && has_gpu);
+        Some(self.lab?.rays as f64 / ms? / 1e3)
     }
 }

@@ -1,6 +1,8 @@
 //! `lab_show`: what the rays of the laboratory found, as pixels and as sums.
 
-use super::{edges::fitted, frame::Frame, lab_scene::LabScene, recording::Recording};
+use super::{
+    edges::fitted, frame::Frame, lab_scene::LabScene, recording::Recording, stats::LabCounts,
+};
 use crate::{
     Result,
     accel::layout::TRACE_BLOCK,
@@ -32,23 +34,6 @@ wgsl_constants! {
 /// Words of the sums: two each.
 const WORDS: usize = 12;
 const FORMAT: Format = Format::Rgba32Float;
-
-/// What the rays of a frame did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LabCounts {
-    /// Rays that were sent.
-    pub rays: u64,
-    /// Those that hit something.
-    pub hits: u64,
-    /// Nodes, or cells, that they visited.
-    pub nodes: u64,
-    /// Triangles that they were tested against.
-    pub triangles: u64,
-    /// Nodes and triangles of the slowest of each 32 neighbours.
-    pub steps: u64,
-    /// Hits that are not those of canopy's own trees; `None` where they were not compared.
-    pub wrong: Option<u64>,
-}
 
 impl LabCounts {
     fn new(words: &[u32; WORDS], is_checked: bool) -> Self {
@@ -170,18 +155,14 @@ impl LabShowPass {
         Ok(())
     }
 
-    /// Takes what has come back.
-    pub fn collect(&mut self) {
+    /// What the rays of the last frame did of which that has come back.
+    pub fn collect(&mut self) -> Option<LabCounts> {
         let (checked, counts) = (&mut self.checked, &mut self.counts);
         self.readback.collect_each(|number, words| {
             let is_checked = checked.contains(&(number, true));
             checked.retain(|(known, _)| *known > number);
             *counts = Some(LabCounts::new(&words, is_checked));
         });
-    }
-
-    /// What the rays of the last frame did of which that has come back.
-    pub fn counts(&self) -> Option<LabCounts> {
         self.counts
     }
 

@@ -10,13 +10,11 @@ pub(super) struct LastPositions {
     array: Option<Array>,
     /// Whether the merged positions are those of a frame that was recorded whole.
     is_drawn: bool,
-    /// Whether the array holds what the last frame's motion is to be measured from.
-    is_kept: bool,
 }
 
 impl LastPositions {
     /// Keeps the positions of the last frame, before `deform` writes those of this one, where the frame asks for
-    /// its motion.
+    /// its motion, and returns them where they differ from this one's.
     ///
     /// # Errors
     ///
@@ -26,12 +24,11 @@ impl LastPositions {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         plan: &TreePlan,
-    ) -> Result<()> {
+    ) -> Result<Option<&Array>> {
         let (gpu, positions) = (recording.gpu, &frame.buffers.positions);
         let moves = plan.changed.contains(&true);
-        self.is_kept = self.is_drawn && moves && frame.motion;
-        if !self.is_kept {
-            return Ok(());
+        if !(self.is_drawn && moves && frame.motion) {
+            return Ok(None);
         }
         let array = match self.array.take() {
             Some(array) => array,
@@ -45,12 +42,7 @@ impl LastPositions {
             .copy_buffer_to_buffer(positions.buffer(), 0, array.buffer(), 0, None);
         array.publish(&mut recording.scope, 0..array.len());
         self.array = Some(array);
-        Ok(())
-    }
-
-    /// The positions of the last frame, where they differ from this one's.
-    pub(super) fn get(&self) -> Option<&Array> {
-        self.array.as_ref().filter(|_| self.is_kept)
+        Ok(self.array.as_ref())
     }
 
     /// The frame has been recorded whole.

@@ -1,5 +1,7 @@
 //! Life cycle of what passes keep from frame to frame.
 
+use super::stats::FrameStats;
+
 /// Steps around a frame of a pass that keeps anything. The renderer takes them for all of its passes in a loop.
 pub trait LifeCycle {
     /// Parts that have a life cycle of their own, which takes the same steps.
@@ -21,6 +23,14 @@ pub trait LifeCycle {
     /// frame goes on from the one before.
     fn abort(&mut self) {
         self.parts().into_iter().for_each(LifeCycle::abort);
+    }
+
+    /// Writes what is known of the last frame into `stats`, after its commit and whenever counts may have come back: never
+    /// waits for them.
+    fn report(&mut self, stats: &mut FrameStats) {
+        for part in self.parts() {
+            part.report(stats);
+        }
     }
 
     /// The next frame has no history, as the first one of a renderer.

@@ -5,6 +5,7 @@ use super::{
     frame_sample::{FIRST_LOOK, FrameSample, is_looked_at},
     life_cycle::LifeCycle,
     recording::Recording,
+    stats::Noise,
 };
 use crate::{
     Result, config,
@@ -35,17 +36,6 @@ pub const CLEAN_LEVELS: f32 = 0.5;
 
 /// Most frames of a picture that is drawn until it is clean, unless a setting says otherwise.
 pub const MOST_SAMPLES: u32 = 64;
-
-/// Noise of a picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Noise {
-    /// Frames that the picture is the mean of; of a picture by paths, samples of each pixel.
-    pub frames: u32,
-    /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
-    /// where it is largest. It is rounded up to a bin of the histogram, and infinite where the last bin is
-    /// reached or nothing could be read back.
-    pub levels: f32,
-}
 
 impl Noise {
     /// Of a picture of so many frames with this histogram.

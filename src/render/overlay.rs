@@ -6,8 +6,10 @@ use super::{
     drawn::{Drawn, LARGEST, blended},
     edges::{GBuffer, PICTURE_FORMAT, fitted},
     frame::Frame,
+    life_cycle::LifeCycle,
     recording::Recording,
     scene_buffers::SceneBuffers,
+    stats::{FrameStats, OverlayCounts},
 };
 use crate::{
     Result,
@@ -43,15 +45,6 @@ pub const OVERLAY_LIMIT: u32 = 1 << 19;
 
 const LABEL: &str = "overlay";
 const PATH: &str = "inspect/overlay.wgsl";
-
-/// How many lines of the last frame there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct OverlayCounts {
-    /// Lines and dots of what is shown.
-    pub found: u64,
-    /// Those that are drawn: all, or of each kind one of so many that it stays within [`OVERLAY_LIMIT`].
-    pub drawn: u64,
-}
 
 /// The pass.
 #[derive(Debug)]
@@ -166,11 +159,6 @@ impl Overlay {
         Ok(())
     }
 
-    /// The counts of the last frame; `None` where nothing is asked for.
-    pub fn counts(&self) -> Option<OverlayCounts> {
-        self.counts
-    }
-
     /// The pipeline that lays the lines over targets of `format`.
     fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
         let layout = &self.show_layout;
@@ -255,4 +243,10 @@ fn begin<'r>(
 fn output(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     GpuImage::new(gpu, "overlay.lines", size, PICTURE_FORMAT, usage)
+}
+
+impl LifeCycle for Overlay {
+    fn report(&mut self, stats: &mut FrameStats) {
+        stats.overlay = self.counts;
+    }
 }

@@ -10,6 +10,7 @@ use super::{
     path_sums::PathSums,
     path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts},
     recording::Recording,
+    stats::FrameStats,
     world::World,
 };
 use crate::{
@@ -55,6 +56,8 @@ pub struct Paths {
     restored: Option<u32>,
     /// The same while the last frame is not known to have been recorded whole.
     coming: Option<(PathsOf, u32)>,
+    /// Whether the last frame was made of paths.
+    are_shown: bool,
 }
 
 /// All that radiance depends on: where nothing of it changes, samples are added to those before.
@@ -122,27 +125,29 @@ impl Paths {
             done: 0,
             restored: None,
             coming: None,
+            are_shown: false,
         })
     }
 
     /// Adds up to `added` samples of each pixel, until there are those of `part`, or as many as the settings
-    /// ask for, and returns their mean and how many there are then. The sky is a level of the environment's cube, the texels
-    /// along an edge, and what changes with it.
+    /// ask for, and returns their mean.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        (level, face, state): (&wgpu::TextureView, u32, (u64, bool)),
         (part, added): (Option<&Range<u32>>, u32),
-    ) -> Result<(&Radiance, u32)> {
+    ) -> Result<&Radiance> {
         let World {
             frame,
             geometry,
             trees,
+            environment,
             ..
         } = world;
         let gpu = recording.gpu;
         self.fit(gpu, frame.size)?;
+        let (level, face) = environment.level(ENVIRONMENT_FACE);
+        let state = environment.state();
         let is_part = part.is_some();
         let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
         let of = PathsOf::new(frame, state, part.start);
@@ -165,7 +170,7 @@ impl Paths {
             recording.scope.clear_buffer(&self.sums, 0, None);
         }
         if is_new {
-            self.table.record(recording, world, (level, face))?;
+            self.table.record(recording, world, (&level, face))?;
         }
         let params = PathParams {
             bounces: frame.config.paths.bounces,
@@ -203,7 +208,8 @@ impl Paths {
         self.sum(recording, frame, &self.resolve, 0)?;
         let done = before + added;
         self.coming = Some((of, done));
-        Ok((&self.output, done))
+        self.output.path_samples = Some(done);
+        Ok(&self.output)
     }
 
     fn sum(
@@ -346,15 +352,13 @@ fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     GpuImage::new(gpu, "path.sample", size, Format::Rgba32Float, usage)
 }
 
-/// Texels along an edge of the level of the environment that paths choose directions by.
-pub const ENVIRONMENT_TEXELS: u32 = ENVIRONMENT_FACE;
-
 impl LifeCycle for Paths {
     fn begin(&mut self) {
         self.coming = None;
     }
 
     fn commit(&mut self) {
+        self.are_shown = self.coming.is_some();
         if let Some((of, done)) = self.coming.take() {
             (self.of, self.done, self.restored) = (Some(of), done, None);
         }
@@ -363,6 +367,10 @@ impl LifeCycle for Paths {
     fn abort(&mut self) {
         self.coming = None;
         self.table.forget();
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        stats.path_samples = self.are_shown.then_some(self.done);
     }
 
     fn lose(&mut self) {

@@ -6,12 +6,13 @@ use super::{
     antialias::Antialias,
     bindings::Layouts,
     cost_range::CostRangePass,
-    edges::{GBuffer, Motion, PICTURE_FORMAT, Radiance},
+    edges::{PICTURE_FORMAT, Radiance, Seen},
     exposure::{self, Exposure},
     frame::Frame,
     life_cycle::LifeCycle,
     noise::{Mean, NoisePass},
     recording::Recording,
+    stats::FrameStats,
     temporal::{ENCODED_FORMAT, Temporal},
     tonemap::Tonemap,
 };
@@ -19,21 +20,6 @@ use crate::{
     Result, config,
     gpu::{Gpu, GpuImage, image, on_demand::will_need},
 };
-
-/// What a picture is made of.
-#[derive(Debug, Clone, Copy)]
-pub struct PresentSource<'a> {
-    /// The lit picture.
-    pub radiance: &'a Radiance,
-    /// What is shown instead where the frame asks for a channel.
-    pub channel: &'a GpuImage,
-    /// The surfaces that it shows.
-    pub gbuffer: &'a GBuffer,
-    /// What has moved in it.
-    pub motion: Motion<'a>,
-    /// Samples of each pixel so far, where the picture is made of paths.
-    pub path_samples: Option<u32>,
-}
 
 /// The passes.
 #[derive(Debug)]
@@ -45,6 +31,8 @@ pub struct Present {
     tonemap: Tonemap,
     antialias: Antialias,
     pub(super) temporal: Temporal,
+    /// Exposure of the last frame in stops; `None` where the picture's histogram settles it.
+    exposure_ev: Option<f32>,
 }
 
 impl Present {
@@ -59,23 +47,28 @@ impl Present {
             cost_range,
             antialias: Antialias::new(gpu),
             temporal: Temporal::new(gpu, layouts),
+            exposure_ev: None,
         })
     }
 
-    /// Draws a frame to `target`; of a picture of several frames the last one does.
+    /// Draws a frame to `target`, as it is lit or as the channel that it shows; of a picture of several frames the last one
+    /// does.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        source: PresentSource<'_>,
+        seen: Seen<'_>,
+        (radiance, channel): (&Radiance, &GpuImage),
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let (gpu, radiance) = (recording.gpu, source.radiance);
+        let gpu = recording.gpu;
         match frame.channel.heat(&frame.config) {
-            Some(heat) => self.cost_range.record(recording, heat, source.channel)?,
+            Some(heat) => self.cost_range.record(recording, heat, channel)?,
             None => self.cost_range.clear(),
         }
-        if !frame.config.image.is_metered() {
+        let is_metered = frame.config.image.is_metered();
+        self.exposure_ev = (!is_metered || !frame.is_lit()).then_some(frame.exposure_ev);
+        if !is_metered {
             self.exposure.fix(gpu, frame.exposure_ev);
         } else if frame.is_lit() && frame.sample.index == 0 {
             let params = exposure::params(frame);
@@ -118,10 +111,11 @@ impl Present {
                 false => self.antialias.stretch(recording, target),
             };
         }
-        if let Some(samples) = source.path_samples.filter(|n| self.noise.is_due(*n, frame)) {
+        let samples = radiance.path_samples;
+        if let Some(samples) = samples.filter(|n| self.noise.is_due(*n, frame)) {
             self.estimate_paths(recording, frame, radiance, samples)?;
         }
-        self.record_single(recording, frame, source, target)
+        self.record_single(recording, frame, seen, (radiance, channel), target)
     }
 
     /// Estimates the noise of a picture by paths, from the mean of so many samples, as it is displayed.
@@ -150,16 +144,13 @@ impl Present {
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        source: PresentSource<'_>,
+        seen: Seen<'_>,
+        (radiance, channel): (&Radiance, &GpuImage),
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let PresentSource {
-            radiance,
-            channel,
-            gbuffer,
-            motion,
-            ..
-        } = source;
+        let Seen {
+            gbuffer, motion, ..
+        } = seen;
         let gpu = recording.gpu;
         let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;
@@ -191,5 +182,14 @@ impl Present {
 impl LifeCycle for Present {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         vec![&mut self.temporal, &mut self.noise]
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        stats.cost_range = self.cost_range.collect();
+        stats.noise = self.noise.collect();
+        let metered = self.exposure.collect();
+        if let Some(stops) = self.exposure_ev.map(|fixed| [fixed; 2]).or(metered) {
+            [stats.exposure_ev, stats.exposure_target_ev] = stops;
+        }
     }
 }

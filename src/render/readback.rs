@@ -1,8 +1,8 @@
 //! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
 
 use super::{
-    Channel, ChannelSource, Recording, Renderer, SceneBuffers, path_sums::PathSums,
-    recording::FrameBudget,
+    Channel, Recording, Renderer, SceneBuffers, channel::ChannelSource, edges::Incident,
+    path_sums::PathSums, recording::FrameBudget,
 };
 use crate::{
     Error, Result,
@@ -44,7 +44,7 @@ pub struct Merged {
 impl Renderer {
     /// Sums of the samples of the last frame, which was made of paths.
     pub fn read_path_sums(&self, gpu: &Gpu) -> Result<PathSums> {
-        self.paths.read(gpu)
+        self.passes.paths.read(gpu)
     }
 
     /// A channel of the last frame. [`Channel::Lit`] is linear radiance before exposure; of a picture of
@@ -58,44 +58,47 @@ impl Renderer {
         let Some(last) = &self.last else {
             return Err(Error::NotFound("no frame has been drawn yet".into()));
         };
-        if channel == Channel::Motion && !self.motion.is_known() {
+        if channel == Channel::Motion && !self.passes.motion.is_known() {
             let why = "the frame was drawn without its motion";
             return Err(Error::NotFound(why.into()));
         }
-        if channel == Channel::Deviation && !self.deviation.is_set() {
+        if channel == Channel::Deviation && !self.passes.inspect.deviation.is_set() {
             let why = "there is no surface to measure the deviation from";
             return Err(Error::NotFound(why.into()));
         }
-        if channel == Channel::Lab && self.lab.list().is_none() {
+        if channel == Channel::Lab && self.passes.inspect.lab.list().is_none() {
             let why = "the frame was drawn without rays through a structure of the laboratory";
             return Err(Error::NotFound(why.into()));
         }
-        if channel == Channel::Intersections && !self.intersections.is_known() {
+        if channel == Channel::Intersections && !self.passes.inspect.intersections.is_known() {
             let why = "the frame was drawn without looking for intersections";
             return Err(Error::NotFound(why.into()));
         }
         let tells_of_volumes = matches!(channel, Channel::Transmittance | Channel::Scattered);
-        if tells_of_volumes && !self.volumes.is_known() {
+        if tells_of_volumes && !self.passes.volumes.is_known() {
             let why = "the frame was drawn without what all volumes take and add";
             return Err(Error::NotFound(why.into()));
         }
-        let visibility = self.shadows.output();
+        let visibility = self.passes.shadows.output();
         if channel == Channel::Cost && visibility.is_traced() && !visibility.has_cost() {
             let why = "the frame was drawn without counting what rays visit";
             return Err(Error::NotFound(why.into()));
         }
         let group = &last.group;
-        let lit = match last.is_fast {
-            true => self.lighting.output(),
-            false => self.paths.output(),
+        let lit = match last.is_hybrid {
+            true => self.passes.lighting.output(),
+            false => self.passes.paths.output(),
         };
-        let radiance = self.depth_of_field.output().unwrap_or(lit);
+        let radiance = self.passes.depth_of_field.output().unwrap_or(lit);
         let [width, height] = radiance.size();
-        let texels = if channel == Channel::Lit && !last.is_fast {
-            let samples = self.paths.samples();
-            self.paths.read(gpu)?.mean(samples)
+        let texels = if channel == Channel::Lit && !last.is_hybrid {
+            let samples = self.passes.paths.samples();
+            self.passes.paths.read(gpu)?.mean(samples)
         } else if channel == Channel::Lit && last.sample.count > 1 {
-            self.present.accumulate.read(gpu, last.sample.index + 1)?
+            self.passes
+                .present
+                .accumulate
+                .read(gpu, last.sample.index + 1)?
         } else {
             let mut encoder = gpu.encoder("channel");
             let budget = FrameBudget {
@@ -105,25 +108,26 @@ impl Renderer {
             let (profiler, first_rows) = (&self.profiler, &self.first_rows);
             let mut recording =
                 Recording::new(gpu, profiler, first_rows, "channel", &mut encoder, budget);
+            let (pass, measured) = self.passes.inspect.channel_and_measured();
             let source = ChannelSource {
                 group,
                 buffers,
-                gbuffer: self.gbuffer.output(),
-                visibility,
-                ambient: self.occlusion.output(),
-                reflected: self.reflections.output(),
+                gbuffer: self.passes.gbuffer.output(),
+                light: Incident::new(
+                    visibility,
+                    self.passes.occlusion.output(),
+                    self.passes.reflections.output(),
+                    self.passes.fog.output(),
+                ),
                 radiance,
-                motion: self.motion.output(self.gbuffer.output()),
-                deviation: self.deviation.output(),
-                through: self.intersections.output(),
-                lab: self.lab.output(),
-                air: self.fog.output(),
-                volumes: self.volumes.total(),
+                motion: self.passes.motion.output(self.passes.gbuffer.output()),
+                measured,
+                volumes: self.passes.volumes.total(),
             };
-            self.channel.record(&mut recording, channel, source)?;
+            pass.record(&mut recording, channel, source)?;
             recording.finish();
             self.profiler.submit(gpu, encoder);
-            let bytes = gpu.read_texture(&self.channel.output().texture)?;
+            let bytes = gpu.read_texture(&self.passes.inspect.channel.output().texture)?;
             bytemuck::pod_collect_to_vec(&bytes)
         };
         Ok(FloatImage {
@@ -140,7 +144,7 @@ impl Renderer {
     ///
     /// [`Error::Gpu`] where the device is lost.
     pub fn read_triangles(&self, gpu: &Gpu) -> Result<Vec<Option<u32>>> {
-        let ids = gpu.read_texture(&self.gbuffer.output().ids.texture)?;
+        let ids = gpu.read_texture(&self.passes.gbuffer.output().ids.texture)?;
         let ids: Vec<u32> = bytemuck::pod_collect_to_vec(&ids);
         let is_triangle = |id: &u32| *id > 0 && *id <= i32::MAX as u32;
         Ok(ids
@@ -156,7 +160,7 @@ impl Renderer {
     ///
     /// [`Error::Gpu`] where the device is lost.
     pub fn read_tree_boxes(&self, gpu: &Gpu) -> Result<Vec<TreeBox>> {
-        self.tree_boxes.read(gpu)
+        self.passes.tree_boxes.read(gpu)
     }
 
     /// The merged buffers of the last frame.
@@ -209,7 +213,7 @@ impl Renderer {
     /// Which lights each pixel of the last frame sees: bit i % 32 of word (i / 32 · height + y) · width + x
     /// is set where a shadow ray reached light i. Empty where the frame traced none.
     pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
-        let visibility = self.shadows.output();
+        let visibility = self.passes.shadows.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
         Ok(words[SHADOW_HEADER as usize..][..visibility.len()].to_vec())
     }
@@ -218,7 +222,7 @@ impl Renderer {
     /// 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them. Empty where the frame traced no
     /// such rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
-        let ambient = self.occlusion.output();
+        let ambient = self.passes.occlusion.output();
         let words: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);
         Ok(words[..ambient.len()]
             .iter()

@@ -12,7 +12,7 @@ use super::{
     reflection_filter::ReflectionFilter,
     reflection_list::MEAN_FORMAT,
     shadows::Shadows,
-    stats::ReflectionCounts,
+    stats::{FrameStats, ReflectionCounts},
     world::World,
 };
 use crate::{
@@ -164,16 +164,18 @@ impl Reflections {
     pub fn output(&self) -> &Reflected {
         &self.output
     }
-
-    /// Reads counts that have come back, of the first bounce of a frame that traced any.
-    pub fn collect(&mut self) -> Option<ReflectionCounts> {
-        let counts = self.bounces.collect();
-        self.output.size().map(|_| counts)
-    }
 }
 
 impl LifeCycle for Reflections {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         vec![&mut self.filter]
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        let counts = self.bounces.collect();
+        stats.reflections = self
+            .output
+            .size()
+            .map_or(ReflectionCounts::default(), |_| counts);
     }
 }

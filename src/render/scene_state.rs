@@ -8,6 +8,7 @@ use super::{
     last_positions::LastPositions,
     materials::{Materials, MovedMaterials},
     scene_buffers::SceneBuffers,
+    stats::{FrameStats, TreeWork},
     tree_policy::{TreePlan, TreePolicy},
     version::next_version,
 };
@@ -103,6 +104,16 @@ impl UploadedScene {
 }
 
 impl SceneState {
+    /// Writes what the frame of this plan did to the trees into `stats`.
+    pub(super) fn report(&self, plan: &TreePlan, stats: &mut FrameStats) {
+        stats.tree_work = plan.work;
+        stats.tree_growth = plan.growth;
+        stats.tree_dispatches = match plan.work {
+            TreeWork::None => 0,
+            _ => self.tree.dispatches(),
+        };
+    }
+
     /// The frame of this plan has been recorded whole.
     pub(super) fn commit(&mut self, plan: &TreePlan) {
         self.policy.commit(plan);

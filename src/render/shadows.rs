@@ -15,6 +15,7 @@ use super::{
     shadow_motion::ShadowMotion,
     shadow_rays::{self, ShadowRays},
     shadow_shafts::ShadowShafts,
+    stats::FrameStats,
     world::World,
 };
 use crate::{
@@ -258,24 +259,20 @@ impl Shadows {
     pub fn output(&self) -> &Visibility {
         &self.picture.output
     }
-
-    /// Tiles that the last frame classified.
-    pub fn tiles(&self) -> u32 {
-        self.picture.list.tiles()
-    }
-
-    /// Reads counts that have come back: rays, and tiles that sent them, of a frame that traced any.
-    pub fn collect(&mut self) -> Option<[u32; 2]> {
-        self.counters.collect();
-        self.picture
-            .output
-            .is_traced()
-            .then(|| self.counters.last())
-    }
 }
 
 impl LifeCycle for Shadows {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         vec![&mut self.shafts, &mut self.filter]
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        self.counters.collect();
+        let [rays, sending_tiles] = match self.picture.output.is_traced() {
+            true => self.counters.last(),
+            false => [0; 2],
+        };
+        (stats.rays, stats.sending_tiles) = (rays.into(), sending_tiles);
+        stats.tiles = self.picture.list.tiles();
     }
 }

@@ -1,10 +1,6 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
-use super::{
-    cost_range::CostRange, intersections::IntersectionCounts, lab, lab_show::LabCounts,
-    noise::Noise, overlay::OverlayCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
-    tree_policy::TreeWork,
-};
+use super::recording::FRAME_SCOPE;
 use crate::gpu::profiler::PassTiming;
 use std::sync::Arc;
 
@@ -94,11 +90,109 @@ impl FrameStats {
         let mut passes = self.passes.iter();
         Some(passes.find(|pass| pass.name == name)?.last_ms)
     }
+}
 
-    /// Millions of rays of the channel `lab` a second in the last frame, where the adapter is a GPU:
-    /// Mesa's software adapter ends a pass before its last dispatch is done.
-    pub fn lab_mrays(&self, has_gpu: bool) -> Option<f64> {
-        let ms = self.pass_ms(lab::LABEL).filter(|ms| *ms > 0.0 && has_gpu);
-        Some(self.lab?.rays as f64 / ms? / 1e3)
+/// What the colours of the channel `cost` stand for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CostRange {
+    /// Nodes and triangles of the brightest colour.
+    pub range: f32,
+    /// The largest count of a pixel, up to [`COST_BINS`] − 1; `None` where the range is set.
+    pub most: Option<f32>,
+}
+
+/// Two meshes that pass through each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeshPair {
+    /// Indices of the mesh instances, the less first.
+    pub meshes: [usize; 2],
+    /// Pairs of their triangles that pass through each other.
+    pub pairs: u32,
+}
+
+/// What passes through what in a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IntersectionCounts {
+    /// Triangles that pass through any of another mesh.
+    pub triangles: u32,
+    /// Pairs of triangles; from 0xf000_0000 on there may be more.
+    pub pairs: u32,
+    /// The meshes, those with the most pairs first: 1,024 at most.
+    pub meshes: Vec<MeshPair>,
+    /// Pairs of triangles of further meshes, which are not in the list.
+    pub unlisted: u32,
+}
+
+/// What the rays of a frame did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LabCounts {
+    /// Rays that were sent.
+    pub rays: u64,
+    /// Those that hit something.
+    pub hits: u64,
+    /// Nodes, or cells, that they visited.
+    pub nodes: u64,
+    /// Triangles that they were tested against.
+    pub triangles: u64,
+    /// Nodes and triangles of the slowest of each 32 neighbours.
+    pub steps: u64,
+    /// Hits that are not those of canopy's own trees; `None` where they were not compared.
+    pub wrong: Option<u64>,
+}
+
+/// Noise of a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noise {
+    /// Frames that the picture is the mean of; of a picture by paths, samples of each pixel.
+    pub frames: u32,
+    /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
+    /// where it is largest. It is rounded up to a bin of the histogram, and infinite where the last bin is
+    /// reached or nothing could be read back.
+    pub levels: f32,
+}
+
+/// How many lines of the last frame there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OverlayCounts {
+    /// Lines and dots of what is shown.
+    pub found: u64,
+    /// Those that are drawn: all, or of each kind one of so many that it stays within [`OVERLAY_LIMIT`].
+    pub drawn: u64,
+}
+
+/// How many boxes of the last frame there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TreeBoxCounts {
+    /// Boxes of the depths that are shown.
+    pub found: u32,
+    /// Those that are drawn: all, or as many as there is room for.
+    pub drawn: u32,
+    /// The greatest depth of one.
+    pub deepest: u32,
+}
+
+/// What a frame did to the trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TreeWork {
+    /// Nothing: they are still right.
+    #[default]
+    None,
+    /// It built all of them.
+    Rebuild,
+    /// It built those of some meshes, and the TLAS.
+    Partial,
+    /// It fitted the boxes to the triangles again.
+    Refit,
+}
+
+impl TreeWork {
+    /// The name in JSON and on the panel.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rebuild => "rebuild",
+            Self::Partial => "partial",
+            Self::Refit => "refit",
+        }
     }
 }

@@ -5,8 +5,10 @@ use super::{
     bindings::Layouts,
     drawn::{Drawn, LARGEST, blended},
     edges::{GBuffer, PICTURE_FORMAT, fitted},
+    life_cycle::LifeCycle,
     recording::Recording,
     scene_buffers::SceneBuffers,
+    stats::{FrameStats, TreeBoxCounts},
     view::View,
     world::World,
 };
@@ -59,17 +61,6 @@ const TARGET_FORMAT: Format = Format::Rgba8Unorm;
 const PATH: &str = "inspect/tree_boxes.wgsl";
 /// Words of the counts.
 const WORDS: u64 = (TREE_BOX_HEADER + TREE_BOX_LEVELS) as u64;
-
-/// How many boxes of the last frame there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TreeBoxCounts {
-    /// Boxes of the depths that are shown.
-    pub found: u32,
-    /// Those that are drawn: all, or as many as there is room for.
-    pub drawn: u32,
-    /// The greatest depth of one.
-    pub deepest: u32,
-}
 
 /// The pass. Its lists have no room until they are asked for.
 #[derive(Debug)]
@@ -255,8 +246,7 @@ impl TreeBoxes {
             .show(gpu, &mut scope, &self.path_shown, (target, origin))
     }
 
-    /// Takes what has come back.
-    pub fn collect(&mut self) {
+    fn collect(&mut self) {
         let (first, counts) = (self.first_answer, &mut self.counts);
         self.readback
             .collect_each(|number, [found, deepest, drawn, _]| {
@@ -268,11 +258,6 @@ impl TreeBoxes {
                     });
                 }
             });
-    }
-
-    /// The counts of the last frame of which they have come back; `None` where nothing is drawn.
-    pub fn counts(&self) -> Option<TreeBoxCounts> {
-        self.counts
     }
 
     /// The boxes that the last frame has drawn, in any order, waiting for them; in the coordinates of the frame.
@@ -481,4 +466,11 @@ impl Lines {
 fn output(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     GpuImage::new(gpu, "tree_boxes.lines", size, PICTURE_FORMAT, usage)
+}
+
+impl LifeCycle for TreeBoxes {
+    fn report(&mut self, stats: &mut FrameStats) {
+        self.collect();
+        stats.tree_boxes = self.counts;
+    }
 }

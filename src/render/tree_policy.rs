@@ -1,36 +1,11 @@
 //! What a frame does to the trees: the policy `tree.rebuild`.
 
+use super::stats::TreeWork;
 use crate::{
     accel::{Quality, TreeCost},
     config::{self, Rebuild, TreeQuality},
     gpu::{Gpu, readback::Counters},
 };
-
-/// What a frame did to the trees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TreeWork {
-    /// Nothing: they are still right.
-    #[default]
-    None,
-    /// It built all of them.
-    Rebuild,
-    /// It built those of some meshes, and the TLAS.
-    Partial,
-    /// It fitted the boxes to the triangles again.
-    Refit,
-}
-
-impl TreeWork {
-    /// The name in JSON and on the panel.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Rebuild => "rebuild",
-            Self::Partial => "partial",
-            Self::Refit => "refit",
-        }
-    }
-}
 
 /// What a frame is to do to the trees.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use super::{
     edges::{Geometry, Trees},
     recording::Recording,
-    tree_policy::{TreePlan, TreePolicy, TreeWork},
+    stats::TreeWork,
+    tree_policy::{TreePlan, TreePolicy},
 };
 use crate::{
     Result,

@@ -5,11 +5,11 @@ use super::{
     aov::Channel,
     bindings::Layouts,
     edges::{Air, GBuffer, Radiance, Visibility, VolumeLayers},
-    frame::{Frame, FrameInput},
+    frame::Frame,
     life_cycle::LifeCycle,
     recording::Recording,
     scene_buffers::SceneBuffers,
-    tree_policy::TreeWork,
+    stats::TreeWork,
     volume_compose::VolumeCompose,
     volume_grids::{LIGHT_FORMAT, PlacedVolume, VolumeGrids, sampler, texture_3d},
     volume_light::{VolumeLight, slabs},
@@ -36,15 +36,6 @@ pub const SLICES: u32 = 1024;
 const LIGHT_GRIDS: usize = 8;
 /// Most volumes, the nearest ones, that are seen in front of what is drawn over the picture.
 pub const LAYERS: usize = 8;
-
-/// What is kept of the volumes of a frame for later passes.
-#[derive(Debug, Clone, Copy)]
-pub struct Kept {
-    /// What all of them do: [`Volumes::total`].
-    pub total: bool,
-    /// What each does, for things that are drawn over the picture.
-    pub layers: bool,
-}
 
 /// The passes, with what they keep of each volume.
 #[derive(Debug)]
@@ -156,14 +147,15 @@ impl Volumes {
         gbuffer: &GBuffer,
         air: Air<'_>,
         radiance: &Radiance,
-        kept: Kept,
     ) -> Result<VolumeLayers<'_>> {
         let World { frame, .. } = world;
-        self.has_total = kept.total && !self.order.is_empty();
+        let wants_total = frame.wants(Channel::Transmittance) || frame.wants(Channel::Scattered);
+        self.has_total = wants_total && !self.order.is_empty();
         let total_size = self.has_total.then_some(frame.size);
         self.compose.fit_total(recording.gpu, total_size)?;
         let count = self.order.len();
-        let layers = kept.layers.then_some(count.min(LAYERS) as u32);
+        // For what is drawn over the picture, between them.
+        let layers = frame.draws_blended().then_some(count.min(LAYERS) as u32);
         let (size, layers) = match count {
             0 => ([1, 1], None),
             _ => (frame.size, layers),
@@ -392,11 +384,6 @@ impl LightGrid {
             filled: None,
         }
     }
-}
-
-/// Whether channels show what all volumes do.
-pub fn wants_total(input: &FrameInput<'_>) -> bool {
-    input.wants(Channel::Transmittance) || input.wants(Channel::Scattered)
 }
 
 /// Texels of the light grid.

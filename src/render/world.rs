@@ -2,6 +2,7 @@
 
 use super::{
     edges::{Geometry, Trees},
+    environment::Environment,
     frame::Frame,
     tree_policy::TreePlan,
 };
@@ -17,9 +18,28 @@ pub struct World<'a> {
     pub trees: Trees<'a>,
     /// What the frame has done to the trees.
     pub plan: &'a TreePlan,
+    /// Light from all around.
+    pub environment: &'a Environment,
 }
 
 impl<'a> World<'a> {
+    /// Of these.
+    pub fn new(
+        frame: &'a Frame<'a>,
+        geometry: Geometry<'a>,
+        trees: Trees<'a>,
+        plan: &'a TreePlan,
+        environment: &'a Environment,
+    ) -> Self {
+        Self {
+            frame,
+            geometry,
+            trees,
+            plan,
+            environment,
+        }
+    }
+
     /// The same as another frame sees it: that of the hits of a bounce.
     pub fn seen_by<'b>(self, frame: &'b Frame<'b>) -> World<'b>
     where

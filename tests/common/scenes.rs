@@ -300,24 +300,21 @@ impl<'a> Stage<'a> {
         sample: FrameSample,
         target: &GpuImage,
     ) -> wgpu::CommandEncoder {
+        let gpu = self.gpu;
         let (renderer, uploaded, input) = self.parts(pose, view);
         renderer
-            .record_sample(self.gpu, &input, uploaded, sample, &target.view)
+            .record_sample(gpu, &input, uploaded, sample, &target.view)
             .unwrap()
     }
 
     /// Records a frame and drops it. Returns what it lacks.
     pub(crate) fn missing(&mut self, pose: &Pose, view: View) -> Needs {
-        let target = picture(self.gpu, self.size);
+        let gpu = self.gpu;
+        let target = picture(gpu, self.size);
         let (renderer, uploaded, input) = self.parts(pose, view);
+        let sample = FrameSample::SINGLE;
         renderer
-            .missing(
-                self.gpu,
-                &input,
-                uploaded,
-                FrameSample::SINGLE,
-                &target.view,
-            )
+            .missing(gpu, &input, uploaded, sample, &target.view)
             .unwrap()
     }
 
