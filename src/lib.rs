@@ -4,7 +4,7 @@
 //!
 //! # The frame, in order
 //!
-//! [`Renderer::record`](render::Renderer::record) is one function in which every edge between passes is a
+//! [`Renderer::record`](render::Renderer::record) ends in one function, in which every edge between passes is a
 //! local. [`render::edges`] declares what passes hand each other.
 //!
 //! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every

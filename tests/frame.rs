@@ -176,6 +176,49 @@ fn dropped_frames_change_no_others() {
     gpu.check().unwrap();
 }
 
+/// A picture at rest is complete once the slowest of its means is.
+#[test]
+fn a_picture_converges_with_the_slowest_of_its_passes() {
+    let gpu = gpu();
+    let scene = covered();
+    let pose = Pose::new(&scene, None, 0.0);
+    let stage = Stage::new(&gpu, &scene, [8, 8]);
+    let frames = |change: fn(&mut Config), channel| {
+        let mut config = stage.config.clone();
+        change(&mut config);
+        let of = (&config, channel);
+        stage.renderer.frames_to_converge(&gpu, (&scene, &pose), of)
+    };
+    let lit = Channel::Lit;
+    assert_eq!(frames(|_| {}, lit), 1);
+    let occlusion = |config: &mut Config| {
+        config.occlusion.mode = OcclusionMode::Rays;
+        config.occlusion.history = 20;
+    };
+    assert_eq!(frames(occlusion, lit), 20);
+    let soft = |config: &mut Config| {
+        (config.sun.angle, config.shadows.history) = (2.0, 21);
+    };
+    assert_eq!(frames(soft, lit), 21);
+    let sharp = |config: &mut Config| config.shadows.history = 21;
+    assert_eq!(frames(sharp, lit), 1);
+    let reflections = |config: &mut Config| {
+        config.reflections.mode = ReflectionMode::Rays;
+        (config.reflections.history, config.reflections.max_roughness) = (22, 1.0);
+    };
+    assert_eq!(frames(reflections, lit), 22);
+    let fog = |config: &mut Config| (config.fog.density, config.fog.history) = (0.1, 23);
+    assert_eq!(frames(fog, lit), 23);
+    let temporal = |config: &mut Config| config.image.antialias = Antialias::Temporal;
+    assert_eq!(frames(temporal, lit), 12);
+    assert_eq!(frames(temporal, Channel::Depth), 1);
+    let several = |config: &mut Config| {
+        config.image.antialias = Antialias::Temporal;
+        (config.fog.density, config.fog.history) = (0.1, 24);
+    };
+    assert_eq!(frames(several, lit), 24);
+}
+
 /// Automatic quality: high at rest, and fast once something has moved.
 #[test]
 fn trees_of_any_quality_give_the_same_picture() {

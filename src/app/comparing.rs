@@ -351,7 +351,13 @@ impl Viewer {
         let gpu = &self.graphics.gpu;
         // Its noise may come back after its frame is done, and no other frame follows before.
         side.renderer.collect(gpu);
-        let state = renderer_state(gpu, &side.renderer, &side.stage, &pose, &picture.config);
+        let state = renderer_state(
+            gpu,
+            &side.renderer,
+            &side.stage,
+            &pose,
+            (&picture.config, picture.channel),
+        );
         let frame = side.schedule.choose(&picture, state, scales, now)?;
         Some(Plan {
             picture,

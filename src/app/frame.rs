@@ -307,7 +307,13 @@ impl Viewer {
         let Some(stage) = &self.state.stage else {
             return Ok(None);
         };
-        let renderer_state = renderer_state(gpu, renderer, stage, &pose, &picture.config);
+        let renderer_state = renderer_state(
+            gpu,
+            renderer,
+            stage,
+            &pose,
+            (&picture.config, picture.channel),
+        );
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let side_plan = self.plan_side(&picture, scales, now);
         let plan = chosen.map(|frame| Plan {

@@ -5,7 +5,6 @@
 use super::screen::Area;
 use crate::{
     config::{Antialias, Config},
-    gpu::layout::TEMPORAL_SAMPLES,
     render::{Channel, FrameSample, Noise, View, frame_sample::is_estimated_after, paths},
     scene::Blend,
 };
@@ -151,16 +150,12 @@ pub(super) struct Scales {
 /// What the schedule has to know of the renderer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RendererState {
-    /// Whether the adapter traces several rays a pixel fast.
-    pub(super) fast_rays: bool,
     /// Whether the last frame was drawn before its environment was complete.
     pub(super) environment_is_pending: bool,
     /// Whether the metered exposure still changes.
     pub(super) exposure_changes: bool,
-    /// Whether shadows of lights that have a size are averaged over frames.
-    pub(super) averages_shadows: bool,
-    /// Whether any material may send reflection rays.
-    pub(super) may_reflect: bool,
+    /// Frames of the picture, at rest, until all that is averaged over them is complete.
+    pub(super) frames_to_converge: u32,
     /// Noise of the picture that samples come together to, as last estimated.
     pub(super) noise: Option<Noise>,
 }
@@ -371,39 +366,11 @@ impl Schedule {
             let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
             let wanted = wanted(picture);
             self.samples = [0, if samples && wanted > 1 { wanted } else { 0 }];
-            // Where no samples follow, what is averaged over frames has to converge by itself.
-            let occlusion = &config.occlusion;
-            let occluded = match occlusion.sends_rays(renderer.fast_rays) {
-                true => occlusion.history,
-                false => 1,
-            };
-            let reflections = &config.reflections;
-            let traced = renderer.may_reflect && reflections.sends_rays(renderer.fast_rays);
-            let reflected = match traced {
-                true => reflections.history,
-                false => 1,
-            };
-            let shadowed = match renderer.averages_shadows {
-                true => config.shadows.history,
-                false => 1,
-            };
-            let fogged = match config.fog.is_there() {
-                true => config.fog.history,
-                false => 1,
-            };
-            let is_lit = picture.channel == Channel::Lit;
-            let smoothed = match config.image.antialias.on(renderer.fast_rays) {
-                Antialias::Temporal if is_lit => TEMPORAL_SAMPLES as u32,
-                _ => 1,
-            };
             self.full_frames_left = match self.lacks_samples() {
                 // Shown until there are samples enough for a mean.
                 true => u32::from(!is_of_paths(picture)),
-                false => occluded
-                    .max(shadowed)
-                    .max(reflected)
-                    .max(fogged)
-                    .max(smoothed),
+                // What is averaged over frames has to converge by itself.
+                false => renderer.frames_to_converge,
             };
         }
         self.adapts = is_metered && renderer.exposure_changes;
@@ -531,11 +498,9 @@ mod tests {
     }
 
     const SOFTWARE: RendererState = RendererState {
-        fast_rays: false,
         environment_is_pending: false,
         exposure_changes: false,
-        averages_shadows: false,
-        may_reflect: false,
+        frames_to_converge: 1,
         noise: None,
     };
     const HALF: Scales = Scales {
@@ -698,35 +663,14 @@ mod tests {
     }
 
     #[test]
-    fn occlusion_without_samples_is_drawn_until_its_history_is_full() {
+    fn without_samples_a_picture_is_drawn_until_it_has_converged() {
         let mut picture = picture();
         picture.config.window.still_samples = 1;
-        picture.config.occlusion.mode = crate::config::OcclusionMode::Rays;
-        picture.config.occlusion.history = 20;
-        let drawn = Clock::new().draw_all(&picture);
+        let mut clock = Clock::new();
+        clock.renderer.frames_to_converge = 20;
+        let drawn = clock.draw_all(&picture);
         assert_eq!(drawn.len(), 1 + 20);
         assert!(drawn[1..].iter().all(|(scale, ..)| *scale == 1.0));
-    }
-
-    #[test]
-    fn soft_shadows_without_samples_are_drawn_until_their_history_is_full() {
-        let mut picture = picture();
-        picture.config.window.still_samples = 1;
-        picture.config.shadows.history = 20;
-        let mut clock = Clock::new();
-        clock.renderer.averages_shadows = true;
-        assert_eq!(clock.draw_all(&picture).len(), 1 + 20);
-    }
-
-    #[test]
-    fn a_temporal_mean_without_samples_is_drawn_until_it_is_full() {
-        let mut picture = picture();
-        picture.config.window.still_samples = 1;
-        picture.config.image.antialias = Antialias::Temporal;
-        let drawn = Clock::new().draw_all(&picture);
-        assert_eq!(drawn.len(), 1 + 12);
-        picture.channel = Channel::Depth;
-        assert_eq!(Clock::new().draw_all(&picture).len(), 2);
     }
 
     #[test]

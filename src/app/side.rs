@@ -14,10 +14,7 @@ use crate::{
     Result, config,
     config::Config,
     gpu::{Gpu, GpuImage, layout::CompareParams},
-    render::{
-        Attempt, Channel, FrameInput, Renderer, UploadedScene, compare::Compare,
-        frame::may_reflect, lights::may_be_soft,
-    },
+    render::{Attempt, Channel, FrameInput, Renderer, UploadedScene, compare::Compare},
     scene::Pose,
 };
 use glam::Vec3;
@@ -284,15 +281,17 @@ pub(super) fn renderer_state(
     renderer: &Renderer,
     stage: &Stage,
     pose: &Pose,
-    config: &Config,
+    (config, channel): (&Config, Channel),
 ) -> RendererState {
     let stats = renderer.stats();
     RendererState {
-        fast_rays: gpu.capabilities.fast_rays,
         environment_is_pending: renderer.environment_is_pending(),
         exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
-        averages_shadows: config.shadows.averages() && may_be_soft(&stage.scene, config),
-        may_reflect: may_reflect(&stage.scene, pose, config, |_| true),
+        frames_to_converge: renderer.frames_to_converge(
+            gpu,
+            (&stage.scene, pose),
+            (config, channel),
+        ),
         noise: stats.noise,
     }
 }

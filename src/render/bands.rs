@@ -1,4 +1,10 @@
 //! Bands of rows: what is cut into them takes the GPU a share of the time in each.
+//!
+//! Every shader that is cut into bands binds the first row of its band and adds it to its pixel. WebGPU has no dispatch with
+//! a base offset, and its weakest targets have no immediates; an `override` would be a pipeline for each row. A shader that
+//! does not know its first row could be cut only by a rewrite of its entry point, which nobody would see who reads it. So
+//! it is one line in each, `first_row`, always the first of the kernel's own bindings
+//! (`Recording::dispatch_pixels`).
 
 use crate::{
     Result,

@@ -173,6 +173,14 @@ impl Fog {
         Ok(self.output())
     }
 
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(config: &Config) -> u32 {
+        match config.fog.is_there() {
+            true => config.fog.history,
+            false => 1,
+        }
+    }
+
     /// The air of the last frame.
     pub fn output(&self) -> Air<'_> {
         Air {

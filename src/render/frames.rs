@@ -1,14 +1,20 @@
 //! Frames one after another: recorded, then committed or dropped, submitted in parts, and what comes back of them.
 
 use super::{
-    LastFrame, Renderer, SceneBuffers, UploadedScene, fog,
+    LastFrame, Renderer, SceneBuffers, UploadedScene,
+    aov::Channel,
+    fog::{self, Fog},
     frame::{self, FrameInput, Integrator, Prepared},
     frame_sample::FrameSample,
     life_cycle::LifeCycle,
+    occlusion::Occlusion,
     occlusion_rays, paths,
     recording::{FRAME_SCOPE, Part, Recording, Traced},
+    reflections::Reflections,
     shadow_rays,
+    shadows::Shadows,
     stats::{FrameStats, Noise},
+    temporal::Temporal,
     tree_policy::TreePlan,
     volumes,
 };
@@ -16,6 +22,7 @@ use crate::{
     Result,
     config::Config,
     gpu::{Gpu, Needs, image, on_demand::collect, profiler::TimedFrame},
+    scene::{Pose, Scene},
 };
 use std::sync::Arc;
 
@@ -320,6 +327,24 @@ impl Renderer {
     pub fn begin_anew(&mut self) {
         self.passes.forget();
         self.frames_are_of = None;
+    }
+
+    /// Frames of a picture that rests, until all that is averaged over them is complete.
+    pub fn frames_to_converge(
+        &self,
+        gpu: &Gpu,
+        (scene, pose): (&Scene, &Pose),
+        (config, channel): (&Config, Channel),
+    ) -> u32 {
+        let fast_rays = gpu.capabilities.fast_rays;
+        let of_passes = [
+            Shadows::frames_to_converge(scene, config),
+            Occlusion::frames_to_converge(config, fast_rays),
+            Fog::frames_to_converge(config),
+            Reflections::frames_to_converge((scene, pose), config, fast_rays),
+            Temporal::frames_to_converge(config, channel, fast_rays),
+        ];
+        of_passes.into_iter().fold(1, u32::max)
     }
 
     /// See [`Renderer::sampled_as`].

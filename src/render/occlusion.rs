@@ -12,7 +12,7 @@ use super::{
     recording::Recording,
     world::World,
 };
-use crate::{Result, gpu::Gpu};
+use crate::{Result, config::Config, gpu::Gpu};
 
 /// The passes, with what they keep from frame to frame.
 #[derive(Debug)]
@@ -71,6 +71,14 @@ impl Occlusion {
                 .record(recording, frame, history, bounced, output)?;
         }
         Ok(output)
+    }
+
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(config: &Config, fast_rays: bool) -> u32 {
+        match config.occlusion.sends_rays(fast_rays) {
+            true => config.occlusion.history,
+            false => 1,
+        }
     }
 
     /// Ambient visibility of the last frame.

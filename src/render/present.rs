@@ -31,8 +31,8 @@ pub struct Present {
     tonemap: Tonemap,
     antialias: Antialias,
     pub(super) temporal: Temporal,
-    /// Exposure of the last frame in stops; `None` where the picture's histogram settles it.
-    exposure_ev: Option<f32>,
+    /// Exposure from the settings of the last frame, in stops.
+    exposure_ev: f32,
 }
 
 impl Present {
@@ -47,7 +47,7 @@ impl Present {
             cost_range,
             antialias: Antialias::new(gpu),
             temporal: Temporal::new(gpu, layouts),
-            exposure_ev: None,
+            exposure_ev: 0.0,
         })
     }
 
@@ -66,9 +66,8 @@ impl Present {
             Some(heat) => self.cost_range.record(recording, heat, channel)?,
             None => self.cost_range.clear(),
         }
-        let is_metered = frame.config.image.is_metered();
-        self.exposure_ev = (!is_metered || !frame.is_lit()).then_some(frame.exposure_ev);
-        if !is_metered {
+        self.exposure_ev = frame.exposure_ev;
+        if !frame.config.image.is_metered() {
             self.exposure.fix(gpu, frame.exposure_ev);
         } else if frame.is_lit() && frame.sample.index == 0 {
             let params = exposure::params(frame);
@@ -188,8 +187,6 @@ impl LifeCycle for Present {
         stats.cost_range = self.cost_range.collect();
         stats.noise = self.noise.collect();
         let metered = self.exposure.collect();
-        if let Some(stops) = self.exposure_ev.map(|fixed| [fixed; 2]).or(metered) {
-            [stats.exposure_ev, stats.exposure_target_ev] = stops;
-        }
+        [stats.exposure_ev, stats.exposure_target_ev] = metered.unwrap_or([self.exposure_ev; 2]);
     }
 }

@@ -4,7 +4,7 @@
 use super::{
     bindings::Layouts,
     edges::{Air, GBuffer, Reflected, ReflectionStart, Seen, UNUSED, fitted},
-    frame::fits_reflections,
+    frame::{fits_reflections, may_reflect},
     life_cycle::LifeCycle,
     lobes::LobesPass,
     recording::Recording,
@@ -17,7 +17,9 @@ use super::{
 };
 use crate::{
     Result,
+    config::Config,
     gpu::{Gpu, GpuImage},
+    scene::{Pose, Scene},
 };
 use std::sync::Once;
 use wgpu::TextureUsages as Usage;
@@ -158,6 +160,19 @@ impl Reflections {
         };
         self.bounces.record(recording, world, shadows, traced)?;
         Ok(&self.blended)
+    }
+
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(
+        (scene, pose): (&Scene, &Pose),
+        config: &Config,
+        fast_rays: bool,
+    ) -> u32 {
+        let settings = &config.reflections;
+        match settings.sends_rays(fast_rays) && may_reflect(scene, pose, config, |_| true) {
+            true => settings.history,
+            false => 1,
+        }
     }
 
     /// What the last frame reflects.

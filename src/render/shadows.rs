@@ -6,6 +6,7 @@ use super::{
     frame::Prepared,
     life_cycle::LifeCycle,
     light_choice::LightChoice,
+    lights,
     ray_list::RayList,
     recording::Recording,
     shadow_classify::ShadowClassify,
@@ -20,8 +21,9 @@ use super::{
 };
 use crate::{
     Result,
-    config::ShadowMode,
+    config::{Config, ShadowMode},
     gpu::{Gpu, layout::SHADOW_HEADER, readback::Counters},
+    scene::Scene,
 };
 
 /// The passes, with what they hand each other.
@@ -253,6 +255,14 @@ impl Shadows {
                 .record(recording, world, job, Some((list, batch)))?;
         }
         Ok(())
+    }
+
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(scene: &Scene, config: &Config) -> u32 {
+        match config.shadows.averages() && lights::may_be_soft(scene, config) {
+            true => config.shadows.history,
+            false => 1,
+        }
     }
 
     /// Visibility of the last frame.

@@ -1,6 +1,7 @@
 //! `temporal`: the mean of the frames of a moving picture, each of which looks at other points of its pixels.
 
 use super::{
+    aov::Channel,
     bindings::Layouts,
     edges::{GBuffer, HDR_FORMAT, Motion, fitted},
     frame::Frame,
@@ -9,9 +10,10 @@ use super::{
 };
 use crate::{
     Result,
+    config::{Antialias, Config},
     gpu::{
         Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
-        layout::TemporalParams,
+        layout::{TEMPORAL_SAMPLES, TemporalParams},
         pass::Binding::{self, Filtered, Float, Sampler, Store, Uint},
     },
 };
@@ -101,6 +103,14 @@ impl Temporal {
         let past = self.past.last().copied().flatten();
         past.is_some_and(|past| past.scene == frame.buffers.version)
             && self.means[0].color.size() == size
+    }
+
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(config: &Config, channel: Channel, fast_rays: bool) -> u32 {
+        match config.image.antialias.on(fast_rays) {
+            Antialias::Temporal if channel == Channel::Lit => TEMPORAL_SAMPLES as u32,
+            _ => 1,
+        }
     }
 
     /// Adds `picture`, of [`ENCODED_FORMAT`], to the mean, which has `size` pixels.
