@@ -11,6 +11,7 @@ use canopy::{
     gpu::{
         Gpu,
         layout::{Exposure, TonemapParams},
+        readback::Counters,
     },
     reference::{
         deform::deform,
@@ -174,6 +175,26 @@ fn dropped_frames_change_no_others() {
     }
     assert!(missing > 3, "{missing} pipelines");
     gpu.check().unwrap();
+}
+
+/// Copies of counts whose commands are dropped make room for others; one that is submitted arrives.
+#[test]
+fn counts_of_dropped_commands_make_room() {
+    let gpu = gpu();
+    let mut counters = Counters::<2>::new(&gpu, "test");
+    let counts = gpu.buffer_with("test", &[7_u32, 9], wgpu::BufferUsages::COPY_SRC);
+    for _ in 0..20 {
+        let mut encoder = gpu.encoder("test");
+        assert!(counters.record(&mut encoder, &counts));
+    }
+    let mut encoder = gpu.encoder("test");
+    assert!(counters.record(&mut encoder, &counts));
+    counters.collect();
+    assert_eq!(counters.last(), [0, 0], "nothing was submitted");
+    gpu.queue.submit([encoder.finish()]);
+    gpu.wait().unwrap();
+    counters.collect();
+    assert_eq!(counters.last(), [7, 9]);
 }
 
 /// A picture at rest is complete once the slowest of its means is.

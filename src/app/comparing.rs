@@ -8,7 +8,7 @@ use super::{
     loading::Loading,
     schedule::{Activity, PictureKey, Scales, Schedule, Wakeup},
     screen::Area,
-    side::{Plan, Side, Source, renderer_state},
+    side::{Pipelines, Plan, Side, Source, renderer_state},
     state::Stage,
     viewer::Viewer,
 };
@@ -367,6 +367,18 @@ impl Viewer {
         })
     }
 
+    /// Returns what has to be compiled before the frame of B is recorded.
+    pub(super) fn side_needs(&mut self, plan: &Plan, now: Instant) -> Result<Needs> {
+        let gpu = self.graphics.gpu.clone();
+        let Some(side) = &mut self.comparing.side else {
+            return Ok(Needs::default());
+        };
+        match side.needs(&gpu, plan, now) {
+            Ok(needs) => Ok(needs),
+            Err(error) => self.end_comparison(error).map(|()| Needs::default()),
+        }
+    }
+
     /// Records the frame of B, `beside` one of A that has just been recorded. Returns what has to be compiled before.
     pub(super) fn record_side(&mut self, plan: &Plan, beside: bool, now: Instant) -> Result<Needs> {
         let gpu = self.graphics.gpu.clone();
@@ -375,8 +387,11 @@ impl Viewer {
         };
         // Both have the same noise. Alone, B needs noise of its own in every frame, or its history would not converge.
         side.renderer.sampled_as = beside.then(|| self.graphics.renderer.sampled());
-        let compiles = self.schedule.counts_frames();
-        let encoder = match side.record(&gpu, plan, now, compiles) {
+        let pipelines = match self.schedule.counts_frames() {
+            true => Pipelines::Compile,
+            false => Pipelines::Require,
+        };
+        let encoder = match side.record(&gpu, plan, now, pipelines) {
             Ok(Attempt::Whole(encoder)) => encoder,
             Ok(Attempt::Missing(needs)) => return Ok(needs),
             Err(error) => return self.end_comparison(error).map(|()| Needs::default()),

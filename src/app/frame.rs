@@ -329,15 +329,20 @@ impl Viewer {
             return Ok(None);
         }
         let picture = picture.clone();
-        let mut needs = Needs::default();
+        let counts = self.schedule.counts_frames();
+        // Both sides of a comparison are drawn once both are compiled.
+        let mut needs = match &side_plan {
+            Some(plan) if !counts => self.side_needs(plan, now)?,
+            _ => Needs::default(),
+        };
         let recorded = match plan {
             Some(plan) => self.record_plan(plan, now, &mut needs)?,
             None => None,
         };
-        if let Some(plan) = &side_plan {
+        if let Some(plan) = side_plan.as_ref().filter(|_| needs.is_empty()) {
             needs.append(self.record_side(plan, recorded.is_some(), now)?);
         }
-        // What is compiled for another picture ends first.
+        // Passes of another picture are compiled to the end first.
         let is_free = compiling.is_none_or(|of| of.is_done);
         if !needs.is_empty() && is_free {
             let gpu = &self.graphics.gpu;
@@ -378,8 +383,11 @@ impl Viewer {
         }
         let target = screen.next_picture(gpu, picture.area.size)?;
         let sample = frame.sample;
-        renderer.camera_needs(&plan.config.camera, needs);
-        let recorded = if self.schedule.counts_frames() {
+        let counts = self.schedule.counts_frames();
+        if !counts {
+            renderer.camera_needs(&plan.config.camera, needs);
+        }
+        let recorded = if counts {
             let recorded = renderer.record_sample(gpu, &input, uploaded, sample, &target);
             recorded.map(Attempt::Whole)
         } else if needs.is_empty() {

@@ -31,7 +31,7 @@ impl Preparation {
         let Some(preparing) = &self.0 else {
             return Ok(None);
         };
-        let is_for_next = preparing.picture == *picture;
+        let is_for_next = preparing.picture.compiles_as(picture);
         let outcome = preparing.poll();
         let is_done = outcome.is_some();
         if let Some(outcome) = outcome {

@@ -62,6 +62,16 @@ pub(super) struct PictureKey {
 }
 
 impl PictureKey {
+    /// Whether the same pipelines draw both, as far as settings decide: views, times and sizes may differ.
+    pub(super) fn compiles_as(&self, other: &Self) -> bool {
+        let scene = |key: &Self| (key.scene, key.variant, key.edition, key.environment);
+        let shown = |key: &Self| {
+            let counts = key.counts_intersections;
+            (key.channel, key.comparison, key.lab, counts)
+        };
+        scene(self) == scene(other) && shown(self) == shown(other) && self.config == other.config
+    }
+
     /// Whether everything stands where it does in `other`.
     pub(super) fn has_pose_of(&self, other: &Self) -> bool {
         let pose = |key: &Self| (key.scene, key.clip, key.time, key.config.scene.up);
@@ -165,7 +175,7 @@ pub(super) struct RendererState {
 pub(super) struct Compiling {
     /// Whether they are ready.
     pub(super) is_done: bool,
-    /// Whether the next picture is the one that they are compiled for.
+    /// Whether the next picture needs the same.
     pub(super) is_for_next: bool,
 }
 

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result, config,
     config::Config,
-    gpu::{Gpu, GpuImage, layout::CompareParams},
+    gpu::{Gpu, GpuImage, Needs, layout::CompareParams},
     render::{Attempt, Channel, FrameInput, Renderer, UploadedScene, compare::Compare},
     scene::Pose,
 };
@@ -75,6 +75,8 @@ pub(super) struct Side {
     pub(super) number: u64,
     picture: Option<GpuImage>,
     next_picture: Option<GpuImage>,
+    /// The last picture whose pipelines were all there.
+    compiled: Option<PictureKey>,
 }
 
 /// A frame of either side that is going to be recorded.
@@ -198,16 +200,32 @@ impl Side {
             number,
             picture: None,
             next_picture: None,
+            compiled: None,
         }
     }
 
-    /// Records the frame of `plan`, where all is compiled that it needs, or where it `compiles` that.
+    /// What has to be compiled before the frame of `plan` is recorded. It is looked for where settings have changed.
+    pub(super) fn needs(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Result<Needs> {
+        let is_compiled = |of: &PictureKey| of.compiles_as(&plan.picture);
+        if self.compiled.as_ref().is_some_and(is_compiled) {
+            return Ok(Needs::default());
+        }
+        match self.record(gpu, plan, now, Pipelines::Ask)? {
+            Attempt::Missing(needs) if !needs.is_empty() => Ok(needs),
+            _ => {
+                self.compiled = Some(plan.picture.clone());
+                Ok(Needs::default())
+            }
+        }
+    }
+
+    /// Records the frame of `plan`.
     pub(super) fn record(
         &mut self,
         gpu: &Gpu,
         plan: &Plan,
         now: Instant,
-        compiles: bool,
+        pipelines: Pipelines,
     ) -> Result<Attempt> {
         let size = plan.picture.area.size;
         let fits = |image: &GpuImage| image.size() == size;
@@ -223,12 +241,16 @@ impl Side {
         let input = frame_input(&self.stage, &self.schedule, plan, now);
         let (uploaded, sample) = (&mut self.uploaded, plan.frame.sample);
         let (renderer, view) = (&mut self.renderer, &target.view);
-        let recorded = match compiles {
-            true => {
+        let recorded = match pipelines {
+            Pipelines::Compile => {
                 let recorded = renderer.record_sample(gpu, &input, uploaded, sample, view);
                 recorded.map(Attempt::Whole)
             }
-            false => renderer.record_compiled(gpu, &input, uploaded, sample, view),
+            Pipelines::Require => renderer.record_compiled(gpu, &input, uploaded, sample, view),
+            Pipelines::Ask => {
+                let missing = renderer.missing(gpu, &input, uploaded, sample, view);
+                missing.map(Attempt::Missing)
+            }
         }?;
         self.next_picture = Some(target);
         if matches!(recorded, Attempt::Whole(_)) {
@@ -242,6 +264,17 @@ impl Side {
     pub(super) fn show_next_picture(&mut self) {
         std::mem::swap(&mut self.picture, &mut self.next_picture);
     }
+}
+
+/// How a frame deals with pipelines that are not compiled yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pipelines {
+    /// Compiles them.
+    Compile,
+    /// Records nothing without them.
+    Require,
+    /// Records nothing: it is only asked for them.
+    Ask,
 }
 
 /// What the frame of `plan` is drawn from.

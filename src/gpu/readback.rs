@@ -32,14 +32,24 @@ struct Slot {
 }
 
 /// Copy that is under way. Commands that are never submitted drop it, which frees its slot.
-struct Ticket(Arc<AtomicU32>);
+struct Ticket {
+    state: Arc<AtomicU32>,
+    has_arrived: bool,
+}
+
+impl Ticket {
+    /// The copy has arrived, or has failed.
+    fn end(mut self, has_arrived: bool) {
+        self.has_arrived = has_arrived;
+    }
+}
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        // Nothing else than this ticket ends UNDER_WAY, so the exchange fails only for a copy that has arrived.
-        let _ = self
-            .0
-            .compare_exchange(UNDER_WAY, FREE, Ordering::AcqRel, Ordering::Acquire);
+        // The one store that ends UNDER_WAY. Were the arrival stored before, the slot could be in use again by now:
+        // callbacks run on whichever thread polls the device.
+        let state = if self.has_arrived { READY } else { FREE };
+        self.state.store(state, Ordering::Release);
     }
 }
 
@@ -87,11 +97,12 @@ impl<const N: usize> Counters<N> {
         slot.state.store(UNDER_WAY, Ordering::Release);
         slot.number = self.recorded;
         self.recorded += 1;
-        let ticket = Ticket(slot.state.clone());
+        let ticket = Ticket {
+            state: slot.state.clone(),
+            has_arrived: false,
+        };
         encoder.map_buffer_on_submit(&slot.staging, wgpu::MapMode::Read, .., move |result| {
-            if result.is_ok() {
-                ticket.0.store(READY, Ordering::Release);
-            }
+            ticket.end(result.is_ok());
         });
         true
     }

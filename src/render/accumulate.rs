@@ -86,6 +86,11 @@ impl Accumulate {
         )
     }
 
+    /// Adds what sums up.
+    pub fn needs_sums(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
     /// Adds what draws the mean to targets of `format`.
     pub fn needs_resolve(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
         self.resolve.needs(format, needs);

@@ -16,7 +16,7 @@ use crate::{
     Result,
     accel::Tree,
     gpu::{
-        Bind, Gpu, GpuImage, OnDemand, bind_group,
+        Bind, Gpu, GpuImage, Needs, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -237,6 +237,23 @@ impl Blend {
         drop(pass);
         recording.split("blend");
         Ok(())
+    }
+
+    /// Adds what draws all blended surfaces, points and lines of a scene, in sight or not.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        let buffers = frame.buffers;
+        for (run, _) in buffers.draws.over_surfaces(frame.traces_reflections) {
+            let surface = &buffers.materials.surfaces[run.material];
+            for sides in self.steps(surface) {
+                if surface.double_sided {
+                    needs.add(&sides.back);
+                }
+                needs.add(&sides.front);
+            }
+        }
+        for run in &buffers.draws.blended_segments {
+            needs.add(self.segments.of(run));
+        }
     }
 }
 

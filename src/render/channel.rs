@@ -44,13 +44,13 @@ pub struct ChannelSource<'a> {
     pub radiance: &'a Radiance,
     /// Output of `motion`.
     pub motion: Motion<'a>,
-    /// What is measured of the surfaces.
+    /// Measurements of the surfaces.
     pub measured: Measured<'a>,
     /// What all volumes do, as `volume_compose` makes it.
     pub volumes: Option<&'a GpuImage>,
 }
 
-/// What is measured of the surfaces.
+/// Measurements of the surfaces.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
     /// Output of `deviation`.

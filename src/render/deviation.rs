@@ -68,7 +68,7 @@ impl Deviation {
         self.compared.is_some()
     }
 
-    /// Measures all pixels where that `is_wanted`. Without a surface to measure from, the image has a texel.
+    /// Measures all pixels where the frame wants it. Without a surface to measure from, the image has a texel.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

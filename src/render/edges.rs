@@ -285,7 +285,7 @@ pub struct Motion<'a> {
     pub last_positions: Option<&'a Array>,
 }
 
-/// Where the last frame saw each pixel's surface: made by `reproject`.
+/// Place of each pixel's surface in the last frame: made by `reproject`.
 #[derive(Debug, Clone, Copy)]
 pub struct Reprojection<'a> {
     /// Pixels of the last frame, and how much each counts.
@@ -325,7 +325,7 @@ pub struct ShadowJob<'a> {
     pub gbuffer: &'a GBuffer,
     /// Room for what they find.
     pub visibility: &'a Visibility,
-    /// Where the last frame has the pixels, which edges it found there, and in which tiles something has changed.
+    /// Pixels of the last frame, the edges that it found there, and the tiles where something has changed.
     pub edges: [&'a dyn Bind; 3],
 }
 
@@ -337,7 +337,7 @@ impl std::fmt::Debug for ShadowJob<'_> {
     }
 }
 
-/// What is seen, and where it was before.
+/// Surfaces that are seen, and their past.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// The surfaces.
@@ -541,7 +541,7 @@ pub struct Incident<'a> {
 }
 
 impl<'a> Incident<'a> {
-    /// Of these outputs.
+    /// Bundles the outputs of the passes.
     pub fn new(
         visibility: &'a Visibility,
         ambient: &'a AmbientVisibility,

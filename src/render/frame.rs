@@ -192,14 +192,14 @@ impl FrameInput<'_> {
     }
 }
 
-/// What makes the picture.
+/// Way to make a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Integrator {
     /// Passes over the G-buffer, with rays for shadows, ambient light and reflections.
     Hybrid,
     /// Paths of light: the reference.
     Paths {
-        /// Which samples frames add up, by their numbers; `None` is as many as the settings ask for.
+        /// Numbers of the samples that frames add up; `None` is as many as the settings ask for.
         part: Option<Range<u32>>,
         /// Samples of each pixel that this frame adds.
         added: u32,
@@ -231,7 +231,7 @@ pub struct Prepared<'a> {
     pub ground: Option<Ground>,
     /// Which frame of the picture this is.
     pub sample: FrameSample,
-    /// What makes the picture.
+    /// Way to make the picture.
     pub integrator: Integrator,
     /// As in [`FrameInput`].
     pub channel: Channel,

@@ -26,7 +26,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What came of recording a frame without compiling.
+/// Outcome of recording a frame without compiling.
 #[derive(Debug)]
 pub enum Attempt {
     /// The frame; the encoder holds its last part, for [`Renderer::finish`].
@@ -109,18 +109,19 @@ impl Renderer {
         let mut encoder = gpu.encoder(FRAME_SCOPE);
         let frame = || self.record_frame(gpu, &mut encoder, input, scene, sample, target);
         let (recorded, needs) = collect(frame);
-        if !needs.is_empty() || recorded.is_err() {
-            self.abort(gpu, scene)?;
+        match recorded {
+            Ok(drawn) if needs.is_empty() => {
+                self.commit(drawn, scene);
+                Ok(Attempt::Whole(encoder))
+            }
+            dropped => {
+                self.abort(gpu, scene)?;
+                dropped.map(|_| Attempt::Missing(needs))
+            }
         }
-        let drawn = recorded?;
-        if !needs.is_empty() {
-            return Ok(Attempt::Missing(needs));
-        }
-        self.commit(drawn, scene);
-        Ok(Attempt::Whole(encoder))
     }
 
-    /// What has to be compiled before this frame is recorded.
+    /// Pipelines that have to be compiled before this frame is recorded.
     ///
     /// # Errors
     ///
@@ -163,7 +164,7 @@ impl Renderer {
         };
         let is_hybrid = matches!(integrator, Integrator::Hybrid);
         // Until this frame is recorded whole, there is none to read back.
-        self.last = None;
+        self.before = self.last.take();
         self.parts.clear();
         self.passes.begin();
         frame::check_size(gpu, input.size)?;
@@ -204,6 +205,7 @@ impl Renderer {
             last: LastFrame {
                 group: frame.group.clone(),
                 rays: frame.rays(),
+                size: frame.size,
                 sample,
                 is_hybrid,
             },
@@ -233,7 +235,7 @@ impl Renderer {
         let plan = &drawn.plan;
         state.commit(plan);
         self.passes.commit();
-        self.last = Some(drawn.last);
+        (self.last, self.before, self.has_dropped) = (Some(drawn.last), None, false);
         self.parts.extend(drawn.parts);
         self.recorded_pixels = drawn.pixels;
         (self.frames, self.sampled) = (drawn.number.wrapping_add(1), drawn.sampled);
@@ -258,15 +260,19 @@ impl Renderer {
             ..FrameStats::default()
         };
         state.report(plan, &mut stats);
-        // What came back last, until this frame's figures do.
+        // Counts of earlier frames, until those of this one come back.
         self.passes.report(&mut stats);
         self.stats = stats;
     }
 
-    /// Undoes what was recorded of a frame that is dropped.
+    /// Undoes what was recorded of a frame that is dropped. The one before is still the last.
     fn abort(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
         scene.state.abort(gpu);
         self.passes.abort();
+        self.occlusion_rays.clear();
+        self.has_dropped = true;
+        let size = self.passes.gbuffer.output().size();
+        self.last = self.before.take().filter(|last| last.size == size);
         self.profiler.abandon(gpu)
     }
 
@@ -376,10 +382,11 @@ impl Renderer {
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());
         self.stats.timed_frames = self.profiler.frames();
-        let mut stats = std::mem::take(&mut self.stats);
-        self.passes.report(&mut stats);
-        self.stats = stats;
-        // What was timed are earlier frames.
+        // Until the next commit, passes describe a frame that was dropped.
+        if !self.has_dropped {
+            self.passes.report(&mut self.stats);
+        }
+        // Earlier frames were timed.
         let mut occlusion_rays = 0;
         for _ in 0..timed {
             occlusion_rays = self.occlusion_rays.pop_front().unwrap_or(0);

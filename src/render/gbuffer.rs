@@ -4,6 +4,7 @@ use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::slices,
     edges::{GBuffer, fitted, gbuffer_targets},
+    frame::Frame,
     frustum::Frustum,
     materials::Surface,
     recording::Recording,
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, OnDemand,
+        Gpu, Needs, OnDemand,
         pass::{self, PipelineInUse},
     },
 };
@@ -151,5 +152,13 @@ impl GBufferPass {
     /// The G-buffer of the last frame.
     pub fn output(&self) -> &GBuffer {
         &self.output
+    }
+
+    /// Adds what draws all surfaces of a scene, in sight or not.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        let buffers = frame.buffers;
+        for run in buffers.draws.surfaces(frame.traces_reflections) {
+            needs.add(self.pipeline(&buffers.materials.surfaces[run.material]));
+        }
     }
 }

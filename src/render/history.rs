@@ -29,7 +29,7 @@ pub struct History {
     past: Carried<Option<Past>>,
 }
 
-/// What the last frame has left, where it sampled a signal.
+/// State that the last frame has left, if it sampled a signal.
 #[derive(Debug, Clone)]
 struct Past {
     key: Key,

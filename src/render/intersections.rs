@@ -110,7 +110,7 @@ impl Intersections {
         })
     }
 
-    /// Looks for them where that `is_wanted` and the trees have changed since. Returns a bit a triangle of the merged
+    /// Looks for them where the frame wants them and the trees have changed since. Returns a bit a triangle of the merged
     /// buffers, or one word without a meaning.
     pub fn record(
         &mut self,

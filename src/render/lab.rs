@@ -95,7 +95,7 @@ impl Lab {
         })
     }
 
-    /// Traces the rays of a frame where that `is_wanted` and there is a structure. Returns an image of one
+    /// Traces the rays of a frame where the frame wants them and there is a structure. Returns an image of one
     /// texel where not.
     pub fn record(
         &mut self,

@@ -3,6 +3,7 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     edges::{Air, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
+    frame::Frame,
     materials::Surface,
     recording::Recording,
     world::World,
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, OnDemand, bind_group,
+        Gpu, Needs, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -128,5 +129,12 @@ impl LayersPass {
         drop(pass);
         recording.split("layers");
         Ok(())
+    }
+
+    /// Adds what draws all layered surfaces of a scene, in sight or not.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        for (_, surface) in frame.buffers.layered(frame.traces_reflections) {
+            needs.add(self.pipeline(surface));
+        }
     }
 }

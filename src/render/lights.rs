@@ -76,6 +76,12 @@ impl LightPlan {
     }
 }
 
+/// How many lights may shine: those of the scene, and a sun.
+pub fn most(scene: &Scene) -> u32 {
+    let lights = scene.nodes.iter().filter(|node| node.light.is_some());
+    lights.count() as u32 + 1
+}
+
 /// Whether a light may have a size.
 pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
     let own = config.lights.radius != 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);

@@ -1,4 +1,4 @@
-//! The frame: [`Renderer::record`] is one function in which every edge between passes is a local.
+//! The frame: `Passes::frame` is one function in which every edge between passes is a local.
 
 pub mod accumulate;
 mod alpha_table;
@@ -158,7 +158,7 @@ pub use view::{PickQuery, View};
 use crate::{
     Result,
     config::Config,
-    gpu::{Gpu, layout::ViewRays, profiler::Profiler},
+    gpu::{Gpu, layout::ViewRays, on_demand::will_need, profiler::Profiler},
     lab::RayList,
     scene::{Scene, environment::EnvironmentImage},
 };
@@ -238,6 +238,10 @@ pub struct Renderer {
     parts: VecDeque<Part>,
     /// The last frame, for reading its channels.
     last: Option<LastFrame>,
+    /// The one before, while a frame is recorded.
+    before: Option<LastFrame>,
+    /// Whether a frame was dropped since the last one.
+    has_dropped: bool,
     /// Frames that have been recorded of the same scene with the same settings, and these.
     frames: u32,
     frames_are_of: Option<(u64, [u32; 2], Config)>,
@@ -274,6 +278,8 @@ struct Passes {
     present: Present,
     tree_boxes: TreeBoxes,
     overlay: Overlay,
+    /// Scene whose surfaces have been announced, and whether rays find what they reflect.
+    announced: Option<(u64, bool)>,
 }
 
 /// What is kept of a frame.
@@ -283,6 +289,8 @@ struct LastFrame {
     group: wgpu::BindGroup,
     /// Through what it looked at in its pixels.
     rays: ViewRays,
+    /// Pixels in a row, and rows.
+    size: [u32; 2],
     /// Which frame of its picture it was.
     sample: FrameSample,
     /// Whether it was not made of paths.
@@ -318,6 +326,7 @@ impl Passes {
             present: Present::new(gpu, layouts)?,
             tree_boxes: TreeBoxes::new(gpu, layouts),
             overlay: Overlay::new(gpu, layouts),
+            announced: None,
         })
     }
 
@@ -336,6 +345,24 @@ impl Passes {
             .write(gpu, layouts, prepared, environment, shadow_maps)
     }
 
+    /// Has the surfaces and lights of a scene collected together, also those that are out of sight: one that comes into view
+    /// must not hold up the picture.
+    fn announce(&mut self, frame: &Frame<'_>) {
+        let of = Some((frame.buffers.version, frame.traces_reflections));
+        if std::mem::replace(&mut self.announced, of) == of {
+            return;
+        }
+        will_need(|needs| {
+            self.gbuffer.announce(frame, needs);
+            self.points_lines.announce(frame, needs);
+            self.shadows.announce(frame, needs);
+            if frame.integrator == Integrator::Hybrid {
+                self.layers.announce(frame, needs);
+                self.blend.announce(frame, needs);
+            }
+        });
+    }
+
     /// Records the passes of a frame. Each takes what earlier ones have made.
     fn frame(
         &mut self,
@@ -345,6 +372,7 @@ impl Passes {
         state: &mut SceneState,
         target: &wgpu::TextureView,
     ) -> Result<()> {
+        self.announce(frame);
         let (environment, shadows) = (&self.environment, &mut self.shadows);
         let last_positions = state.last_positions.keep(r, frame, plan)?;
         let geometry = self.deform.record(r, frame, plan)?;
@@ -445,6 +473,8 @@ impl Renderer {
             stats: FrameStats::default(),
             parts: VecDeque::new(),
             last: None,
+            before: None,
+            has_dropped: false,
             frames: 0,
             frames_are_of: None,
             sampled: 0,

@@ -151,7 +151,7 @@ impl NoisePass {
         size: [u32; 2],
     ) -> Result<()> {
         if sample.index == 0 {
-            self.forget();
+            self.restart();
         }
         let frames = sample.index + 1;
         let summed = frames;
@@ -172,13 +172,13 @@ impl NoisePass {
     pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
         let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
         if samples < self.looked.frames.max(1) || displayed != self.displayed {
-            self.forget();
+            self.restart();
             self.displayed = displayed;
         }
         samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.looked.frames)
     }
 
-    fn forget(&mut self) {
+    fn restart(&mut self) {
         (self.looked, self.looked_before, self.found) = Default::default();
     }
 
@@ -236,11 +236,6 @@ impl NoisePass {
                 *found = Some(Noise::of(frames, &bins));
             }
         });
-        self.found()
-    }
-
-    /// The last estimate that has come back.
-    pub fn found(&self) -> Option<Noise> {
         self.found
     }
 }
@@ -259,7 +254,7 @@ impl LifeCycle for NoisePass {
     }
 
     fn lose(&mut self) {
-        self.looked = Looked::default();
+        self.restart();
     }
 }
 

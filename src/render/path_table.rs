@@ -85,6 +85,10 @@ pub(super) struct PathTable {
     version: Option<u64>,
     /// Whether the frame that was recorded last with it has filled it.
     is_fresh: bool,
+    /// Whether this frame has recorded anything of the table.
+    is_recorded: bool,
+    /// True if the last frame recorded parts of it that have not run.
+    is_stale: bool,
 }
 
 /// A texture as the table holds it.
@@ -126,14 +130,27 @@ impl PathTable {
             steps: UniformArray::new(gpu, LABEL, std::iter::empty())?,
             version: None,
             is_fresh: false,
+            is_recorded: false,
+            is_stale: false,
         })
     }
 
-    /// What was recorded last has not run, at least not whole.
-    pub(super) fn forget(&mut self) {
+    /// A frame begins.
+    pub(super) fn begin(&mut self) {
+        (self.is_fresh, self.is_recorded) = (false, false);
+    }
+
+    /// The frame is dropped, or may have run in part: if it has made the table, that is made again.
+    pub(super) fn abort(&mut self) {
         if self.is_fresh {
             self.version = None;
         }
+        self.is_stale |= self.is_recorded;
+    }
+
+    /// Whether the table has to be made again, though nothing has changed.
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale
     }
 
     /// How the path tracer binds it.
@@ -152,6 +169,7 @@ impl PathTable {
         } = world;
         let gpu = recording.gpu;
         let version = geometry.buffers.version;
+        (self.is_recorded, self.is_stale) = (true, false);
         self.is_fresh = self.version != Some(version) || self.parts.environment_face != face;
         if self.is_fresh {
             self.version = None;

@@ -158,10 +158,6 @@ impl Paths {
             true => self.restored.unwrap_or(0),
             false => self.done,
         };
-        if is_new {
-            // The table will no longer be that of the samples before.
-            self.of = None;
-        }
         let target = part.len() as u32;
         let added = added
             .clamp(1, MOST_ADDED)
@@ -169,7 +165,7 @@ impl Paths {
         if before == 0 {
             recording.scope.clear_buffer(&self.sums, 0, None);
         }
-        if is_new {
+        if is_new || self.table.is_stale() {
             self.table.record(recording, world, (&level, face))?;
         }
         let params = PathParams {
@@ -355,6 +351,7 @@ fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 impl LifeCycle for Paths {
     fn begin(&mut self) {
         self.coming = None;
+        self.table.begin();
     }
 
     fn commit(&mut self) {
@@ -366,7 +363,7 @@ impl LifeCycle for Paths {
 
     fn abort(&mut self) {
         self.coming = None;
-        self.table.forget();
+        self.table.abort();
     }
 
     fn report(&mut self, stats: &mut FrameStats) {
@@ -375,6 +372,7 @@ impl LifeCycle for Paths {
 
     fn lose(&mut self) {
         self.restart();
-        self.table.forget();
+        self.are_shown = false;
+        self.table.abort();
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     edges::{GBuffer, gbuffer_targets},
+    frame::Frame,
     recording::Recording,
     segments::{self, SegmentPipelines},
     world::World,
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs,
         pass::{self, PipelineInUse},
     },
 };
@@ -80,5 +81,12 @@ impl PointsLines {
         drop(pass);
         recording.split("points_lines");
         Ok(())
+    }
+
+    /// Adds what draws all points and lines of a scene, in sight or not.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        for run in &frame.buffers.draws.segments {
+            needs.add(self.pipelines.of(run));
+        }
     }
 }

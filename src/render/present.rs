@@ -85,7 +85,7 @@ impl Present {
             self.temporal.keep();
             let fits = image::size_of_view(target) == frame.size;
             let format = target.texture().format();
-            // A frame that lacked them would have to begin its picture anew.
+            // They are compiled with those of the first sample, or the picture would stop in its midst.
             will_need(|needs| {
                 let mean = if fits { format } else { PICTURE_FORMAT };
                 self.accumulate.needs_resolve(mean, needs);
@@ -111,6 +111,12 @@ impl Present {
             };
         }
         let samples = radiance.path_samples;
+        if samples.is_some() {
+            will_need(|needs| {
+                self.accumulate.needs_sums(needs);
+                self.noise.needs(needs);
+            });
+        }
         if let Some(samples) = samples.filter(|n| self.noise.is_due(*n, frame)) {
             self.estimate_paths(recording, frame, radiance, samples)?;
         }

@@ -188,7 +188,7 @@ impl Bounces {
                 hits,
                 reflected: traced.reflected,
             };
-            // What surfaces look like and are lit by depends on which bounce has hit them.
+            // The look of surfaces and their light depend on which bounce has hit them.
             let at_source = frame.at_bounce(start, number);
             let (mean, sent, air) = (traced.mean, traced.sent, traced.air);
             self.classify.record(recording, &at_source, bounce, mean)?;

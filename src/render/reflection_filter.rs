@@ -118,6 +118,7 @@ impl ReflectionFilter {
         let sent_size = if filters { size } else { UNUSED };
         if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
             self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
+            self.past.forget();
         }
         let [_, now] = self.images.by_parity(index);
         Ok([now, &self.images.sent])

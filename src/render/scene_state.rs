@@ -124,7 +124,6 @@ impl SceneState {
 
     /// The frame is dropped before its commit, and nothing of it runs: the trees are those of the frame before.
     pub(super) fn abort(&mut self, gpu: &Gpu) {
-        self.policy.abort();
         let (leaf_cutoff, quality) = self.built;
         self.tree.set_leaf_cutoff(gpu, leaf_cutoff);
         self.tree.set_quality(quality);
@@ -132,7 +131,7 @@ impl SceneState {
 
     /// The last frame may have run in part, after its commit.
     pub(super) fn lose(&mut self) {
-        self.policy.abort();
+        self.policy.lose();
         self.last_positions.forget();
     }
 

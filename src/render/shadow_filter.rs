@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel,
+        Gpu, GpuImage, Kernel, Needs,
         layout::Light,
         library::wgsl_constants,
         pass::Binding::{self, Write},
@@ -167,6 +167,14 @@ impl ShadowFilter {
     /// All pairs of a frame have been recorded.
     pub fn settle(&mut self, frame: &Frame<'_>) {
         self.lights.leave(frame.lights.clone());
+    }
+
+    /// Adds its kernels for a scene of at most so many `lights`.
+    pub fn announce(&self, lights: u32, filters: bool, needs: &mut Needs) {
+        for kernels in self.kernels.iter().take(lights as usize) {
+            kernels.filter.announce(filters, needs);
+            kernels.last_round.needs(needs);
+        }
     }
 }
 

@@ -12,9 +12,8 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, UniformArray,
+        Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::LIGHT_LIMIT,
-        on_demand::will_need,
         pass::Binding::{self, Read, ReadArray, Store},
     },
 };
@@ -102,7 +101,6 @@ impl ShadowMotion {
         let gpu = recording.gpu;
         let lights = lights::filtered(lights::pair(&frame.lights, pair));
         let kernel = &self.kernels[lights - 1];
-        will_need(|needs| kernel.needs(needs));
         let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers())
         else {
             return Ok([history.taps; 2]);
@@ -142,6 +140,12 @@ impl ShadowMotion {
             recording.budget.pixels(),
         )?;
         Ok([first, second])
+    }
+
+    /// Adds its kernels for a scene of at most so many `lights`.
+    pub fn announce(&self, lights: u32, needs: &mut Needs) {
+        let kernels = self.kernels.iter().take(lights as usize);
+        kernels.for_each(|kernel| kernel.needs(needs));
     }
 }
 

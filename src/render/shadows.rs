@@ -3,7 +3,7 @@
 use super::{
     bindings::Layouts,
     edges::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
-    frame::Prepared,
+    frame::{Frame, Prepared},
     life_cycle::LifeCycle,
     light_choice::LightChoice,
     lights,
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Result,
     config::{Config, ShadowMode},
-    gpu::{Gpu, layout::SHADOW_HEADER, readback::Counters},
+    gpu::{Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
     scene::Scene,
 };
 
@@ -268,6 +268,16 @@ impl Shadows {
     /// Visibility of the last frame.
     pub fn output(&self) -> &Visibility {
         &self.picture.output
+    }
+
+    /// Adds what filters the shadows of any pair of lights that a scene may show.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        if frame.filters_shadows {
+            let most = lights::most(frame.scene);
+            self.motion.announce(most, needs);
+            self.filter
+                .announce(most, frame.config.shadows.filter, needs);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, UniformArray,
+        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
         layout::SignalParams,
         pass::Binding::{self, Store, StoreArray},
     },
@@ -235,5 +235,13 @@ impl SignalFilter {
             params: params(Tap::Nearest),
             signal: &signal.smooth,
         })
+    }
+
+    /// Adds its kernels.
+    pub fn announce(&self, filters: bool, needs: &mut Needs) {
+        self.accumulate.needs(needs);
+        if filters {
+            self.filter.needs(needs);
+        }
     }
 }

@@ -31,12 +31,12 @@ pub struct Temporal {
     shown: Cover,
     params: Uniform<TemporalParams>,
     sampler: wgpu::Sampler,
-    /// Of one frame and of the next, in turn.
+    /// Means of one frame and of the next, in turn.
     means: [Mean; 2],
     past: Carried<Option<Past>>,
 }
 
-/// What the last frame has left.
+/// State that the last frame has left.
 #[derive(Debug, Clone, Copy)]
 struct Past {
     /// Scene that the mean shows.

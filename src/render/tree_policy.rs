@@ -48,17 +48,17 @@ pub fn quality(gpu: &Gpu, setting: TreeQuality, moves: bool) -> Quality {
 pub struct TreePolicy {
     /// Where the cost of the trees is summed up.
     pub cost: TreeCost,
-    /// The settings of the last frame. `None` before the first frame and after one that failed: then nothing
-    /// is known of the trees.
+    /// The settings of the last whole frame. `None` before the first and after one that was lost: then nothing is known of
+    /// the trees.
     settled: Option<Settled>,
-    /// The same before the last frame, as long as the trees are still those of that.
-    before: Option<Settled>,
-    /// Whether the last frame has worked on them.
+    /// Whether the last whole frame has worked on the trees.
     touches: bool,
     /// Whether anything has moved since the scene was uploaded.
     has_moved: bool,
     costs: Counters<2>,
     ageing: Ageing,
+    /// The same of a tree that this frame builds.
+    coming: Option<Ageing>,
 }
 
 /// How much worse a tree has become since it was built.
@@ -96,16 +96,15 @@ impl TreePolicy {
         Self {
             cost,
             settled: None,
-            before: None,
             touches: false,
             has_moved: false,
             costs: Counters::new(gpu, "cost.readback"),
             ageing: Ageing::new(0),
+            coming: None,
         }
     }
 
-    /// Chooses the work of a frame from the meshes that have `changed` since the last one. Until
-    /// [`TreePolicy::commit`] says that the frame has been recorded, the next one builds all. A further frame
+    /// Chooses the work of a frame from the meshes that have `changed` since the last one. A further frame
     /// of the same picture (`again`) keeps the trees as they are. Trees that were built for a larger
     /// `built_cutoff` than is set now lack nodes.
     pub fn plan(
@@ -121,8 +120,8 @@ impl TreePolicy {
             .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
         let now = (settings.rebuild, settings.quality);
         self.has_moved |= self.settled.is_some() && changed.contains(&true);
-        let before = self.settled.take();
-        let settled = before == Some(now) && built_cutoff <= settings.leaf_cutoff;
+        self.coming = None;
+        let settled = self.settled == Some(now) && built_cutoff <= settings.leaf_cutoff;
         let work = match settings.rebuild {
             _ if again && settled && !changed.contains(&true) => TreeWork::None,
             Rebuild::Frame => TreeWork::Rebuild,
@@ -133,8 +132,6 @@ impl TreePolicy {
             Rebuild::Changed if changed.contains(&false) => TreeWork::Partial,
             Rebuild::Changed => TreeWork::Rebuild,
         };
-        self.before = before;
-        self.touches = work != TreeWork::None;
         TreePlan {
             work,
             growth: ageing.growth,
@@ -152,7 +149,7 @@ impl TreePolicy {
 
     /// The trees have been built anew: costs that are recorded from now on are theirs.
     pub fn built(&mut self) {
-        self.ageing = Ageing::new(self.costs.next());
+        self.coming = Some(Ageing::new(self.costs.next()));
     }
 
     /// Copies the cost that was measured for a later frame; `built` says whether it is the first of a new
@@ -160,26 +157,29 @@ impl TreePolicy {
     pub fn read_cost(&mut self, encoder: &mut wgpu::CommandEncoder, built: bool) {
         let copied = self.costs.record(encoder, &self.cost.result);
         // Without its first cost a tree's age cannot be told: it is built again.
-        if built && !copied {
-            self.ageing.growth = f32::INFINITY;
+        if let Some(ageing) = self.coming.as_mut().filter(|_| built && !copied) {
+            ageing.growth = f32::INFINITY;
         }
     }
 
     /// Has the next frame build all: the trees hold what is no longer true.
     pub fn forget(&mut self) {
-        (self.settled, self.before) = (None, None);
+        self.settled = None;
     }
 
-    /// The last frame is dropped, or may have run in part: trees that it may have worked on are built again.
-    pub fn abort(&mut self) {
-        self.settled = self.before.take();
+    /// The last frame may have run in part: trees that it has worked on are built again.
+    pub fn lose(&mut self) {
+        if self.touches {
+            self.settled = None;
+        }
     }
 
     /// The frame of this plan has been recorded whole.
     pub fn commit(&mut self, plan: &TreePlan) {
         self.settled = Some(plan.settings);
-        if self.touches {
-            self.before = None;
+        self.touches = plan.work != TreeWork::None;
+        if let Some(ageing) = self.coming.take() {
+            self.ageing = ageing;
         }
     }
 }

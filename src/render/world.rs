@@ -7,7 +7,7 @@ use super::{
     tree_policy::TreePlan,
 };
 
-/// What every pass behind the trees may read.
+/// Inputs of every pass behind the trees.
 #[derive(Debug, Clone, Copy)]
 pub struct World<'a> {
     /// Settings, lights and uniforms.
@@ -16,14 +16,14 @@ pub struct World<'a> {
     pub geometry: Geometry<'a>,
     /// The trees over them.
     pub trees: Trees<'a>,
-    /// What the frame has done to the trees.
+    /// Work of the frame on the trees.
     pub plan: &'a TreePlan,
     /// Light from all around.
     pub environment: &'a Environment,
 }
 
 impl<'a> World<'a> {
-    /// Of these.
+    /// Bundles them.
     pub fn new(
         frame: &'a Frame<'a>,
         geometry: Geometry<'a>,

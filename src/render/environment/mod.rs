@@ -70,7 +70,7 @@ pub struct Placement {
     pub sun_radius: Option<f32>,
 }
 
-/// What the cubes hold.
+/// Contents of the cubes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     /// What the radiance is made of, and how many texels it has along an edge.
