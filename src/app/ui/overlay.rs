@@ -59,7 +59,7 @@ pub(super) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut State, fa
             ),
             false => (room.left_top(), Align2::LEFT_TOP),
         };
-        corner(ctx, "header", place, &text);
+        corner(ctx, "header", place, room, &text);
     }
     let stage = state.stage.as_ref();
     let ground = stage.and_then(|stage| stage.ground(state.config.scene.ground));
@@ -69,6 +69,7 @@ pub(super) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut State, fa
             ctx,
             "grid",
             (room.left_bottom(), Align2::LEFT_BOTTOM),
+            room,
             &text,
         );
     }
@@ -211,9 +212,11 @@ fn progress(ui: &mut Ui, load: &LoadProgress) {
     ui.label(RichText::new("Esc cancels").small().weak());
 }
 
-/// A short line in a corner, where it hides little.
-fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), text: &str) {
+/// A short line in a corner of `room`, where it hides little; several lines where `room` is narrower than it.
+fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), room: Rect, text: &str) {
     let inwards = -align.to_sign() * 10.0;
+    let most = (room.width() - MARGINS).clamp(120.0, WIDEST);
+    let is_wide = line_width(ctx, text, TextStyle::Body) > most;
     Area::new(Id::unique(name))
         .order(Order::Middle)
         .pivot(align)
@@ -224,9 +227,13 @@ fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), text: &str) {
             card(ui.visuals())
                 .inner_margin(egui::Margin::symmetric(10, 4))
                 .show(ui, |ui| {
+                    let label = egui::Label::new(RichText::new(text).weak());
                     // An area begins narrow, and would break the line.
-                    ui.set_max_width(WIDEST);
-                    ui.add(egui::Label::new(RichText::new(text).weak()).extend());
+                    ui.set_max_width(most);
+                    ui.add(match is_wide {
+                        true => label.wrap(),
+                        false => label.extend(),
+                    });
                 });
         });
 }
