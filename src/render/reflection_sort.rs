@@ -44,7 +44,7 @@ impl ReflectionSort {
         }
     }
 
-    /// Lists the `hits` of the rays of `list` in [`ReflectionList::sorted`].
+    /// Lists the `hits` of the rays of `list` in `ReflectionList::sorted`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

@@ -97,7 +97,7 @@ impl FrameStats {
 pub struct CostRange {
     /// Nodes and triangles of the brightest colour.
     pub range: f32,
-    /// The largest count of a pixel, up to [`COST_BINS`] − 1; `None` where the range is set.
+    /// The largest count of a pixel, up to `COST_BINS` − 1; `None` where the range is set.
     pub most: Option<f32>,
 }
 
@@ -156,7 +156,7 @@ pub struct Noise {
 pub struct OverlayCounts {
     /// Lines and dots of what is shown.
     pub found: u64,
-    /// Those that are drawn: all, or of each kind one of so many that it stays within [`OVERLAY_LIMIT`].
+    /// Those that are drawn: all, or of each kind one of so many that it stays within `OVERLAY_LIMIT`.
     pub drawn: u64,
 }
 
