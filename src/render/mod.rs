@@ -278,8 +278,8 @@ struct Passes {
     present: Present,
     tree_boxes: TreeBoxes,
     overlay: Overlay,
-    /// Scene whose surfaces have been announced, and whether rays find what they reflect.
-    announced: Option<(u64, bool)>,
+    /// Scene whose surfaces and lights have been announced, and the settings that decide which.
+    announced: Option<(u64, [bool; 3])>,
 }
 
 /// What is kept of a frame.
@@ -348,7 +348,9 @@ impl Passes {
     /// Has the surfaces and lights of a scene collected together, also those that are out of sight: one that comes into view
     /// must not hold up the picture.
     fn announce(&mut self, frame: &Frame<'_>) {
-        let of = Some((frame.buffers.version, frame.traces_reflections));
+        let is_hybrid = frame.integrator == Integrator::Hybrid;
+        let settings = [frame.traces_reflections, frame.filters_shadows, is_hybrid];
+        let of = Some((frame.buffers.version, settings));
         if std::mem::replace(&mut self.announced, of) == of {
             return;
         }
@@ -356,7 +358,7 @@ impl Passes {
             self.gbuffer.announce(frame, needs);
             self.points_lines.announce(frame, needs);
             self.shadows.announce(frame, needs);
-            if frame.integrator == Integrator::Hybrid {
+            if is_hybrid {
                 self.layers.announce(frame, needs);
                 self.blend.announce(frame, needs);
             }
