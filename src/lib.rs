@@ -12,64 +12,68 @@
 //! 2. [`render::environment`], when the file, the sky or its sun changes: a cube of radiance (`equirect`,
 //!    `sky`), its levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a
 //!    prefiltered cube for glossy ones (`prefilter`); `brdf_table` once.
-//! 3. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world
-//!    space).
-//! 4. [`render::trees`]: [`accel::lbvh`] builds a tree over every mesh and one over the meshes, all in one
-//!    batch, or fits their boxes again, as [`render::tree_policy`] plans it; [`accel::cost`] measures how
-//!    trees age.
-//! 5. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees;
-//!    [`render::points_lines`]: points and lines over them, from which no rays start; [`render::ground`]: a
-//!    plane below the scene, for its shadows; [`render::motion`], where asked for: where that was in the last
-//!    frame.
+//! 3. [`render::geometry::deform`]: morph targets, then skin or node, for every vertex, into the merged
+//!    buffers (world space).
+//! 4. [`render::geometry::trees`]: [`accel::lbvh`] builds a tree over every mesh and one over the meshes, all
+//!    in one batch, or fits their boxes again, as [`render::geometry::tree_policy`] plans it; [`accel::cost`]
+//!    measures how trees age.
+//! 5. [`render::raster::gbuffer`]: position, normal, albedo, material, emission and triangle of what each
+//!    pixel sees; [`render::raster::points_lines`]: points and lines over them, from which no rays start;
+//!    [`render::raster::ground`]: a plane below the scene, for its shadows; [`render::raster::motion`], where
+//!    asked for: where that was in the last frame.
 //! 6. [`render::history`], where something is sampled: where the last frame saw each surface (`reproject`);
-//!    [`render::signal`] averages over frames and neighbours by it.
-//! 7. [`render::shadows`]: where there are many lights, [`render::light_choice`] chooses some for each pixel;
-//!    [`render::shadow_shafts`] finds between which surfaces and lights anything has moved;
-//!    [`render::shadow_classify`] lists the shadow rays that have to be traced, [`render::shadow_rays`]
-//!    traces them, to a visible share per pixel and light, [`render::shadow_motion`] finds where shadows that
-//!    move were in the last frame, and [`render::shadow_filter`] averages; or, to compare with,
-//!    [`render::shadow_map`] draws the depth that each light sees.
-//! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
-//!    [`render::occlusion_filter`] averages it; [`render::bounced_light`] lights what these rays hit and
-//!    [`render::bounced_filter`] averages that.
-//! 9. [`render::reflections`], where asked for: [`render::lobes`] draws what layered surfaces reflect and
-//!    transmit by. Then, bounce after bounce: [`render::reflection_classify`] lists the pixels that send
-//!    rays, [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by
-//!    material, [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_lobes`] adds the
-//!    lobes of layers, [`render::reflection_ambient`] finds how occluded the hits are,
-//!    [`render::reflection_light`] and, of layered materials, [`render::reflection_layers`]
-//!    light that; then [`render::reflection_filter`] averages.
-//! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
-//!     [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.
-//!     [`render::volumes`], where there are any: before that, [`render::volume_shadow`] dims what surfaces
-//!     see of lights; then [`render::volume_light`] finds how much light arrives within,
-//!     [`render::volume_march`] what the eye sees of it, and [`render::volume_compose`] lays that over the
-//!     picture.
-//! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
-//!     send them too.
-//!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front, seen
-//!     through the volumes in front of them.
-//!     [`render::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
-//! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
-//!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
-//!     [`render::lab`], where asked for: rays through a structure of the laboratory, made by [`render::lab_rays`]
-//!     and shown by [`render::lab_show`].
-//!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 13. [`render::present`]: [`render::exposure`], or of the channel `cost` [`render::cost_range`], then
-//!     [`render::tonemap`], and [`render::antialias`] or
-//!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
-//!     [`render::overlay`] and [`render::tree_boxes`], where asked for: lines of the meshes and boxes of the
-//!     trees over it.
+//!    [`render::history::signal`] averages over frames and neighbours by it.
+//! 7. [`render::shadows`]: where there are many lights, [`render::shadows::light_choice`] chooses some for
+//!    each pixel; [`render::shadows::shadow_shafts`] finds between which surfaces and lights anything has
+//!    moved; [`render::shadows::shadow_classify`] lists the shadow rays that have to be traced,
+//!    [`render::shadows::shadow_rays`] traces them, to a visible share per pixel and light,
+//!    [`render::shadows::shadow_motion`] finds where shadows that move were in the last frame, and
+//!    [`render::shadows::shadow_filter`] averages; or, to compare with, [`render::shadows::shadow_map`] draws
+//!    the depth that each light sees.
+//! 8. [`render::ambient::occlusion`], where asked for: [`render::ambient::occlusion_rays`] samples ambient
+//!    visibility and [`render::ambient::occlusion_filter`] averages it; [`render::ambient::bounced_light`]
+//!    lights what these rays hit and [`render::ambient::bounced_filter`] averages that.
+//! 9. [`render::reflections`], where asked for: [`render::reflections::lobes`] draws what layered surfaces
+//!    reflect and transmit by. Then, bounce after bounce: [`render::reflections::reflection_classify`] lists
+//!    the pixels that send rays, [`render::reflections::reflection_rays`] traces them,
+//!    [`render::reflections::reflection_sort`] sorts what they hit by material,
+//!    [`render::reflections::reflection_surface`] makes it a G-buffer,
+//!    [`render::reflections::reflection_lobes`] adds the lobes of layers,
+//!    [`render::reflections::reflection_ambient`] finds how occluded the hits are,
+//!    [`render::reflections::reflection_light`] and, of layered materials,
+//!    [`render::reflections::reflection_layers`] light that; then [`render::reflections::reflection_filter`]
+//!    averages.
+//! 10. [`render::light::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
+//!     [`render::light::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.
+//!     [`render::volumes`], where there are any: before that, [`render::volumes::volume_shadow`] dims what
+//!     surfaces see of lights; then [`render::volumes::volume_light`] finds how much light arrives within,
+//!     [`render::volumes::volume_march`] what the eye sees of it, and [`render::volumes::volume_compose`]
+//!     lays that over the picture.
+//! 11. [`render::light::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces,
+//!     which send them too. [`render::light::blend`]: alpha-blended and transmissive surfaces, points and
+//!     lines over it, back to front, seen through the volumes in front of them.
+//!     [`render::present::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
+//! 12. [`render::inspect::deviation`], where asked for: how far what is seen is from the surface of another
+//!     file. [`render::inspect::intersections`], where asked for: which triangles pass through those of other
+//!     meshes. [`render::inspect::lab`], where asked for: rays through a structure of the laboratory, made by
+//!     [`render::inspect::lab_rays`] and shown by [`render::inspect::lab_show`].
+//!     [`render::inspect::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 13. [`render::present`]: [`render::present::exposure`], or of the channel `cost`
+//!     [`render::inspect::cost_range`], then [`render::present::tonemap`], and [`render::present::antialias`]
+//!     or [`render::present::temporal`]; or, of a picture of several frames, [`render::present::accumulate`]:
+//!     their mean. [`render::present::overlay`] and [`render::present::tree_boxes`], where asked for: lines
+//!     of the meshes and boxes of the trees over it.
 //!
 //! With `image.mode = "path"`, [`render::paths`] traces paths of light in place of steps 7 to 11.
 //!
-//! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits
-//! in the trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes
-//! down every step of a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a
-//! camera may be from what it orbits. [`render::volume_orders`] marches rays of the laboratory through volumes,
-//! front to back and back to front. [`scene::edits`] lie over what the files say, and
-//! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::compare`] shows
-//! the pictures of two renderers in one.
+//! [`render::materials::mipmap`] runs when a scene is uploaded. Between frames, [`render::queries::pick`]
+//! finds what a click hits in the trees, [`render::queries::outline`] draws a line around it for the viewer,
+//! and [`render::queries::ray_path`] writes down every step of a ray; [`render::queries::walk`] tells where a
+//! person goes, and [`render::queries::camera_arm`] how far a camera may be from what it orbits.
+//! [`render::inspect::volume_orders`] marches rays of the laboratory through volumes, front to back and back
+//! to front. [`scene::edits`] lie over what the files say, and
+//! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::present::compare`]
+//! shows the pictures of two renderers in one.
 //!
 //! # The layers
 //!

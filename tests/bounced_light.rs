@@ -5,9 +5,10 @@ use canopy::{
     config::{ImageMode, OcclusionMode, Switch},
     gpu::Gpu,
     reference::{bounced_light::Surroundings, lbvh::triangles, shadow_start::Seen},
-    render::{Channel, View, blue_noise, lights},
+    render::{Channel, View, frame::blue_noise, light::lights},
     scene::{Image, LightKind, Material, Pose, Sampler, Scene, Texture, TextureRef},
 };
+
 use common::{
     by_lane, gpu, portable_gpu, random_triangles,
     scenes::{Stage, add_light, look_at, matte, primitive, quad, scene, seen_at, sphere},

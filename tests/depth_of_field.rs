@@ -4,9 +4,10 @@ use crate::common;
 use canopy::{
     config::DepthOfField,
     reference::depth_of_field::{circle, depth_of_field},
-    render::{Channel, View, depth_of_field::lens},
+    render::{Channel, View, present::depth_of_field::lens},
     scene::{Pose, Projection, Scene},
 };
+
 use common::{
     gpu,
     scenes::{Stage, glowing, look_at, quad, scene},

@@ -11,8 +11,8 @@ use canopy::{
     reference::queries,
     render::{
         Channel,
-        compared_tree::{Batches, ComparedTree},
-        shown::{Shown, visible},
+        geometry::shown::{Shown, visible},
+        inspect::compared_tree::{Batches, ComparedTree},
     },
     scene::{
         self, Pose, Progress,
@@ -21,6 +21,7 @@ use canopy::{
         surface_points,
     },
 };
+
 use common::{
     folder::canopy_in,
     gpu,

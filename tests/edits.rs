@@ -258,7 +258,7 @@ fn edited_lights_are_those_of_a_file() {
 fn an_added_light_takes_no_sun_away() {
     let mut config = canopy::config::Config::default();
     config.environment.source = canopy::config::EnvironmentSource::Sky;
-    let sun_with = |scene: &Scene| canopy::render::lights::has_sun(scene, &config);
+    let sun_with = |scene: &Scene| canopy::render::light::lights::has_sun(scene, &config);
     let added = SceneEdits {
         added: vec![AddedLight {
             light: spot(),

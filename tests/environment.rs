@@ -11,7 +11,7 @@ use canopy::{
         environment::{brdf_table, cube_map, project_sh},
         lighting,
     },
-    render::{Channel, FloatImage, View, environment::daylight, lights},
+    render::{Channel, FloatImage, View, environment::daylight, light::lights},
     scene::{
         Layers, LightKind, Material, Pose, Projection, Scene,
         bounds::Bounds,
@@ -20,6 +20,7 @@ use canopy::{
         srgb,
     },
 };
+
 use common::{
     by_lane,
     golden::{compare_with_golden, difference},

@@ -12,9 +12,10 @@ use canopy::{
         profiler::Profiler,
     },
     reference::{exposure as twin, tonemap},
-    render::{Channel, View, exposure::Exposure},
+    render::{Channel, View, present::exposure::Exposure},
     scene::{LightKind, Pose, Projection, Scene, bounds::Bounds, framing::exposure_ev},
 };
+
 use common::{
     Random, gpu, portable_gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, quad, scene},

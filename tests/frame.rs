@@ -21,10 +21,12 @@ use canopy::{
         trace::{closest_hit, intersect},
     },
     render::{
-        Channel, FloatImage, FrameSample, Merged, TreeWork, Uploader, View, recording::FrameBudget,
+        Channel, FloatImage, FrameSample, Merged, TreeWork, Uploader, View,
+        frame::recording::FrameBudget,
     },
     scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
 };
+
 use common::{
     by_lane,
     golden::{compare_with_golden, difference},
@@ -1423,7 +1425,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(0.0, 0.0, 4.5), Vec3::ZERO, 20.0);
     stage.draw(&pose, view);
-    let lights = canopy::render::lights::gather(&scene, &pose, &stage.config, 1.0);
+    let lights = canopy::render::light::lights::gather(&scene, &pose, &stage.config, 1.0);
     // Uniform lighting: tests/environment.rs has environments that vary with direction.
     let color = Vec3::from(stage.config.environment.color).as_dvec3();
     let ambient = lighting::EnvironmentLight {

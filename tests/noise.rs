@@ -7,9 +7,10 @@ use canopy::{
     reference::noise as twin,
     render::{
         Noise,
-        noise::{Mean, NoisePass},
+        present::noise::{Mean, NoisePass},
     },
 };
+
 use common::{Random, folder::Folder, gpu};
 
 const SIZE: [u32; 2] = [120, 90];

@@ -12,9 +12,10 @@ use canopy::{
         signal::{self, Eye, SurfacePoint},
         trace::closest_hit,
     },
-    render::{Channel, View, blue_noise},
+    render::{Channel, View, frame::blue_noise},
     scene::{AlphaMode, Pose, Scene, Transform},
 };
+
 use common::{
     by_lane,
     golden::difference,

@@ -6,10 +6,11 @@ use canopy::{
     reference::overlay::{Segment, Vertex, overlay},
     render::{
         OverlayCounts, View,
-        overlay::{OVERLAY_DOT, OVERLAY_LIMIT},
+        present::overlay::{OVERLAY_DOT, OVERLAY_LIMIT},
     },
     scene::{Pose, Scene},
 };
+
 use common::{
     gpu, random_triangles,
     scenes::{Stage, look_at, matte, primitive, scene, sphere},

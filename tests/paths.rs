@@ -16,15 +16,19 @@ use canopy::{
         paths,
     },
     render::{
-        Channel, View, blue_noise,
-        path_sums::{PATH_FRACTION, PATH_MOST_EXPONENT, PathSums},
-        paths::MOST_ADDED,
+        Channel, View,
+        frame::blue_noise,
+        paths::{
+            MOST_ADDED,
+            path_sums::{PATH_FRACTION, PATH_MOST_EXPONENT, PathSums},
+        },
     },
     scene::{
         AlphaMode, Layers, LightKind, Material, Pose, Scene,
         environment::{EnvironmentImage, Shape},
     },
 };
+
 use common::{
     by_lane, gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, primitive, quad, scene, sphere},

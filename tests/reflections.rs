@@ -10,12 +10,13 @@ use canopy::{
         reflections,
         shadow_start::Seen,
     },
-    render::{Channel, View, blue_noise},
+    render::{Channel, View, frame::blue_noise},
     scene::{
         AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene,
         Texture, TextureRef, Transform, Wrap,
     },
 };
+
 use common::{
     by_lane, gpu, portable_gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, quad, scene, seen_at, sphere},

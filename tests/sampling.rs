@@ -3,7 +3,7 @@
 use canopy::{
     gpu::layout::{SAMPLE_BLENDED_LIGHTS, SAMPLE_LIGHT_CHOICE, SAMPLE_LIGHTS, SAMPLE_OCCLUSION},
     reference::sampling,
-    render::blue_noise::{self, BLUE_NOISE_SIDE as SIDE},
+    render::frame::blue_noise::{self, BLUE_NOISE_SIDE as SIDE},
 };
 
 const DIMENSIONS: [u32; 5] = [

@@ -557,7 +557,7 @@ fn settings_replace_the_size_of_lights() {
     config.lights.radii = vec![-1.0, 3.0];
     config.sun.angle = 60.0;
     let pose = Pose::new(&scene, None, 0.0);
-    let lights = canopy::render::lights::gather(&scene, &pose, &config, 1e3);
+    let lights = canopy::render::light::lights::gather(&scene, &pose, &config, 1e3);
     let radii: Vec<f32> = lights.iter().map(|light| light.radius).collect();
     assert_eq!(radii[..3], [0.25, 3.0, 0.5]);
     assert!((radii[3] - 0.5).abs() < 1e-6, "{radii:?}");
@@ -565,7 +565,7 @@ fn settings_replace_the_size_of_lights() {
     // A scene of a centimetre would lie within a bulb.
     config.lights.radius = -1.0;
     for (scene_radius, bulb) in [(100.0, 0.05), (0.01, 2e-4)] {
-        let lights = canopy::render::lights::gather(&scene, &pose, &config, scene_radius);
+        let lights = canopy::render::light::lights::gather(&scene, &pose, &config, scene_radius);
         assert_eq!([lights[0].radius, lights[1].radius], [0.25, 3.0]);
         assert!((lights[2].radius - bulb).abs() < 1e-7);
     }
@@ -2823,8 +2823,12 @@ fn visibility_is_inherited_and_animated() {
             Vec3::X * 50.
         };
         assert_eq!((deformed.indices.len(), deformed.positions[4]), (2, corner));
-        let lights =
-            canopy::render::lights::gather(&scene, &pose, &canopy::config::Config::default(), 1.0);
+        let lights = canopy::render::light::lights::gather(
+            &scene,
+            &pose,
+            &canopy::config::Config::default(),
+            1.0,
+        );
         assert_eq!(lights.len(), usize::from(shows));
     }
     // Where nothing shows there still is a place to look at.

@@ -5,8 +5,9 @@ use canopy::{
     gpu::{Gpu, GpuImage, layout::CompareParams},
     output::magma::{self, MAGMA},
     reference::compare::{self as twin, Pixels},
-    render::compare::{Compare, Errors, placed},
+    render::present::compare::{Compare, Errors, placed},
 };
+
 use common::{Random, gpu};
 use glam::Vec3;
 use half::f16;

@@ -12,9 +12,10 @@ use canopy::{
         shadow_start::ShadowStart,
         signal::{self, Blocked, Eye, Frame, Shadow, SurfacePoint},
     },
-    render::{Channel, FrameSample, View, blue_noise},
+    render::{Channel, FrameSample, View, frame::blue_noise},
     scene::{self, LightKind, Pose, Progress, Scene},
 };
+
 use common::{
     by_lane, gpu,
     scenes::{

@@ -4,12 +4,13 @@ use crate::common;
 use canopy::{
     gpu::{Gpu, layout::TextureViewParams},
     reference::texture_view::texture_view,
-    render::{SceneTexture, TextureView, texture_view::environment_texture},
+    render::{SceneTexture, TextureView, queries::texture_view::environment_texture},
     scene::{
         Image, Material, Sampler, Scene, TexelFormat, Texture, TextureRef,
         environment::{EnvironmentImage, Shape},
     },
 };
+
 use common::{
     gpu,
     scenes::{Stage, picture, quad, scene},

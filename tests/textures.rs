@@ -8,14 +8,17 @@ use canopy::{
     gpu::Gpu,
     render::{
         Channel, View,
-        material_textures::texture_support,
-        mipmap::{Filter, Mipmap},
+        materials::{
+            material_textures::texture_support,
+            mipmap::{Filter, Mipmap},
+        },
     },
     scene::{
         self, Image, Pose, Progress, Projection, Sampler, Scene, TexelFormat, Texture, TextureRef,
         TextureSupport,
     },
 };
+
 use common::{
     Random, gpu, portable_gpu,
     scenes::{self, Stage, look_at, matte, primitive, sphere},

@@ -13,10 +13,11 @@ use canopy::{
     },
     render::{
         Channel, PathOf, PathStep, PickQuery, RayPath, TreeBoxCounts, View,
-        ray_path::RAY_PATH_STEPS, tree_boxes::TREE_BOX_LIMIT,
+        present::tree_boxes::TREE_BOX_LIMIT, queries::ray_path::RAY_PATH_STEPS,
     },
     scene::{Material, Pose, Scene},
 };
+
 use common::{
     Soup, by_lane, gpu, random_triangles,
     scenes::{Stage, look_at, matte, primitive, scene, sphere},

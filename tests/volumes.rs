@@ -20,17 +20,18 @@ use canopy::{
         volumes::{LightGrid, Lit, Medium, Order, Seen},
     },
     render::{
-        Channel, Renderer, View, blue_noise,
+        Channel, Renderer, View,
+        frame::blue_noise,
+        inspect::volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
         paths::MOST_ADDED,
-        volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
-        volume_params,
-        volumes::LAYERS,
+        volumes::{LAYERS, volume_params},
     },
     scene::{
         AlphaMode, Grid, Layers, LightKind, Material, Pose, Primitive, Projection, Scene, Volume,
         volume_lattice::VolumeLattice,
     },
 };
+
 use common::{
     Random, by_lane, gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, node, quad, scene},

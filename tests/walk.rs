@@ -11,9 +11,10 @@ use canopy::{
     reference::walk::Solids,
     render::{
         bindings::Layouts,
-        walk::{self, Walk, Walked},
+        queries::walk::{self, Walk, Walked},
     },
 };
+
 use glam::Vec3;
 use std::time::Duration;
 

@@ -15,9 +15,10 @@ use crate::{
     Result,
     config::CameraMode,
     gpu::Needs,
-    render::{UploadedScene, walk::Walked},
+    render::{UploadedScene, queries::walk::Walked},
     scene::{Projection, framing},
 };
+
 use glam::Vec3;
 use std::time::Duration;
 

@@ -3,8 +3,9 @@
 use super::{graphics::Graphics, lab::Subject, viewer::Viewer};
 use crate::{
     Result,
-    render::{Channel, LabBuild, LabScene, lab, shown::visible},
+    render::{Channel, LabBuild, LabScene, geometry::shown::visible, inspect::lab},
 };
+
 use std::{sync::Arc, time::Duration};
 
 impl Viewer {

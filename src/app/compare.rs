@@ -7,13 +7,14 @@ use super::side_costs::Cost;
 use crate::{
     Error, Result,
     config::{Config, GroundMode},
-    render::compare::Errors,
+    render::present::compare::Errors,
     scene::{
         Scene,
         edits::SceneEdits,
         picture::{self, Picture},
     },
 };
+
 use std::{
     borrow::Cow,
     collections::BTreeMap,

@@ -16,9 +16,10 @@ use crate::{
     Error, Result,
     config::Config,
     gpu::{Needs, layout::CompareParams},
-    render::{self, Attempt, Renderer, View, compare::placed},
+    render::{self, Attempt, Renderer, View, present::compare::placed},
     scene::{Pose, is_stdin, picture::Picture},
 };
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},

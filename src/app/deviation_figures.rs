@@ -7,11 +7,12 @@ use crate::{
     gpu::Gpu,
     render::{
         GeometryCopy,
-        compared_tree::{Batches, ComparedTree},
-        shown::Shown,
+        geometry::shown::Shown,
+        inspect::compared_tree::{Batches, ComparedTree},
     },
     scene::deviation::{SAMPLES, Statistics},
 };
+
 use std::{
     ops::Range,
     sync::{Arc, mpsc},

@@ -16,9 +16,10 @@ use crate::{
     gpu::Needs,
     output,
     provenance::{LeftOut, SOFTWARE},
-    render::{Attempt, Channel, View, compared_tree::ComparedTree, paths},
+    render::{Attempt, Channel, View, inspect::compared_tree::ComparedTree, paths},
     scene::Pose,
 };
+
 use std::{
     path::PathBuf,
     sync::Arc,

@@ -4,8 +4,9 @@
 use super::schedule::{NextFrame, PictureKey};
 use crate::{
     gpu::Gpu,
-    render::{Renderer, recording::FRAME_SCOPE},
+    render::{Renderer, frame::recording::FRAME_SCOPE},
 };
+
 use std::{
     collections::{HashMap, VecDeque},
     sync::{

@@ -4,12 +4,13 @@ use crate::{
     Error, Result,
     config::Config,
     gpu::Gpu,
-    render::{UploadedScene, Uploader, material_textures::texture_support},
+    render::{UploadedScene, Uploader, materials::material_textures::texture_support},
     scene::{
         Progress,
         opened::{OpenedScene, Span},
     },
 };
+
 use std::{
     path::PathBuf,
     sync::{Arc, mpsc},

@@ -1,7 +1,8 @@
 //! When the deviation that the window shows is measured, and what becomes of its figures.
 
 use super::{deviation_figures::Subject, graphics::Graphics, viewer::Viewer};
-use crate::{Result, output::deviation_text, render::shown::visible};
+use crate::{Result, output::deviation_text, render::geometry::shown::visible};
+
 use std::time::{Duration, Instant};
 
 impl Viewer {

@@ -5,9 +5,10 @@
 use super::screen::Area;
 use crate::{
     config::{Antialias, Config},
-    render::{Channel, FrameSample, Noise, View, frame_sample::is_estimated_after, paths},
+    render::{Channel, FrameSample, Noise, View, frame::frame_sample::is_estimated_after, paths},
     scene::Blend,
 };
+
 use std::{
     collections::BTreeSet,
     sync::Arc,

@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{
     gpu::Gpu,
-    render::{TextureView, texture_view::environment_texture},
+    render::{TextureView, queries::texture_view::environment_texture},
     scene::environment::EnvironmentImage,
 };
+
 use std::time::Duration;
 
 impl Viewer {

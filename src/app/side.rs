@@ -11,12 +11,13 @@ use super::{
     state::Stage,
 };
 use crate::{
-    Result, config,
-    config::Config,
+    Result,
+    config::{self, Config},
     gpu::{Gpu, GpuImage, Needs, layout::CompareParams},
-    render::{Attempt, Channel, FrameInput, Renderer, UploadedScene, compare::Compare},
+    render::{Attempt, Channel, FrameInput, Renderer, UploadedScene, present::compare::Compare},
     scene::Pose,
 };
+
 use glam::Vec3;
 use half::f16;
 use std::{path::PathBuf, sync::Arc, time::Instant};
@@ -166,7 +167,7 @@ impl Comparing {
     }
 
     /// The error that has come back.
-    pub(super) fn collect(&mut self, gpu: &Gpu) -> Option<crate::render::compare::Errors> {
+    pub(super) fn collect(&mut self, gpu: &Gpu) -> Option<crate::render::present::compare::Errors> {
         if !self.is_measured {
             return None;
         }

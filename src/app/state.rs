@@ -37,7 +37,7 @@ use crate::{
     },
     gpu::layout::LIGHT_LIMIT,
     profile::history::{self, History},
-    render::{Channel, lights::SunInForce},
+    render::{Channel, light::lights::SunInForce},
     scene::{
         Blend, Pose, Projection, Scene, UpHint,
         bounds::{Aabb, Bounds},
@@ -48,6 +48,7 @@ use crate::{
         opened::{FirstMoment, OpenedScene, clip_points, scene_origin},
     },
 };
+
 use std::{
     collections::{BTreeSet, VecDeque},
     path::PathBuf,

@@ -2,9 +2,10 @@
 
 use crate::{
     config::{Config, Switch},
-    render::lights::{SunInForce, SunSource, sun_in_force},
+    render::light::lights::{SunInForce, SunSource, sun_in_force},
     scene::{Blend, Pose, Scene, environment},
 };
+
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use crate::{
         config::EnvironmentSource,
-        render::lights,
+        render::light::lights,
         scene::{Light, LightKind, Node, Transform},
     };
 

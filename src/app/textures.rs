@@ -1,9 +1,10 @@
 //! The texture viewer: which textures the scene has, which one is shown, and how.
 
 use crate::{
-    render::{SceneTexture, ShownTexture, TexelCopy, material_textures::uses},
+    render::{SceneTexture, ShownTexture, TexelCopy, materials::material_textures::uses},
     scene::{LayerSlot, Material, Scene, TextureRef},
 };
+
 use glam::{Affine2, Vec2};
 use std::{
     collections::{HashMap, HashSet},

@@ -47,9 +47,10 @@ use super::{
 use crate::{
     Error, Result, gpu,
     profile::history::History,
-    render::{self, Channel, TextureView, UploadedScene, compared_tree::ComparedTree},
+    render::{self, Channel, TextureView, UploadedScene, inspect::compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
+
 use glam::Vec2;
 use std::{
     collections::VecDeque,

@@ -3,12 +3,13 @@
 use super::camera::Camera;
 use crate::{
     gpu::layout::{WalkParams, WalkState},
-    render::walk,
+    render::queries::walk,
     scene::{
         bounds::Aabb,
         framing::{self, Ground},
     },
 };
+
 use glam::Vec3;
 
 /// Half the diagonals of scenes in which a person is 1.8 m tall: those of a small room and of a city. In

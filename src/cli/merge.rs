@@ -8,9 +8,10 @@ use crate::{
         self,
         path_part::{self, About},
     },
-    render::path_sums::PathSums,
+    render::paths::path_sums::PathSums,
     scene::picture::checked_openexr,
 };
+
 use clap::Args;
 use std::{
     ops::Range,

@@ -14,13 +14,11 @@ use crate::{
     render::{
         Attempt, Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry,
         LabScene, Merged, Noise, Renderer, UploadedScene, View,
-        compared_tree::ComparedTree,
         environment::most_texels,
-        lab,
-        material_textures::texture_support,
-        path_sums::PathSums,
-        paths,
-        shown::{self, Shown},
+        geometry::shown::{self, Shown},
+        inspect::{compared_tree::ComparedTree, lab},
+        materials::material_textures::texture_support,
+        paths::{self, path_sums::PathSums},
     },
     scene::{
         Blend, Pose, Progress, Scene,
@@ -32,6 +30,7 @@ use crate::{
         opened::{FirstView, OpenedScene, Span},
     },
 };
+
 use glam::Vec3;
 use std::{
     collections::BTreeSet,

@@ -340,7 +340,7 @@ gpu_structs! {
         /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV
         /// set 0, 2 UV set 1.
         uv_sets: u32,
-        /// The flags `MATERIAL_…` of render/material_uniforms.rs.
+        /// The flags `MATERIAL_…` of render/materials/material_uniforms.rs.
         flags: u32,
         _pad: [u32; 2],
         /// Rows of `texture_from_uv`, two per texture in the order above.

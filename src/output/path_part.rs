@@ -5,8 +5,9 @@ use crate::{
     Error, Result,
     error::guarded,
     output::{embedded, picture},
-    render::{FloatImage, path_sums::PathSums},
+    render::{FloatImage, paths::path_sums::PathSums},
 };
+
 use exr::{
     image::{
         AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, write::WritableImage as _,

@@ -3,9 +3,10 @@
 use super::{deviation_colors, embedded, intersection_colors, magma};
 use crate::{
     Error, Result,
-    render::{Channel, FloatImage, tonemap::MOTION_SHOWN},
+    render::{Channel, FloatImage, present::tonemap::MOTION_SHOWN},
     scene::srgb,
 };
+
 use exr::{
     image::{SpecificChannels, write::WritableImage as _},
     meta::attribute::{AttributeValue, Text},

@@ -1,7 +1,7 @@
 //! What passes hand each other. One pass makes and owns each of these; the passes after it read them, or draw
 //! into them.
 
-use super::scene_buffers::SceneBuffers;
+use super::upload::scene_buffers::SceneBuffers;
 use crate::{
     Error, Result,
     accel::Tree,
@@ -11,6 +11,7 @@ use crate::{
         pass::{self, Binding},
     },
 };
+
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 /// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to

@@ -1,255 +1,92 @@
 //! The frame: `Passes::frame` is one function in which every edge between passes is a local.
 
-pub mod accumulate;
-mod alpha_table;
-mod answer;
-pub mod antialias;
+pub mod ambient;
 pub mod aov;
-mod bands;
 pub mod bindings;
-pub mod blend;
-pub mod blend_gbuffer;
-pub mod blue_noise;
-pub mod bounced_filter;
-pub mod bounced_light;
-pub mod camera_arm;
-pub mod channel;
-pub mod compare;
-pub mod compared_tree;
-mod copied;
-pub mod cost_range;
-pub mod deform;
-pub mod depth_of_field;
-pub mod deviation;
-pub mod draw_lists;
-mod drawn;
 pub mod edges;
 pub mod environment;
-pub mod exposure;
 pub mod fog;
-pub mod fog_history;
-pub mod fog_integrate;
-pub mod fog_light;
 mod formats;
 pub mod frame;
-pub mod frame_sample;
-mod frames;
-mod frustum;
-pub mod gbuffer;
-mod geometry_copy;
-pub mod ground;
+pub mod geometry;
 pub mod history;
-mod hit_dispatch;
-pub mod hit_materials;
 pub mod inspect;
-pub mod intersections;
-pub mod lab;
-pub mod lab_rays;
-pub mod lab_scene;
-pub mod lab_show;
-mod last_frame;
-mod last_positions;
-pub mod layers;
-pub mod life_cycle;
-pub mod light_choice;
-pub mod lighting;
-pub mod lights;
-pub mod lobes;
-pub mod material_textures;
-mod material_uniforms;
+pub mod light;
 pub mod materials;
-mod merge;
-pub mod mipmap;
-pub mod motion;
-pub mod noise;
-pub mod occlusion;
-pub mod occlusion_filter;
-pub mod occlusion_rays;
 pub(crate) mod options;
-pub mod outline;
-pub mod overlay;
-pub mod path_stages;
-pub mod path_sums;
-mod path_table;
-mod path_volumes;
 pub mod paths;
-pub mod pick;
-pub mod points_lines;
 pub mod present;
-pub mod ray_list;
-pub mod ray_path;
-mod readback;
-pub mod recording;
-pub mod reflection_ambient;
-pub mod reflection_bounces;
-pub mod reflection_classify;
-pub mod reflection_filter;
-pub mod reflection_layers;
-pub mod reflection_light;
-pub mod reflection_list;
-pub mod reflection_lobes;
-pub mod reflection_rays;
-pub mod reflection_sort;
-pub mod reflection_surface;
+pub mod queries;
+pub mod raster;
 pub mod reflections;
-pub mod scene_buffers;
-pub mod scene_state;
-mod segments;
+pub mod renderer;
 mod shaders;
-pub mod shadow_classify;
-mod shadow_edges;
-pub mod shadow_filter;
-pub mod shadow_map;
-pub mod shadow_motion;
-pub mod shadow_rays;
-pub mod shadow_shafts;
 pub mod shadows;
-mod sheen;
-pub mod shown;
-pub mod signal;
-mod sizes;
 pub mod stats;
-pub mod temporal;
-pub mod texture_view;
-pub mod tonemap;
-pub mod tree_boxes;
-mod tree_copy;
-pub mod tree_policy;
-pub mod trees;
 pub mod upload;
-mod version;
 pub mod view;
-pub mod volume_compose;
-pub mod volume_grids;
-pub mod volume_light;
-pub mod volume_march;
-pub mod volume_orders;
-pub mod volume_params;
-pub mod volume_places;
-pub mod volume_shadow;
 pub mod volumes;
-pub mod walk;
 mod world;
 
 pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;
 pub use frame::FrameInput;
-pub use frame_sample::FrameSample;
-pub use frames::Attempt;
-pub use geometry_copy::GeometryCopy;
-pub use lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene};
-pub use material_textures::SceneTexture;
-pub use outline::{OUTLINES, OutlineQuery};
-pub use pick::{Element, Picked};
-pub use ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
-pub use readback::{FloatImage, Merged};
-pub use scene_buffers::SceneBuffers;
-pub use scene_state::{SceneState, UploadedScene};
+pub use frame::frame_sample::FrameSample;
+pub use inspect::lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene};
+pub use materials::material_textures::SceneTexture;
+pub use queries::geometry_copy::GeometryCopy;
+pub use queries::outline::{OUTLINES, OutlineQuery};
+pub use queries::pick::{Element, Picked};
+pub use queries::ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
+pub use queries::texture_view::{ShownTexture, TexelCopy, TextureView};
+pub use queries::tree_copy::TreeCopy;
+pub use renderer::Renderer;
+pub use renderer::frames::Attempt;
+pub use renderer::readback::{FloatImage, Merged};
 pub use shaders::SHADERS;
 pub use stats::{
     CostRange, FrameStats, IntersectionCounts, LabCounts, MeshPair, Noise, OverlayCounts,
     ReflectionCounts, TreeBoxCounts, TreeWork,
 };
-pub use texture_view::{ShownTexture, TexelCopy, TextureView};
-pub use tree_copy::TreeCopy;
 pub use upload::Uploader;
+pub use upload::scene_buffers::SceneBuffers;
+pub use upload::scene_state::{SceneState, UploadedScene};
 pub use view::{PickQuery, View};
 
 use crate::{
     Result,
-    config::Config,
-    gpu::{Gpu, layout::ViewRays, on_demand::will_need, profiler::Profiler},
-    lab::RayList,
-    scene::{Scene, environment::EnvironmentImage},
+    gpu::{Gpu, on_demand::will_need},
 };
-use bands::FirstRows;
+use ambient::occlusion::Occlusion;
 use bindings::Layouts;
-use blend::Blend;
-use blend_gbuffer::BlendGBuffer;
-use camera_arm::CameraArm;
-use compared_tree::ComparedTree;
-use deform::Deform;
-use depth_of_field::DepthOfField;
 use edges::{Incident, Seen};
 use environment::Environment;
 use fog::Fog;
+use frame::life_cycle::LifeCycle;
+use frame::recording::Recording;
 use frame::{Frame, FrameUniforms, Integrator, Prepared};
-use gbuffer::GBufferPass;
-use ground::GroundPass;
+use geometry::deform::Deform;
+use geometry::tree_policy::TreePlan;
+use geometry::trees::TreePasses;
 use history::History;
 use inspect::Inspect;
-use layers::LayersPass;
-use life_cycle::LifeCycle;
-use lighting::Lighting;
-use motion::MotionPass;
-use occlusion::Occlusion;
-use outline::Outline;
-use overlay::Overlay;
-use path_sums::PathSums;
+use light::blend::Blend;
+use light::blend_gbuffer::BlendGBuffer;
+use light::layers::LayersPass;
+use light::lighting::Lighting;
 use paths::Paths;
-use pick::Pick;
-use points_lines::PointsLines;
 use present::Present;
-use ray_path::RayPathPass;
-use recording::{FrameBudget, Part, Recording};
+use present::depth_of_field::DepthOfField;
+use present::overlay::Overlay;
+use present::tree_boxes::TreeBoxes;
+use raster::gbuffer::GBufferPass;
+use raster::ground::GroundPass;
+use raster::motion::MotionPass;
+use raster::points_lines::PointsLines;
 use reflections::Reflections;
 use shadows::Shadows;
-use std::{
-    collections::{BTreeSet, VecDeque},
-    ops::Range,
-    sync::Arc,
-};
-use tree_boxes::TreeBoxes;
-use tree_policy::TreePlan;
-use trees::TreePasses;
 use volumes::Volumes;
-use walk::Walk;
 use world::World;
-
-/// The renderer: every pass, and what lives longer than a frame.
-#[derive(Debug)]
-pub struct Renderer {
-    uploader: Arc<Uploader>,
-    passes: Passes,
-    first_rows: FirstRows,
-    /// Walks of a person, between frames.
-    pub walk: Walk,
-    /// What holds up a camera that orbits, between frames.
-    pub camera_arm: CameraArm,
-    pick: Pick,
-    ray_path: RayPathPass,
-    outline: Outline,
-    profiler: Profiler,
-    /// How much work the GPU is given at once.
-    pub budget: FrameBudget,
-    /// Occlusion rays of each frame whose times have not come back.
-    occlusion_rays: VecDeque<u64>,
-    /// Pixels that the passes of the last frame lit, filtered or covered.
-    recorded_pixels: u64,
-    /// Samples of each pixel that a frame of paths adds.
-    pub path_samples: u32,
-    /// Which samples frames of paths add up, by their numbers; `None` is as many as the settings ask for.
-    pub path_part: Option<Range<u32>>,
-    /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they
-    /// show the one before.
-    pub spreads_environment: bool,
-    stats: FrameStats,
-    /// What is left to submit of the last frame, in order.
-    parts: VecDeque<Part>,
-    /// The last frame, for reading its channels.
-    last: Option<LastFrame>,
-    /// The one before, while a frame is recorded.
-    before: Option<LastFrame>,
-    /// Whether a frame was dropped since the last one.
-    has_dropped: bool,
-    /// Frames that have been recorded of the same scene with the same settings, and these.
-    frames: u32,
-    frames_are_of: Option<(u64, [u32; 2], Config)>,
-    /// Number of the last frame, by which its random numbers are chosen.
-    sampled: u32,
-    /// That number for the next frames, in place of their own: with it they have the noise of another renderer's frame.
-    pub sampled_as: Option<u32>,
-}
 
 /// The passes of a frame.
 #[derive(Debug)]
@@ -280,21 +117,6 @@ struct Passes {
     overlay: Overlay,
     /// Scene whose surfaces and lights have been announced, and the settings that decide which.
     announced: Option<(u64, [bool; 3])>,
-}
-
-/// What is kept of a frame.
-#[derive(Debug)]
-struct LastFrame {
-    /// Group 0.
-    group: wgpu::BindGroup,
-    /// Through what it looked at in its pixels.
-    rays: ViewRays,
-    /// Pixels in a row, and rows.
-    size: [u32; 2],
-    /// Which frame of its picture it was.
-    sample: FrameSample,
-    /// Whether it was not made of paths.
-    is_hybrid: bool,
 }
 
 impl Passes {
@@ -445,120 +267,5 @@ impl LifeCycle for Passes {
             &mut self.overlay,
             &mut self.tree_boxes,
         ]
-    }
-}
-
-impl Renderer {
-    /// Every pass is compiled by the first frame that needs it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        Self::beside(gpu, Arc::new(Uploader::new(gpu)))
-    }
-
-    /// As [`Renderer::new`], for scenes of the uploader of another renderer on the same device.
-    pub fn beside(gpu: &Gpu, uploader: Arc<Uploader>) -> Result<Self> {
-        let layouts = &uploader.layouts;
-        Ok(Self {
-            passes: Passes::new(gpu, &uploader)?,
-            first_rows: FirstRows::new(gpu)?,
-            walk: Walk::new(gpu, layouts),
-            camera_arm: CameraArm::new(gpu),
-            pick: Pick::new(gpu, layouts),
-            ray_path: RayPathPass::new(gpu, layouts),
-            outline: Outline::new(gpu, layouts),
-            profiler: Profiler::new(gpu)?,
-            budget: FrameBudget::default(),
-            occlusion_rays: VecDeque::new(),
-            recorded_pixels: 0,
-            path_samples: 1,
-            path_part: None,
-            spreads_environment: false,
-            stats: FrameStats::default(),
-            parts: VecDeque::new(),
-            last: None,
-            before: None,
-            has_dropped: false,
-            frames: 0,
-            frames_are_of: None,
-            sampled: 0,
-            sampled_as: None,
-            uploader,
-        })
-    }
-
-    /// What brings scenes into GPU memory, from any thread.
-    pub fn uploader(&self) -> Arc<Uploader> {
-        self.uploader.clone()
-    }
-
-    /// Writes what edits of `scene` have changed into what was uploaded of it: the values of these materials.
-    /// They keep the textures that they have, and levels of textures stay those of the alpha mode at first.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Limit`] where the adapter has no room for the alpha that rays read.
-    pub fn write_materials(
-        &self,
-        gpu: &Gpu,
-        scene: &Scene,
-        changed: &BTreeSet<usize>,
-        uploaded: &mut UploadedScene,
-    ) -> Result<()> {
-        uploaded.write_materials(gpu, &self.uploader.layouts, scene, changed)
-    }
-
-    /// Replaces the image of the file that the configuration's environment names.
-    pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
-        self.passes.environment.set_file(gpu, image)
-    }
-
-    /// How many rays each path has gone on by, of the last sample that several kernels have followed: of the last band
-    /// of pixels, in the order of tiles of 8 × 8. Waits for them.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading back.
-    pub fn read_path_lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
-        self.passes.paths.lengths(gpu)
-    }
-
-    /// The next frame, which is made of paths and has the size of `sums`, goes on from these sums of its
-    /// first samples.
-    pub fn restore_paths(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
-        self.passes.paths.restore(gpu, sums, samples)
-    }
-
-    /// Begins the picture of paths anew, as after a change of their shaders.
-    pub fn restart_paths(&mut self) {
-        self.passes.paths.restart();
-    }
-
-    /// Replaces the surface that the channel `deviation` measures from.
-    pub fn set_compared(&mut self, compared: Option<Arc<ComparedTree>>) {
-        self.passes.inspect.deviation.set(compared);
-    }
-
-    /// Replaces the structure that the channel `lab` traces through.
-    pub fn set_lab(&mut self, scene: Option<Arc<LabScene>>) {
-        self.passes.inspect.lab.set(scene);
-    }
-
-    /// The structure that the channel `lab` traces through.
-    pub fn lab(&self) -> Option<&Arc<LabScene>> {
-        self.passes.inspect.lab.scene()
-    }
-
-    /// The rays of the channel `lab` of the last frame, and what they found.
-    pub fn lab_rays(&self) -> Option<&RayList> {
-        self.passes.inspect.lab.list()
-    }
-
-    /// The surface that the channel `deviation` measures from.
-    pub fn compared(&self) -> Option<&Arc<ComparedTree>> {
-        self.passes.inspect.deviation.compared()
-    }
-
-    /// Whether the environment is not yet what the last frame asked for.
-    pub fn environment_is_pending(&self) -> bool {
-        self.passes.environment.is_pending()
     }
 }

@@ -1,10 +1,18 @@
 //! The program's shaders: those of the passes and of the benchmarks, over those of the tree.
 
 use super::{
-    alpha_table, aov, blue_noise, cost_range, depth_of_field, environment, fog, frame,
-    intersections, lab_rays, lab_show, lights, material_uniforms, merge, noise, overlay, path_sums,
-    path_table, path_volumes, ray_path, reflection_ambient, shadow_filter, sheen, texture_view,
-    tonemap, tree_boxes, volume_params,
+    aov, environment, fog,
+    frame::{self, blue_noise},
+    inspect::{cost_range, intersections, lab_rays, lab_show},
+    light::lights,
+    materials::{alpha_table, material_uniforms, sheen},
+    paths::{path_sums, path_table, path_volumes},
+    present::{depth_of_field, noise, overlay, tonemap, tree_boxes},
+    queries::{ray_path, texture_view},
+    reflections::reflection_ambient,
+    shadows::shadow_filter,
+    upload::merge,
+    volumes::volume_params,
 };
 use crate::{
     accel,

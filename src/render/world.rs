@@ -4,7 +4,7 @@ use super::{
     edges::{Geometry, Trees},
     environment::Environment,
     frame::Frame,
-    tree_policy::TreePlan,
+    geometry::tree_policy::TreePlan,
 };
 
 /// Inputs of every pass behind the trees.

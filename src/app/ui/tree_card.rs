@@ -8,8 +8,9 @@ use super::{
 };
 use crate::{
     app::state::State,
-    render::{Channel, tree_boxes::TREE_BOX_DARKEST},
+    render::{Channel, present::tree_boxes::TREE_BOX_DARKEST},
 };
+
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 
 /// Width in points.

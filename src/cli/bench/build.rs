@@ -12,8 +12,9 @@ use super::{
 use crate::{
     Error, Result,
     accel::{Lbvh, Work, layout::Node},
-    render::{FrameSample, tree_policy},
+    render::{FrameSample, geometry::tree_policy},
 };
+
 use serde_json::json;
 
 /// Columns of the table.

@@ -21,9 +21,10 @@ use crate::{
     },
     render::{
         environment::{Cube, Environment, ProjectSh},
-        life_cycle::LifeCycle,
+        frame::life_cycle::LifeCycle,
     },
 };
+
 use glam::{DVec3, Vec3};
 use half::f16;
 use serde_json::json;

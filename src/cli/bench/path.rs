@@ -16,7 +16,7 @@ use crate::{
         table::{Row, Summary, Table},
         text,
     },
-    render::{FrameSample, material_textures::texture_support},
+    render::{FrameSample, materials::material_textures::texture_support},
     scene::{
         Progress,
         camera_path::CameraPath,
@@ -24,6 +24,7 @@ use crate::{
         opened::{OpenedScene, Span},
     },
 };
+
 use serde_json::{Value, json};
 
 /// Columns of the table.

@@ -15,8 +15,9 @@ use crate::{
         BoxQuery, Counts, Lbvh, NearestPoints, Overlap, Queries, Search, Tree, Work,
         nearest::PointBatch, overlap::Touched,
     },
-    render::tree_policy,
+    render::geometry::tree_policy,
 };
+
 use glam::Vec3;
 
 /// Columns of the table.

@@ -4,9 +4,10 @@ use super::inputs::Random;
 use crate::{
     accel::trace::Ray,
     gpu::layout::Light,
-    render::{FloatImage, View, lights},
+    render::{FloatImage, View, light::lights},
     scene::Projection,
 };
+
 use glam::Vec3;
 
 /// Pixels along the side of a tile.

@@ -24,9 +24,12 @@ use crate::{
     config::{HitOrder, RayListing, ReflectionMode},
     gpu::layout::{REFLECTION_BINS, REFLECTION_MIRROR},
     reference::reflections::ggx_sample,
-    render::{Channel, FrameSample, ReflectionCounts, hit_materials, tree_policy},
+    render::{
+        Channel, FrameSample, ReflectionCounts, geometry::tree_policy, reflections::hit_materials,
+    },
     scene::{Layers, Material, Projection},
 };
+
 use glam::{DVec3, Vec3};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};

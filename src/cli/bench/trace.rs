@@ -18,7 +18,7 @@ use crate::{
         tree::TreeData,
     },
     config::ShadowMode,
-    render::{Channel, FrameSample, lights, tree_policy},
+    render::{Channel, FrameSample, geometry::tree_policy, light::lights},
 };
 
 /// Columns of the table.

@@ -15,13 +15,14 @@ use crate::{
     cli::offscreen::Offscreen,
     config::Config,
     gpu::Gpu,
-    render::material_textures::texture_support,
+    render::materials::material_textures::texture_support,
     scene::{
         Progress,
         framing::Look,
         opened::{OpenedScene, Span},
     },
 };
+
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -12,7 +12,10 @@ use crate::{
     },
     config::{Config, ExposureMode},
     gpu::Gpu,
-    render::{Channel, FrameSample, material_textures::texture_support, recording::FRAME_SCOPE},
+    render::{
+        Channel, FrameSample, frame::recording::FRAME_SCOPE,
+        materials::material_textures::texture_support,
+    },
     scene::{
         framing::Look,
         is_stdin,
@@ -20,6 +23,7 @@ use crate::{
         picture::{self, Picture},
     },
 };
+
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},

@@ -17,7 +17,7 @@ use crate::{
     config::{Config, GroundMode},
     gpu::Gpu,
     output::{self, numbers},
-    render::{material_textures::texture_support, shown::Shown},
+    render::{geometry::shown::Shown, materials::material_textures::texture_support},
     scene::{
         AlphaMode, Scene,
         deviation::SAMPLES,
@@ -26,6 +26,7 @@ use crate::{
         opened::{OpenedScene, Span},
     },
 };
+
 use clap::Args;
 use result::Deviation;
 use std::path::{Path, PathBuf};

@@ -9,8 +9,9 @@ use crate::{
     cli::offscreen::{Moment, Offscreen},
     gpu::Gpu,
     output::{deviation_colors, picture},
-    render::{Channel, compared_tree::Batches},
+    render::{Channel, inspect::compared_tree::Batches},
 };
+
 use glam::Vec3;
 use image::{Rgb, RgbImage};
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::{
     Result,
     gpu::Gpu,
     output::numbers,
-    render::compared_tree::Batches,
+    render::inspect::compared_tree::Batches,
     scene::deviation::{Measured, Statistics},
 };
 

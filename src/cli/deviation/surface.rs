@@ -4,11 +4,12 @@ use crate::{
     Error, Result,
     gpu::Gpu,
     render::{
-        compared_tree::{ComparedTree, is_in_tree},
-        shown::{Shown, ShownMeshes},
+        geometry::shown::{Shown, ShownMeshes},
+        inspect::compared_tree::{ComparedTree, is_in_tree},
     },
     scene::{compared::Compared, signed_surface::SignedSurface},
 };
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,

@@ -33,12 +33,13 @@ use crate::{
         ray_order::RayOrder,
     },
     output,
-    render::{lights, material_textures::texture_support},
+    render::{light::lights, materials::material_textures::texture_support},
     scene::{
         framing::Look,
         opened::{OpenedScene, Span},
     },
 };
+
 use plan::Named;
 use scene::Bench;
 use std::path::Path;

@@ -16,11 +16,12 @@ use crate::{
     lab::{ray_file::RaySet, ray_order::is_sent},
     reference::volumes::{Lit, Medium, Order, Seen},
     render::{
-        volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
-        volume_params,
+        inspect::volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
+        volumes::volume_params,
     },
     scene::{Pose, Scene, volume_lattice::VolumeLattice},
 };
+
 use glam::{DVec3, Vec3};
 use serde_json::json;
 

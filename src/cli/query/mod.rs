@@ -12,8 +12,9 @@ use crate::{
     config::Config,
     gpu::Gpu,
     output::{self, numbers},
-    render::shown::Shown,
+    render::geometry::shown::Shown,
 };
+
 use answers::{Answers, Place, name_of_pair};
 use clap::{ArgGroup, Args};
 use rows::rows;

@@ -25,7 +25,7 @@ use crate::{
     output::path_part::About,
     profile::{self, history::History},
     provenance::Shown,
-    render::{Channel, FrameStats, material_textures::texture_support},
+    render::{Channel, FrameStats, materials::material_textures::texture_support},
     scene::{
         Scene,
         camera_path::CameraPath,
@@ -36,6 +36,7 @@ use crate::{
         timeline::LoopRange,
     },
 };
+
 use checkpoint::Checkpoint;
 use outputs::{Output, Written, check_lights, outputs};
 use samples::Samples;

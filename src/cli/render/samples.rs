@@ -4,7 +4,7 @@ use crate::{
     Result,
     cli::offscreen::Offscreen,
     config::{Antialias, Config},
-    render::{FrameSample, Noise, frame_sample::is_estimated_after, noise},
+    render::{FrameSample, Noise, frame::frame_sample::is_estimated_after, present::noise},
 };
 
 /// Samples of each picture of a sequence: as many for all, or their noise would differ.

@@ -12,8 +12,9 @@ use crate::{
     gpu::profiler::PassTiming,
     output,
     profile::memory::Memory,
-    render::{FrameStats, recording::FRAME_SCOPE},
+    render::{FrameStats, frame::recording::FRAME_SCOPE},
 };
+
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -32,13 +32,14 @@ use crate::{
         tonemap,
         trace::closest_hit,
     },
-    render::{self, Channel, FrameSample, blue_noise, lights},
+    render::{self, Channel, FrameSample, frame::blue_noise, light::lights},
     scene::{
         Material, Pose, Progress, Scene,
         framing::Look,
         opened::{OpenedScene, Span},
     },
 };
+
 use glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
 use half::f16;
 use std::sync::Arc;
@@ -522,7 +523,7 @@ fn exposures(device: &Device<'_>) -> Result<Found> {
         fallback: 0.0,
         share: 1.0,
     };
-    let mut pass = render::exposure::Exposure::new(gpu);
+    let mut pass = render::present::exposure::Exposure::new(gpu);
     let mut encoder = gpu.encoder("selftest");
     pass.record(gpu, &mut encoder.scope("selftest"), &params, &image.view)?;
     gpu.queue.submit([encoder.finish()]);

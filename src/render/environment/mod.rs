@@ -14,7 +14,7 @@ pub use cube::Cube;
 pub use project_sh::ProjectSh;
 pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 
-use super::{life_cycle::LifeCycle, recording::Recording};
+use super::frame::{life_cycle::LifeCycle, recording::Recording};
 use crate::{
     Result,
     config::{Config, Switch},
@@ -24,6 +24,7 @@ use crate::{
         environment::{EnvironmentImage, Sun, studio},
     },
 };
+
 use brdf_table::BrdfTable;
 use cube_mips::CubeMips;
 use equirect::{Equirect, EquirectImage};

@@ -10,9 +10,10 @@ use crate::{
         },
     },
     config::Lights,
-    render::lights::BULB,
+    render::light::lights::BULB,
     scene::{LightKind, Scene},
 };
+
 use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 

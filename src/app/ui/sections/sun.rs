@@ -11,8 +11,9 @@ use crate::{
         },
     },
     config::{Config, Sun},
-    render::lights::{SunInForce, SunSource},
+    render::light::lights::{SunInForce, SunSource},
 };
+
 use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 

@@ -13,8 +13,11 @@ use crate::{
         },
     },
     config::{BoxDepths, BoxTrees, CostCount, TreeBoxes},
-    render::{Channel, CostRange, TreeBoxCounts, TreeFigures, tree_boxes::TREE_BOX_DARKEST},
+    render::{
+        Channel, CostRange, TreeBoxCounts, TreeFigures, present::tree_boxes::TREE_BOX_DARKEST,
+    },
 };
+
 use egui::{Button, DragValue, RichText, Ui};
 
 /// Meshes that are listed.

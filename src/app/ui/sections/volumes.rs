@@ -9,8 +9,9 @@ use crate::{
         },
     },
     config::{VolumeTransfer, Volumes},
-    render::volume_params::{POINT, control_points},
+    render::volumes::volume_params::{POINT, control_points},
 };
+
 use egui::Ui;
 
 pub(super) fn transfer(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {

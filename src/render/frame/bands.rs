@@ -1,0 +1,89 @@
+//! Bands of rows: what is cut into them takes the GPU a share of the time in each.
+//!
+//! Every shader that is cut into bands binds the first row of its band and adds it to its pixel. WebGPU has no dispatch with
+//! a base offset, and its weakest targets have no immediates; an `override` would be a pipeline for each row. A shader that
+//! does not know its first row could be cut only by a rewrite of its entry point, which nobody would see who reads it. So
+//! it is one line in each, `first_row`, always the first of the kernel's own bindings
+//! (`Recording::dispatch_pixels`).
+
+use crate::{
+    Result,
+    gpu::{Gpu, UniformArray},
+};
+
+/// Rows of a tile, which a workgroup covers: bands begin at its multiples.
+const TILE: u32 = 8;
+const LABEL: &str = "first_rows";
+
+/// The first rows that a band can have, each as a uniform of its own.
+#[derive(Debug)]
+pub struct FirstRows {
+    uniforms: UniformArray<u32>,
+    /// Rows of the largest picture so far.
+    height: u32,
+}
+
+impl FirstRows {
+    /// Those of a picture of one row.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Limit`] where the device has no buffer that holds them.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        Self::of_height(gpu, 1)
+    }
+
+    fn of_height(gpu: &Gpu, height: u32) -> Result<Self> {
+        let rows: Vec<_> = (0..height).step_by(TILE as usize).collect();
+        let uniforms = UniformArray::new(gpu, LABEL, rows.into_iter())?;
+        Ok(Self { uniforms, height })
+    }
+
+    /// Makes room for pictures of `height` rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`FirstRows::new`].
+    pub fn fit(&mut self, gpu: &Gpu, height: u32) -> Result<()> {
+        if self.height < height {
+            *self = Self::of_height(gpu, height)?;
+        }
+        Ok(())
+    }
+
+    /// The uniform of a band that begins at `row`, for a bind group.
+    pub fn at(&self, row: u32) -> wgpu::BufferBinding<'_> {
+        self.uniforms.at((row / TILE) as usize)
+    }
+}
+
+/// First row and height of bands that hold up to `most` of the pixels of `size` each, or a row of tiles where that
+/// alone is more.
+pub(crate) fn bands([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
+    let rows = most / width.max(1) / TILE * TILE;
+    let rows = rows.clamp(TILE, height.next_multiple_of(TILE).max(TILE));
+    (0..height)
+        .step_by(rows as usize)
+        .map(move |first| [first, rows.min(height - first)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_hold_every_row_once_and_no_more_pixels_than_they_may() {
+        for size in [[1, 1], [480, 360], [3840, 2160], [16384, 16383]] {
+            for most in [1, 1 << 14, 1 << 18, 1 << 22, u32::MAX] {
+                let mut row = 0;
+                for [first, rows] in bands(size, most) {
+                    assert_eq!((first, first % TILE), (row, 0));
+                    assert!(rows <= TILE || rows * size[0] <= most, "{size:?}");
+                    row += rows;
+                }
+                assert_eq!(row, size[1]);
+            }
+        }
+        assert_eq!(bands([5, 0], 1 << 18).count(), 0);
+    }
+}

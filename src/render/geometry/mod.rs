@@ -1,0 +1,7 @@
+//! Merged geometry of a frame, and the trees over it.
+
+pub mod deform;
+pub(super) mod last_positions;
+pub mod shown;
+pub mod tree_policy;
+pub mod trees;

@@ -1,0 +1,101 @@
+//! A raster pipeline of what is drawn over the picture, compiled when it is first needed.
+
+use crate::{
+    Result,
+    gpu::{Gpu, OnDemand, PipelineKey, pass, shader},
+};
+
+use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
+
+/// One of the draws of a pass.
+pub(crate) struct Drawn {
+    /// Path of the shader.
+    pub(crate) path: &'static str,
+    pub(crate) groups: Vec<Option<wgpu::BindGroupLayout>>,
+    /// Entry points.
+    pub(crate) vertex: &'static str,
+    pub(crate) fragment: &'static str,
+    pub(crate) topology: Topology,
+    /// Samples of a pixel.
+    pub(crate) samples: u32,
+    pub(crate) target: wgpu::ColorTargetState,
+}
+
+/// Blending that keeps the largest of each channel, so that the order of draws does not matter.
+pub(crate) const LARGEST: wgpu::BlendComponent = wgpu::BlendComponent {
+    src_factor: wgpu::BlendFactor::One,
+    dst_factor: wgpu::BlendFactor::One,
+    operation: wgpu::BlendOperation::Max,
+};
+
+/// A target of this format, blended so in colour and alpha.
+pub(crate) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::ColorTargetState {
+    wgpu::ColorTargetState {
+        format,
+        blend: Some(wgpu::BlendState {
+            color: blend,
+            alpha: blend,
+        }),
+        write_mask: wgpu::ColorWrites::ALL,
+    }
+}
+
+impl Drawn {
+    /// The pipeline, which the pass `label` compiles.
+    pub(crate) fn on_demand(self, label: &'static str) -> OnDemand<RenderPipeline> {
+        OnDemand::new(label, move |gpu| {
+            let key = PipelineKey::new(gpu.capabilities.arrays, &self.groups, self.text());
+            gpu.render_pipeline(key, || self.compile(gpu))
+        })
+    }
+
+    /// All of it but for its bind groups.
+    fn text(&self) -> String {
+        let Self {
+            path,
+            groups: _,
+            vertex,
+            fragment,
+            topology,
+            samples,
+            target,
+        } = self;
+        format!("{path} {vertex} {fragment} {topology:?} {samples} {target:?}")
+    }
+
+    fn compile(&self, gpu: &Gpu) -> Result<RenderPipeline> {
+        let module = &shader::module(gpu, self.path)?;
+        let groups: Vec<_> = self.groups.iter().map(Option::as_ref).collect();
+        let layout = pass::pipeline_layout(gpu, self.fragment, &groups);
+        gpu.catch(|| {
+            gpu.device
+                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label: Some(self.vertex),
+                    layout: Some(&layout),
+                    vertex: wgpu::VertexState {
+                        module,
+                        entry_point: Some(self.vertex),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        buffers: &[],
+                    },
+                    primitive: wgpu::PrimitiveState {
+                        topology: self.topology,
+                        ..Default::default()
+                    },
+                    depth_stencil: None,
+                    multisample: wgpu::MultisampleState {
+                        count: self.samples,
+                        ..Default::default()
+                    },
+                    fragment: Some(wgpu::FragmentState {
+                        module,
+                        entry_point: Some(self.fragment),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        targets: &[Some(self.target.clone())],
+                    }),
+                    multiview_mask: None,
+                    cache: gpu.pipeline_cache(),
+                })
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! What the GPU is asked between frames: one question at a time, whose answer comes at once or some frames
+//! later.
+
+use crate::gpu::{Gpu, readback::Counters};
+
+use std::time::Duration;
+
+/// The first `N` words of a buffer, once the GPU has written them.
+#[derive(Debug)]
+pub(crate) struct Answer<const N: usize> {
+    readback: Counters<N>,
+    is_under_way: bool,
+}
+
+impl<const N: usize> Answer<N> {
+    /// None so far.
+    pub(crate) fn new(gpu: &Gpu, label: &str) -> Self {
+        Self {
+            readback: Counters::new(gpu, label),
+            is_under_way: false,
+        }
+    }
+
+    /// Whether one is still to come.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.is_under_way
+    }
+
+    /// Submits a question, which `encoder` holds and which writes its answer to `buffer`.
+    pub(crate) fn submit(
+        &mut self,
+        gpu: &Gpu,
+        mut encoder: wgpu::CommandEncoder,
+        buffer: &wgpu::Buffer,
+    ) {
+        self.is_under_way = self.readback.record(&mut encoder, buffer);
+        gpu.queue.submit([encoder.finish()]);
+    }
+
+    /// The words, if they come within `wait`.
+    pub(crate) fn take(&mut self, gpu: &Gpu, wait: Duration) -> Option<[u32; N]> {
+        if !self.is_under_way {
+            return None;
+        }
+        gpu.wait_for(wait);
+        let mut answer = None;
+        self.readback.collect_each(|_, words| answer = Some(words));
+        self.is_under_way = answer.is_none();
+        answer
+    }
+}

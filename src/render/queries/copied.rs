@@ -1,0 +1,74 @@
+//! Bytes of buffers, read back without a wait.
+
+use crate::{Error, Result, gpu::Gpu};
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+const PENDING: u32 = 0;
+const READY: u32 = 1;
+const FAILED: u32 = 2;
+
+/// A copy that is under way.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    label: &'static str,
+    staging: wgpu::Buffer,
+    state: Arc<AtomicU32>,
+}
+
+impl Copied {
+    /// Records the copy of so many bytes from the beginning of each buffer, one after another.
+    pub(crate) fn record(
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        label: &'static str,
+        parts: &[(&wgpu::Buffer, u64)],
+    ) -> Result<Self> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let bytes = parts.iter().map(|(_, bytes)| bytes).sum();
+        let staging = gpu.catch(|| gpu.buffer(label, bytes, usage))?;
+        let mut to = 0;
+        for (buffer, bytes) in parts.iter().filter(|(_, bytes)| *bytes > 0) {
+            encoder.copy_buffer_to_buffer(buffer, 0, &staging, to, *bytes);
+            to += bytes;
+        }
+        Ok(Self {
+            label,
+            staging,
+            state: Arc::default(),
+        })
+    }
+
+    /// Asks for the copy, once it has been submitted.
+    pub(crate) fn map(&self) {
+        let state = self.state.clone();
+        let told = move |result: std::result::Result<(), wgpu::BufferAsyncError>| {
+            let arrived = if result.is_ok() { READY } else { FAILED };
+            state.store(arrived, Ordering::Release);
+        };
+        self.staging.slice(..).map_async(wgpu::MapMode::Read, told);
+    }
+
+    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    pub(crate) fn is_done(&self) -> bool {
+        self.state.load(Ordering::Acquire) != PENDING
+    }
+
+    /// What `read` makes of the bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] where they have not arrived.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        let missing = || Error::Gpu(format!("{} could not be read back", self.label));
+        if self.state.load(Ordering::Acquire) != READY {
+            return Err(missing());
+        }
+        let mapped = self.staging.slice(..).get_mapped_range();
+        let mapped = mapped.map_err(|_| missing())?;
+        Ok(read(&mapped))
+    }
+}

@@ -1,0 +1,68 @@
+//! The nodes of the trees, read back without a wait.
+
+use super::copied::Copied;
+use crate::{
+    Result,
+    accel::{
+        Tree, TreeFigures,
+        figures::figures,
+        layout::{Node, TlasEntry},
+    },
+    gpu::Gpu,
+};
+
+/// A copy of a scene's nodes that is under way.
+#[derive(Debug)]
+pub struct TreeCopy {
+    copied: Copied,
+    tlas_bytes: usize,
+    node_bytes: usize,
+    leaf_cutoff: u32,
+}
+
+impl TreeCopy {
+    /// Records the copy.
+    pub(crate) fn record(
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        tree: &Tree,
+    ) -> Result<Self> {
+        let tlas_bytes = tree.mesh_count() as usize * size_of::<TlasEntry>();
+        let nodes = (tree.triangle_count() + tree.mesh_count()) as usize;
+        let node_bytes = nodes * size_of::<Node>();
+        let parts = [
+            (&tree.tlas, tlas_bytes as u64),
+            (tree.nodes.buffer(), node_bytes as u64),
+        ];
+        Ok(Self {
+            copied: Copied::record(gpu, encoder, "nodes of the trees", &parts)?,
+            tlas_bytes,
+            node_bytes,
+            leaf_cutoff: tree.leaf_cutoff(),
+        })
+    }
+
+    /// Asks for the copy, once it has been submitted.
+    pub fn map(&self) {
+        self.copied.map();
+    }
+
+    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    pub fn is_done(&self) -> bool {
+        self.copied.is_done()
+    }
+
+    /// What the trees are like for rays that test up to `leaf_cutoff` triangles as a whole. It takes a while.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::Error::Gpu) where the nodes have not arrived.
+    pub fn figures(&self, leaf_cutoff: u32) -> Result<TreeFigures> {
+        self.copied.read(|bytes| {
+            let (tlas, nodes) = bytes.split_at(self.tlas_bytes);
+            let tlas: Vec<TlasEntry> = bytemuck::pod_collect_to_vec(tlas);
+            let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&nodes[..self.node_bytes]);
+            figures(&tlas, &nodes, leaf_cutoff.max(self.leaf_cutoff))
+        })
+    }
+}

@@ -1,9 +1,0 @@
-//! Numbers for versions of uploaded scenes.
-
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A number that nothing has had.
-pub(super) fn next_version() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    LAST.fetch_add(1, Ordering::Relaxed)
-}
