@@ -16,7 +16,7 @@ use crate::{
     gpu::Needs,
     output,
     provenance::{LeftOut, SOFTWARE},
-    render::{Attempt, Channel, View, inspect::compared_tree::ComparedTree, paths},
+    render::{Attempt, Channel, View, frame, inspect::compared_tree::ComparedTree},
     scene::Pose,
 };
 
@@ -199,7 +199,7 @@ impl Viewer {
     /// compile, in software by the driver while they first run.
     fn drawn_config(&self) -> Config {
         let (config, side) = self.state.compare.drawn(&self.state.config);
-        let is_plain = side.is_none() && !paths::traces(&config, self.state.channel);
+        let is_plain = side.is_none() && !frame::is_of_paths(&config, self.state.channel);
         let is_rough = !self.has_drawn && self.state.channel == Channel::Lit && is_plain;
         let mut config = config.into_owned();
         if is_rough && !self.schedule.counts_frames() {
@@ -283,8 +283,9 @@ impl Viewer {
             }
         };
         let now = Instant::now();
-        let fast = self.graphics.gpu.capabilities.fast_rays;
-        let is_temporal = self.state.config.image.antialias.on(fast) == Antialias::Temporal;
+        let adapter = (&self.graphics.gpu.capabilities).into();
+        let is_temporal =
+            self.state.config.resolved(adapter).image.antialias == Antialias::Temporal;
         let scales = match self.state.config.window.render_scale {
             0.0 => Scales {
                 moving: self.resolution.scale(),

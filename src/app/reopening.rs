@@ -3,7 +3,6 @@
 use super::{frame::of_picture, keys::Action, recent::Recent, state::State, viewer::Viewer};
 use crate::{
     Result,
-    config::{Config, OcclusionMode, ReflectionMode},
     provenance::{KeptFile, Provenance, Search, Shown},
     render::Channel,
     scene::{Blend, framing::Viewpoint, saved_edits::SavedEdits},
@@ -25,12 +24,12 @@ impl Viewer {
             return None;
         }
         let samples = self.schedule.shown_samples();
-        let fast_rays = self.graphics.gpu.capabilities.fast_rays;
+        let adapter = (&self.graphics.gpu.capabilities).into();
         // What `canopy render` chooses is what samples are drawn with.
         let drawn = of_picture(&picture.config, &self.state.config);
         let config = match samples > 1 {
             true => drawn,
-            false => in_force(&drawn, fast_rays),
+            false => drawn.resolved(adapter),
         };
         let shown = Shown {
             files: &stage.files,
@@ -148,19 +147,4 @@ impl State {
             .find(|channel| channel.name() == made.channel);
         self.channel = named.unwrap_or(Channel::Lit);
     }
-}
-
-/// Settings with what those that are automatic come to on this adapter.
-fn in_force(config: &Config, fast_rays: bool) -> Config {
-    let mut config = config.clone();
-    config.occlusion.rays = config.occlusion.rays_of_frame(fast_rays);
-    config.occlusion.mode = match config.occlusion.sends_rays(fast_rays) {
-        true => OcclusionMode::Rays,
-        false => OcclusionMode::Off,
-    };
-    config.reflections.mode = match config.reflections.sends_rays(fast_rays) {
-        true => ReflectionMode::Rays,
-        false => ReflectionMode::Off,
-    };
-    config
 }

@@ -5,7 +5,10 @@
 use super::screen::Area;
 use crate::{
     config::{Antialias, Config},
-    render::{Channel, FrameSample, Noise, View, frame::frame_sample::is_estimated_after, paths},
+    render::{
+        Channel, FrameSample, Noise, View,
+        frame::{self, frame_sample::is_estimated_after},
+    },
     scene::Blend,
 };
 
@@ -239,7 +242,7 @@ pub(super) struct Schedule {
 
 /// Whether a picture is made of paths, of which every frame adds one for each pixel.
 fn is_of_paths(picture: &PictureKey) -> bool {
-    paths::traces(&picture.config, picture.channel)
+    frame::is_of_paths(&picture.config, picture.channel)
 }
 
 /// Samples of the still picture at most.

@@ -939,7 +939,7 @@ impl Viewer {
             },
             adapter: &adapter,
             has_gpu: capabilities.has_gpu,
-            fast_rays: capabilities.fast_rays,
+            traits: capabilities.into(),
             render_scale: self.schedule.scale(),
             moving: self.schedule.moving_scale().map(|scale| ui::Moving {
                 scale,

@@ -15,6 +15,7 @@ use crate::{
         Attempt, Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry,
         LabScene, Merged, Noise, Renderer, UploadedScene, View,
         environment::most_texels,
+        frame,
         geometry::shown::{self, Shown},
         inspect::{compared_tree::ComparedTree, lab},
         materials::material_textures::texture_support,
@@ -272,7 +273,7 @@ impl Offscreen {
 
     /// Whether its pictures are made of paths.
     pub(super) fn traces_paths(&self) -> bool {
-        paths::traces(&self.config, Channel::Lit)
+        frame::is_of_paths(&self.config, Channel::Lit)
     }
 
     /// As [`Renderer::read_path_lengths`].

@@ -429,17 +429,6 @@ choice! {
     }
 }
 
-impl Antialias {
-    /// What is done on an adapter, which may be `fast`: never [`Antialias::Auto`].
-    pub fn on(self, fast: bool) -> Self {
-        match self {
-            Self::Auto if fast => Self::Temporal,
-            Self::Auto => Self::Smaa,
-            chosen => chosen,
-        }
-    }
-}
-
 choice! {
     /// The curve from radiance to display, in the order of its numbers in shaders.
     Tonemap {

@@ -1,6 +1,7 @@
 //! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
 
 mod allowed;
+mod auto;
 mod boxes;
 #[cfg(feature = "viewer")]
 mod candidates;
@@ -18,9 +19,9 @@ pub mod layered;
 pub mod looks;
 mod of_pictures;
 mod sections;
-mod settled;
 
 pub use allowed::{Direction, Rising, ZeroOr};
+pub use auto::AdapterTraits;
 pub use boxes::{BoxDepths, BoxTrees};
 #[cfg(feature = "viewer")]
 pub use candidates::Told;

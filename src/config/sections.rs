@@ -472,33 +472,16 @@ impl Fog {
 }
 
 impl Occlusion {
-    /// Whether rays are sent. `fast_rays` says that the adapter traces several rays a pixel fast.
-    pub fn sends_rays(&self, fast_rays: bool) -> bool {
-        match self.mode {
-            OcclusionMode::Auto => fast_rays,
-            OcclusionMode::Off => false,
-            OcclusionMode::Rays => true,
-        }
-    }
-
-    /// Rays of a pixel and frame. Where frames follow each other fast, their mean needs fewer of each.
-    pub fn rays_of_frame(&self, fast_rays: bool) -> u32 {
-        match (self.rays, fast_rays) {
-            (0, true) => 1,
-            (0, false) => 2,
-            (rays, _) => rays,
-        }
+    /// Whether rays are sent, once `auto` is resolved ([`Config::resolved`](super::Config::resolved)).
+    pub fn sends_rays(&self) -> bool {
+        self.mode == OcclusionMode::Rays
     }
 }
 
 impl Reflections {
-    /// Whether rays are sent. `fast_rays` says that the adapter traces several rays a pixel fast.
-    pub fn sends_rays(&self, fast_rays: bool) -> bool {
-        match self.mode {
-            ReflectionMode::Auto => fast_rays,
-            ReflectionMode::Off => false,
-            ReflectionMode::Rays => true,
-        }
+    /// Whether rays are sent, once `auto` is resolved ([`Config::resolved`](super::Config::resolved)).
+    pub fn sends_rays(&self) -> bool {
+        self.mode == ReflectionMode::Rays
     }
 
     /// Whether what rays find is averaged over frames or neighbours.

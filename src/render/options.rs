@@ -1,9 +1,9 @@
-//! What the configuration says of the device.
+//! Meeting of the configuration and the device.
 
 use super::shaders::SHADERS;
 use crate::{
     config,
-    gpu::{Arrays, Gpu, Options},
+    gpu::{Arrays, Capabilities, Gpu, Options},
 };
 
 impl From<&config::Gpu> for Options {
@@ -22,6 +22,16 @@ impl From<&config::Gpu> for Options {
             },
             pipeline_cache: config.pipeline_cache.then(cache_folder).flatten(),
             shaders: &SHADERS,
+        }
+    }
+}
+
+impl From<&Capabilities> for config::AdapterTraits {
+    fn from(capabilities: &Capabilities) -> Self {
+        Self {
+            fast_rays: capabilities.fast_rays,
+            better_trees: capabilities.better_trees,
+            separate_path_kernels: capabilities.separate_path_kernels,
         }
     }
 }

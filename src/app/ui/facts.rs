@@ -2,6 +2,7 @@
 
 use crate::{
     app::preparing::CompileProgress,
+    config::AdapterTraits,
     render::{FrameStats, IntersectionCounts, View},
     scene::Pose,
 };
@@ -24,8 +25,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) adapter: &'a str,
     /// Whether the adapter is a GPU.
     pub(in crate::app) has_gpu: bool,
-    /// Whether the adapter traces several rays a pixel fast.
-    pub(in crate::app) fast_rays: bool,
+    /// Traits of the adapter on which the meaning of `auto` depends.
+    pub(in crate::app) traits: AdapterTraits,
     /// Rendered size of the last frame over the window's.
     pub(in crate::app) render_scale: f32,
     /// What moving costs, where the picture is coarser than at rest.

@@ -99,7 +99,7 @@ pub(super) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
 
 /// The reasons why settings have no effect.
 fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
-    let config = &state.config;
+    let config = &state.config.resolved(facts.traits);
     let stage = state.stage.as_ref();
     let lit = stage.map(|stage| stage.scene.lit_by(config));
     let lamps = stage.is_some_and(|stage| {
@@ -111,7 +111,6 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         lit: lit
             .as_ref()
             .map_or(&config.environment, |lit| &lit.environment),
-        fast_rays: facts.fast_rays,
         shows_cost: state.channel == Channel::Cost,
         shows_lab: state.channel == Channel::Lab,
         walks: state.walks(),

@@ -11,7 +11,7 @@ use crate::{
         state::{Failure, Stage},
     },
     config::{
-        BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme,
+        AdapterTraits, BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme,
         declared::{Tab, groups},
     },
     gpu::profiler::{PassTiming, TimedFrame},
@@ -252,7 +252,11 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
             near: 0.1,
             far: 100.0,
         }),
-        fast_rays: false,
+        traits: AdapterTraits {
+            fast_rays: false,
+            better_trees: false,
+            separate_path_kernels: false,
+        },
         render_scale: 0.5,
         moving: None,
         size: [1280, 720],

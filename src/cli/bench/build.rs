@@ -72,7 +72,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let steps = workloads.len() + if divides { DIVISIONS.len() } else { 0 };
     let mut progress = session.progress(steps);
     let gpu = &session.meter.gpu;
-    let quality = tree_policy::quality(gpu, session.config.tree.quality, true);
+    let quality = tree_policy::quality(gpu, session.config, true);
     let lbvh = Lbvh::with_quality(gpu, quality);
     lbvh.compile(gpu)?;
     for workload in &workloads {

@@ -72,7 +72,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     };
     let workloads = workloads(session.args, defaults);
     let gpu = &session.meter.gpu;
-    let quality = tree_policy::quality(gpu, session.config.tree.quality, false);
+    let quality = tree_policy::quality(gpu, session.config, false);
     let queries = Kernels {
         lbvh: Lbvh::with_quality(gpu, quality),
         nearest: NearestPoints::new(gpu),

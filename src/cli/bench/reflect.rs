@@ -364,7 +364,7 @@ impl<'a> Scene<'a> {
     ) -> Result<Self> {
         let gpu = &session.meter.gpu;
         let config = session.config;
-        let lbvh = Lbvh::with_quality(gpu, tree_policy::quality(gpu, config.tree.quality, false));
+        let lbvh = Lbvh::with_quality(gpu, tree_policy::quality(gpu, config, false));
         let mut tree = trees::allocate(gpu, &lbvh, input, config.tree.code_bits)?;
         let leaf_cutoff = config.tree.leaf_cutoff;
         tree.set_leaf_cutoff(gpu, leaf_cutoff);

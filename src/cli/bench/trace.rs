@@ -94,7 +94,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     };
     let workloads = workloads(session.args, defaults);
     let gpu = &session.meter.gpu;
-    let quality = tree_policy::quality(gpu, session.config.tree.quality, false);
+    let quality = tree_policy::quality(gpu, session.config, false);
     let tracer = Tracer {
         lbvh: Lbvh::with_quality(gpu, quality),
         trace: Trace::new(gpu),

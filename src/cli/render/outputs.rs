@@ -182,17 +182,17 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         {
             Some("paths have no such channel; leave --paths and image.mode = \"path\" out")
         }
-        Channel::Ambient if !config.occlusion.sends_rays(true) => {
+        Channel::Ambient if !config.occlusion.sends_rays() => {
             Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
         }
-        Channel::Bounced if !(config.occlusion.sends_rays(true) && config.occlusion.bounce) => {
+        Channel::Bounced if !(config.occlusion.sends_rays() && config.occlusion.bounce) => {
             Some("light does not bounce; add --occlusion rays --set occlusion.bounce=true")
         }
         Channel::Deviation if config.deviation.file.is_empty() => {
             Some("there is no surface to measure from; add --deviation FILE")
         }
         Channel::Reflection | Channel::ReflectionDistance | Channel::ReflectionTiles
-            if !config.reflections.sends_rays(true) =>
+            if !config.reflections.sends_rays() =>
         {
             Some("reflections are not traced; add --reflections rays")
         }

@@ -19,8 +19,8 @@ const NO_RAYS: Idle = idle(
     "neither shadows nor ambient occlusion nor reflections send rays",
     |s| {
         s.config.shadows.mode != ShadowMode::Rays
-            && !s.config.occlusion.sends_rays(s.fast_rays)
-            && !s.config.reflections.sends_rays(s.fast_rays)
+            && !s.config.occlusion.sends_rays()
+            && !s.config.reflections.sends_rays()
             && !s.shows_cost
     },
 );
@@ -245,7 +245,7 @@ const ENVIRONMENT: Group = Group {
 };
 
 const NO_OCCLUSION: Idle = idle("no rays are sent for ambient occlusion", |s| {
-    !s.config.occlusion.sends_rays(s.fast_rays)
+    !s.config.occlusion.sends_rays()
 });
 
 const OCCLUSION: Group = Group {
@@ -279,7 +279,7 @@ const OCCLUSION: Group = Group {
 };
 
 const NO_REFLECTIONS: Idle = idle("no rays are sent for reflections", |s| {
-    !s.config.reflections.sends_rays(s.fast_rays)
+    !s.config.reflections.sends_rays()
 });
 
 const REFLECTIONS: Group = Group {

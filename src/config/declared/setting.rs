@@ -156,12 +156,10 @@ pub struct Idle {
 /// The state on which it depends whether settings have an effect.
 #[derive(Debug)]
 pub struct Situation<'a> {
-    /// All settings.
+    /// All settings, with `auto` resolved for the adapter.
     pub config: &'a Config,
     /// The environment that lights the scene, with `auto` resolved.
     pub lit: &'a Environment,
-    /// True on adapters that trace several rays a pixel fast.
-    pub fast_rays: bool,
     /// True while the channel `cost` is shown.
     pub shows_cost: bool,
     /// True while the channel `lab` is shown.

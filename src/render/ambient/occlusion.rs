@@ -77,8 +77,8 @@ impl Occlusion {
     }
 
     /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
-    pub fn frames_to_converge(config: &Config, fast_rays: bool) -> u32 {
-        match config.occlusion.sends_rays(fast_rays) {
+    pub fn frames_to_converge(config: &Config) -> u32 {
+        match config.occlusion.sends_rays() {
             true => config.occlusion.history,
             false => 1,
         }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Result,
-    config::Config,
+    config::{self, Config},
     gpu::{Gpu, GpuImage, Uniform, layout::FogParams, library::wgsl_constants},
     scene::bounds::Aabb,
 };
@@ -81,19 +81,13 @@ struct Camera {
 }
 
 /// Froxels along rows and columns of a picture of this size, and in depth; `None` without fog.
-pub(super) fn froxels(config: &Config, fast_rays: bool, picture: [u32; 2]) -> Option<[u32; 3]> {
-    let fog = &config.fog;
-    let or = |set: u32, fast: u32, slow: u32| match set {
-        0 if fast_rays => fast,
-        0 => slow,
-        set => set,
-    };
+pub(super) fn froxels(fog: &config::Fog, picture: [u32; 2]) -> Option<[u32; 3]> {
     let [width, height] = picture.map(|side| side.max(1));
     fog.is_there().then(|| {
-        let rows = or(fog.rows, 90, 36).min(height);
+        let rows = fog.rows.min(height);
         let columns = (u64::from(rows) * u64::from(width)).div_ceil(u64::from(height));
         let columns = columns.clamp(1, u64::from(MOST_COLUMNS)) as u32;
-        [columns, rows, or(fog.slices, 64, 32)]
+        [columns, rows, fog.slices]
     })
 }
 
@@ -142,8 +136,7 @@ impl Fog {
     ) -> Result<Air<'_>> {
         let World { frame, .. } = world;
         let gpu = recording.gpu;
-        let fast_rays = gpu.capabilities.fast_rays;
-        let size = froxels(&frame.config, fast_rays, frame.size)
+        let size = froxels(&frame.config.fog, frame.size)
             .filter(|_| matches!(frame.integrator, Integrator::Hybrid));
         if self.images.size != size.unwrap_or([1; 3]) {
             let size = size.unwrap_or([1; 3]);

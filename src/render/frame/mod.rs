@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::{self, Antialias, Config, ShadowMode},
+    config::{self, Antialias, Config, ImageMode, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::{
         Bind, Gpu, UniformArray, bind_group,
         layout::{
@@ -34,7 +34,7 @@ use crate::{
 };
 use frame_sample::FrameSample;
 use glam::{Mat4, Vec2, Vec3};
-use std::{borrow::Cow, ops::Range, rc::Rc};
+use std::{borrow::Cow, ops::Range, rc::Rc, sync::Once};
 
 wgsl_constants! {
     /// [`GpuFrame::shadow_mode`] with shadow maps.
@@ -148,53 +148,6 @@ impl FrameInput<'_> {
     pub fn wants(&self, channel: Channel) -> bool {
         self.channel == channel || self.reads.contains(&channel)
     }
-
-    /// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and
-    /// there is room for what they find.
-    pub fn traces_reflections(&self, gpu: &Gpu) -> bool {
-        let shows = [
-            Channel::Reflection,
-            Channel::ReflectionDistance,
-            Channel::ReflectionTiles,
-        ];
-        self.config
-            .reflections
-            .sends_rays(gpu.capabilities.fast_rays)
-            && fits_reflections(gpu, self.size)
-            && (may_reflect(self.scene, self.pose, self.config, |_| true)
-                || shows.into_iter().any(|shown| self.wants(shown)))
-    }
-
-    /// Whether they find what blended surfaces reflect.
-    pub fn traces_blended(&self, gpu: &Gpu) -> bool {
-        self.traces_reflections(gpu)
-            && may_reflect(self.scene, self.pose, self.config, |material| {
-                material.alpha_mode == AlphaMode::Blend
-            })
-    }
-
-    /// Whether a signal may be averaged over frames.
-    pub fn has_history(&self, gpu: &Gpu) -> bool {
-        let config = self.config;
-        let fast_rays = gpu.capabilities.fast_rays;
-        config.occlusion.sends_rays(fast_rays)
-            || (config.reflections.averages() && self.traces_reflections(gpu))
-            || (config.shadows.averages() && lights::may_be_soft(self.scene, config))
-    }
-
-    /// Whether what has moved since the last frame has to be known.
-    pub fn wants_motion(&self, gpu: &Gpu) -> bool {
-        let is_temporal = self.antialias(gpu) == Antialias::Temporal;
-        self.wants(Channel::Motion) || self.has_history(gpu) || is_temporal
-    }
-
-    /// How edges are smoothed: never automatically, and not those of channels.
-    pub fn antialias(&self, gpu: &Gpu) -> Antialias {
-        match self.config.image.antialias {
-            _ if self.channel != Channel::Lit => Antialias::Off,
-            chosen => chosen.on(gpu.capabilities.fast_rays),
-        }
-    }
 }
 
 /// Way to make a picture.
@@ -262,7 +215,7 @@ pub struct Prepared<'a> {
     pub filters_shadows: bool,
     /// Number of frames before, of whose rays this frame's are the next ones.
     pub sample_index: u32,
-    /// As [`FrameInput::antialias`].
+    /// The way in which edges are smoothed: never `auto`, and off for channels.
     pub antialias: Antialias,
     /// Added to the levels of textures.
     pub texture_bias: f32,
@@ -303,11 +256,17 @@ impl<'a> Prepared<'a> {
         if let Some(sun) = environment.file_sun(&config) {
             lights::add_sun(&mut lights, &sun, &config);
         }
-        let antialias = input.antialias(gpu);
+        let antialias = match input.channel {
+            Channel::Lit => config.image.antialias,
+            _ => Antialias::Off,
+        };
         let is_temporal = antialias == Antialias::Temporal;
         let light_plan = LightPlan::new(&lights, &config.shadows);
-        let fast_rays = gpu.capabilities.fast_rays;
-        let samples_occlusion = config.occlusion.sends_rays(fast_rays);
+        let samples_occlusion = config.occlusion.sends_rays();
+        let traces_reflections = traces_reflections(gpu, input);
+        let has_history = samples_occlusion
+            || (config.reflections.averages() && traces_reflections)
+            || (config.shadows.averages() && lights::may_be_soft(input.scene, input.config));
         Ok(Self {
             scene: input.scene,
             buffers,
@@ -317,12 +276,15 @@ impl<'a> Prepared<'a> {
             light_plan,
             samples_occlusion,
             occlusion_rays: match samples_occlusion {
-                true => config.occlusion.rays_of_frame(fast_rays),
+                true => config.occlusion.rays,
                 false => 0,
             },
             bounces_light: samples_occlusion && config.occlusion.bounce && !lights.is_empty(),
-            traces_reflections: input.traces_reflections(gpu),
-            traces_blended: input.traces_blended(gpu),
+            traces_reflections,
+            traces_blended: traces_reflections
+                && may_reflect(input.scene, input.pose, input.config, |material| {
+                    material.alpha_mode == AlphaMode::Blend
+                }),
             filters_shadows: config.shadows.averages()
                 && light_plan.is_soft
                 && !light_plan.chooses(),
@@ -354,7 +316,7 @@ impl<'a> Prepared<'a> {
             size: input.size.map(|side| side.max(1)),
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
-            motion: input.wants_motion(gpu),
+            motion: input.wants(Channel::Motion) || has_history || is_temporal,
             counts_cost: input.wants(Channel::Cost),
         })
     }
@@ -493,6 +455,50 @@ impl<'a> std::ops::Deref for Frame<'a> {
     }
 }
 
+/// The settings that a frame is drawn with: every `auto` is resolved here, and paths of light do without the passes of
+/// [`Integrator::Hybrid`].
+pub(super) fn resolve(gpu: &Gpu, input: &FrameInput<'_>) -> Config {
+    let mut config = resolved(gpu, input.scene, input.config);
+    if is_of_paths(&config, input.channel) {
+        config.shadows.mode = ShadowMode::Off;
+        config.occlusion.mode = OcclusionMode::Off;
+        config.reflections.mode = ReflectionMode::Off;
+        config.image.antialias = Antialias::Off;
+        config.depth_of_field.enabled = false;
+    }
+    config
+}
+
+/// Settings with every `auto` resolved, by the scene and by the adapter.
+pub(super) fn resolved(gpu: &Gpu, scene: &Scene, config: &Config) -> Config {
+    scene.lit_by(config).resolved((&gpu.capabilities).into())
+}
+
+/// Whether a frame that shows `channel` is made of paths.
+pub fn is_of_paths(config: &Config, channel: Channel) -> bool {
+    config.image.mode == ImageMode::Path && channel == Channel::Lit
+}
+
+/// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and there is room for
+/// what they find.
+fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
+    const SHOWS: [Channel; 3] = [
+        Channel::Reflection,
+        Channel::ReflectionDistance,
+        Channel::ReflectionTiles,
+    ];
+    let FrameInput {
+        scene,
+        pose,
+        config,
+        ..
+    } = *input;
+    let is_wanted = config.reflections.sends_rays()
+        && (may_reflect(scene, pose, config, |_| true)
+            || SHOWS.into_iter().any(|shown| input.wants(shown)));
+    is_wanted && fits_reflections(gpu, input.size)
+}
+
 /// Whether any of the materials that are `asked` for may send a reflection ray, by how rough they are.
 pub fn may_reflect(
     scene: &Scene,
@@ -507,9 +513,17 @@ pub fn may_reflect(
     materials.any(|material| asked(material) && material.least_roughness() < below)
 }
 
-/// Whether a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.
-pub(super) fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
-    REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
+/// Whether a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without, and a warning
+/// says so once.
+fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
+    static TOO_LARGE: Once = Once::new();
+    let fits = REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit();
+    if !fits {
+        TOO_LARGE.call_once(|| {
+            log::warn!("{width} × {height} pixels are too many for reflections by rays");
+        });
+    }
+    fits
 }
 
 /// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.

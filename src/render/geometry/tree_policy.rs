@@ -2,7 +2,7 @@
 
 use crate::{
     accel::{Quality, TreeCost},
-    config::{self, Rebuild, TreeQuality},
+    config::{self, Config, Rebuild, TreeQuality},
     gpu::{Gpu, readback::Counters},
     render::stats::TreeWork,
 };
@@ -29,17 +29,17 @@ pub struct TreePlan {
 /// Settings after whose change all trees are built.
 type Settled = (Rebuild, TreeQuality);
 
-/// The quality of trees of which some may be built again in every frame, or else of trees that are built once.
-pub fn quality(gpu: &Gpu, setting: TreeQuality, moves: bool) -> Quality {
-    let is_high = match setting {
-        TreeQuality::Auto => gpu.capabilities.better_trees && !moves,
-        TreeQuality::Fast => false,
-        TreeQuality::High => true,
-    };
-    if is_high {
-        Quality::High
-    } else {
-        Quality::Fast
+/// The quality of trees of which some may be built again in every frame (`moves`), or else of trees that are built once.
+pub fn quality(gpu: &Gpu, config: &Config, moves: bool) -> Quality {
+    let resolved = config.resolved((&gpu.capabilities).into());
+    quality_of(resolved.tree.quality, moves)
+}
+
+fn quality_of(setting: TreeQuality, moves: bool) -> Quality {
+    match setting {
+        TreeQuality::Auto if moves => Quality::Fast,
+        TreeQuality::Fast => Quality::Fast,
+        TreeQuality::Auto | TreeQuality::High => Quality::High,
     }
 }
 
@@ -109,7 +109,6 @@ impl TreePolicy {
     /// `built_cutoff` than is set now lack nodes.
     pub fn plan(
         &mut self,
-        gpu: &Gpu,
         settings: &config::Tree,
         changed: Vec<bool>,
         again: bool,
@@ -137,8 +136,7 @@ impl TreePolicy {
             growth: ageing.growth,
             measures: settings.rebuild == Rebuild::Refit,
             leaf_cutoff: settings.leaf_cutoff,
-            quality: quality(
-                gpu,
+            quality: quality_of(
                 settings.quality,
                 self.has_moved || settings.rebuild != Rebuild::Changed,
             ),

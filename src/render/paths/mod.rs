@@ -15,19 +15,18 @@ use super::{
 };
 use crate::{
     Result,
-    config::{self, Config, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode},
+    config::{self, Config, PathKernels},
     gpu::{
         Bind, Gpu, GpuImage, Kernel, UniformArray, Variants,
         layout::{Light, PathParams},
         pass::Binding::{Float, Store, Uniform, Write},
     },
-    render::aov::Channel,
     scene::Pose,
 };
 use path_stages::PathStages;
 use path_sums::PathSums;
 use path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts};
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 /// Most samples that a frame adds.
@@ -44,7 +43,6 @@ const SUMS: Buffer = Buffer::STORAGE
 pub struct Paths {
     path: Variants<{ PATH_PARTS.len() }>,
     stages: PathStages,
-    separate_by_default: bool,
     accumulate: Kernel,
     resolve: Kernel,
     table: PathTable,
@@ -81,25 +79,6 @@ struct PathsOf {
     exposure_ev: f32,
 }
 
-/// The settings of a frame that shows `channel`: with paths, of the fast frame only what other passes need.
-pub fn settings(config: &Config, channel: Channel) -> Cow<'_, Config> {
-    if !traces(config, channel) {
-        return Cow::Borrowed(config);
-    }
-    let mut config = config.clone();
-    config.shadows.mode = ShadowMode::Off;
-    config.occlusion.mode = OcclusionMode::Off;
-    config.reflections.mode = ReflectionMode::Off;
-    config.image.antialias = config::Antialias::Off;
-    config.depth_of_field.enabled = false;
-    Cow::Owned(config)
-}
-
-/// Whether a frame that shows `channel` is made of paths.
-pub fn traces(config: &Config, channel: Channel) -> bool {
-    config.image.mode == ImageMode::Path && channel == Channel::Lit
-}
-
 impl Paths {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
@@ -116,7 +95,6 @@ impl Paths {
                 Kernel::with_constants(gpu, path, "path", &shared, &own, constants)
             }),
             stages: PathStages::new(gpu, layouts)?,
-            separate_by_default: gpu.capabilities.separate_path_kernels,
             accumulate: sums("path_accumulate"),
             resolve: sums("path_resolve"),
             table: PathTable::new(gpu, layouts)?,
@@ -190,7 +168,7 @@ impl Paths {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         // A pixel sends some rays for each surface that a path meets.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
-        let is_separate = self.is_separate(&frame.config);
+        let is_separate = frame.config.paths.kernels == PathKernels::Separate;
         for number in 0..added as usize {
             let params = self.params.at(number);
             if is_separate {
@@ -230,14 +208,6 @@ impl Paths {
         let pixels = recording.budget.pixels();
         let shared = [(0, &frame.group)];
         recording.dispatch_pixels("path_accumulate", kernel, &shared, own, frame.size, pixels)
-    }
-
-    fn is_separate(&self, config: &Config) -> bool {
-        match config.paths.kernels {
-            PathKernels::Auto => self.separate_by_default,
-            PathKernels::One => false,
-            PathKernels::Separate => true,
-        }
     }
 
     /// Samples of each pixel so far.

@@ -109,8 +109,8 @@ impl Temporal {
     }
 
     /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
-    pub fn frames_to_converge(config: &Config, channel: Channel, fast_rays: bool) -> u32 {
-        match config.image.antialias.on(fast_rays) {
+    pub fn frames_to_converge(config: &Config, channel: Channel) -> u32 {
+        match config.image.antialias {
             Antialias::Temporal if channel == Channel::Lit => TEMPORAL_SAMPLES as u32,
             _ => 1,
         }

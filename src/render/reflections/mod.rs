@@ -19,7 +19,7 @@ pub mod reflection_surface;
 use super::{
     bindings::Layouts,
     edges::{Air, GBuffer, Reflected, ReflectionStart, Seen, UNUSED, fitted},
-    frame::{fits_reflections, life_cycle::LifeCycle, may_reflect, recording::Recording},
+    frame::{life_cycle::LifeCycle, may_reflect, recording::Recording},
     shadows::Shadows,
     stats::{FrameStats, ReflectionCounts},
     world::World,
@@ -34,11 +34,7 @@ use lobes::LobesPass;
 use reflection_bounces::{Bounces, Traced};
 use reflection_filter::ReflectionFilter;
 use reflection_list::MEAN_FORMAT;
-use std::sync::Once;
 use wgpu::TextureUsages as Usage;
-
-/// That a picture is too large is said once.
-static TOO_LARGE: Once = Once::new();
 
 /// The passes, with what they hand each other.
 #[derive(Debug)]
@@ -95,13 +91,6 @@ impl Reflections {
         self.bounces.fit(recording, frame, geometry.buffers)?;
         let settings = &frame.config.reflections;
         if size.is_none() {
-            let wanted = settings.sends_rays(gpu.capabilities.fast_rays);
-            if wanted && !fits_reflections(gpu, frame.size) {
-                let [width, height] = frame.size;
-                TOO_LARGE.call_once(|| {
-                    log::warn!("{width} × {height} pixels are too many for reflections by rays");
-                });
-            }
             self.filter.fit(gpu, UNUSED, false, 0)?;
             self.lobes.forget(gpu, ReflectionStart::Solid)?;
             shadows.forget_hits(gpu)?;
@@ -176,13 +165,9 @@ impl Reflections {
     }
 
     /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
-    pub fn frames_to_converge(
-        (scene, pose): (&Scene, &Pose),
-        config: &Config,
-        fast_rays: bool,
-    ) -> u32 {
+    pub fn frames_to_converge((scene, pose): (&Scene, &Pose), config: &Config) -> u32 {
         let settings = &config.reflections;
-        match settings.sends_rays(fast_rays) && may_reflect(scene, pose, config, |_| true) {
+        match settings.sends_rays() && may_reflect(scene, pose, config, |_| true) {
             true => settings.history,
             false => 1,
         }

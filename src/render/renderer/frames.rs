@@ -16,7 +16,6 @@ use crate::{
             recording::{FRAME_SCOPE, Part, Recording, Traced},
         },
         geometry::tree_policy::TreePlan,
-        paths,
         present::temporal::Temporal,
         reflections::Reflections,
         shadows::{Shadows, shadow_rays},
@@ -155,13 +154,12 @@ impl Renderer {
         target: &wgpu::TextureView,
     ) -> Result<DrawnFrame> {
         let UploadedScene { buffers, state } = scene;
-        let lit = input.scene.lit_by(input.config);
-        let settings = paths::settings(&lit, input.channel);
+        let config = frame::resolve(gpu, input);
         let input = &FrameInput {
-            config: &settings,
+            config: &config,
             ..*input
         };
-        let (integrator, sample) = match paths::traces(input.config, input.channel) {
+        let (integrator, sample) = match frame::is_of_paths(&config, input.channel) {
             true => (self.paths_to_add(), FrameSample::SINGLE),
             false => (Integrator::Hybrid, sample),
         };
@@ -172,7 +170,7 @@ impl Renderer {
         self.passes.begin();
         frame::check_size(gpu, input.size)?;
         let shown = image::size_of_view(target);
-        let rows = most_rows(gpu, input, buffers, shown);
+        let rows = most_rows(input, buffers, shown);
         self.first_rows.fit(gpu, rows)?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
         let of = (buffers.version, input.size, input.config);
@@ -345,13 +343,13 @@ impl Renderer {
         (scene, pose): (&Scene, &Pose),
         (config, channel): (&Config, Channel),
     ) -> u32 {
-        let fast_rays = gpu.capabilities.fast_rays;
+        let config = &frame::resolved(gpu, scene, config);
         let of_passes = [
             Shadows::frames_to_converge(scene, config),
-            Occlusion::frames_to_converge(config, fast_rays),
+            Occlusion::frames_to_converge(config),
             Fog::frames_to_converge(config),
-            Reflections::frames_to_converge((scene, pose), config, fast_rays),
-            Temporal::frames_to_converge(config, channel, fast_rays),
+            Reflections::frames_to_converge((scene, pose), config),
+            Temporal::frames_to_converge(config, channel),
         ];
         of_passes.into_iter().fold(1, u32::max)
     }
@@ -432,8 +430,8 @@ impl Renderer {
 }
 
 /// Most rows of pixels, froxels or cells that a pass covers.
-fn most_rows(gpu: &Gpu, input: &FrameInput<'_>, buffers: &SceneBuffers, shown: [u32; 2]) -> u32 {
-    let froxels = fog::froxels(input.config, gpu.capabilities.fast_rays, input.size);
+fn most_rows(input: &FrameInput<'_>, buffers: &SceneBuffers, shown: [u32; 2]) -> u32 {
+    let froxels = fog::froxels(&input.config.fog, input.size);
     let froxel_rows = froxels.map_or(0, |[_, rows, slices]| rows * slices);
     let slices = match buffers.volumes.is_empty() {
         true => 0,

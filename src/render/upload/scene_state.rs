@@ -161,13 +161,8 @@ impl SceneState {
         }
         self.changed.clone_from(&changed);
         let again = frame.sample.index > 0;
-        self.policy.plan(
-            gpu,
-            &frame.config.tree,
-            changed,
-            again,
-            self.tree.leaf_cutoff(),
-        )
+        self.policy
+            .plan(&frame.config.tree, changed, again, self.tree.leaf_cutoff())
     }
 }
 

@@ -8,7 +8,7 @@ use egui::Ui;
 
 /// Counts of the first bounce, while rays are sent.
 pub(super) fn counts(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
-    if !state.config.reflections.sends_rays(facts.fast_rays) {
+    if !state.config.resolved(facts.traits).reflections.sends_rays() {
         return;
     }
     let counts = facts.stats.reflections;
