@@ -166,6 +166,14 @@ fn the_readme_fits_a_stranger() {
     assert!(readme.len() <= 12 * 1024, "{} bytes", readme.len());
 }
 
+/// The example pass of CONTRIBUTING is the one that tests compile and run.
+#[test]
+fn the_example_pass_is_compiled() {
+    let read = |path| std::fs::read_to_string(root().join(path)).unwrap();
+    let code = read("src/render/example_pass/vignette.rs");
+    assert!(read("CONTRIBUTING.md").contains(&format!("```rust\n{code}```\n")));
+}
+
 #[test]
 fn what_is_wrong_is_found() {
     let page = "# A page: `x`, y\n[a](README.md) [b](nowhere.md) [c](#a-page-x-y) [d](#elsewhere)\n\

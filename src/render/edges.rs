@@ -622,7 +622,10 @@ pub struct Radiance {
 impl Radiance {
     /// Empty images of `size` pixels.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
-        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT;
+        // Tests copy them.
+        let copied = Usage::COPY_SRC;
+        let usage =
+            Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT | copied;
         let image = |label| GpuImage::new(gpu, label, size, HDR_FORMAT, usage);
         Self {
             hdr: image("hdr"),

@@ -5,6 +5,8 @@ pub mod aov;
 pub mod bindings;
 pub mod edges;
 pub mod environment;
+#[cfg(test)]
+mod example_pass;
 pub mod fog;
 mod formats;
 pub mod frame;
@@ -88,70 +90,67 @@ use shadows::Shadows;
 use volumes::Volumes;
 use world::World;
 
-/// The passes of a frame.
-#[derive(Debug)]
-struct Passes {
-    uniforms: FrameUniforms,
-    environment: Environment,
-    deform: Deform,
-    trees: TreePasses,
-    gbuffer: GBufferPass,
-    points_lines: PointsLines,
-    ground: GroundPass,
-    motion: MotionPass,
-    history: History,
-    shadows: Shadows,
-    occlusion: Occlusion,
-    fog: Fog,
-    reflections: Reflections,
-    lighting: Lighting,
-    layers: LayersPass,
-    volumes: Volumes,
-    paths: Paths,
-    blend_gbuffer: BlendGBuffer,
-    blend: Blend,
-    depth_of_field: DepthOfField,
-    inspect: Inspect,
-    present: Present,
-    tree_boxes: TreeBoxes,
-    overlay: Overlay,
-    /// Scene whose surfaces and lights have been announced, and the settings that decide which.
-    announced: Option<(u64, [bool; 3])>,
+/// Declares the passes of a frame: a row has a pass, its type, and the expression that makes it. All of them take the steps
+/// of [`LifeCycle`].
+macro_rules! passes {
+    (|$gpu:ident, $layouts:ident, $uploader:ident| $($name:ident: $pass:ty = $made:expr,)*) => {
+        /// The passes of a frame.
+        #[derive(Debug)]
+        struct Passes {
+            $($name: $pass,)*
+        }
+
+        impl Passes {
+            /// All ready to be compiled.
+            fn new($gpu: &Gpu, $uploader: &Uploader) -> Result<Self> {
+                let $layouts = &$uploader.layouts;
+                Ok(Self { $($name: $made,)* })
+            }
+        }
+
+        impl LifeCycle for Passes {
+            fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+                vec![$(&mut self.$name),*]
+            }
+        }
+    };
 }
 
-impl Passes {
-    /// All ready to be compiled.
-    fn new(gpu: &Gpu, uploader: &Uploader) -> Result<Self> {
-        let layouts = &uploader.layouts;
-        Ok(Self {
-            uniforms: FrameUniforms::new(gpu)?,
-            environment: Environment::new(gpu)?,
-            deform: Deform::new(gpu),
-            trees: uploader.trees.clone(),
-            gbuffer: GBufferPass::new(gpu, layouts),
-            points_lines: PointsLines::new(gpu, layouts),
-            ground: GroundPass::new(gpu, layouts),
-            motion: MotionPass::new(gpu, layouts),
-            history: History::new(gpu, layouts),
-            shadows: Shadows::new(gpu, layouts)?,
-            occlusion: Occlusion::new(gpu, layouts)?,
-            fog: Fog::new(gpu, layouts),
-            reflections: Reflections::new(gpu, layouts)?,
-            lighting: Lighting::new(gpu, layouts),
-            layers: LayersPass::new(gpu, layouts),
-            volumes: Volumes::new(gpu, layouts),
-            paths: Paths::new(gpu, layouts)?,
-            blend_gbuffer: BlendGBuffer::new(gpu, layouts),
-            blend: Blend::new(gpu, layouts),
-            depth_of_field: DepthOfField::new(gpu, layouts),
-            inspect: Inspect::new(gpu, layouts)?,
-            present: Present::new(gpu, layouts)?,
-            tree_boxes: TreeBoxes::new(gpu, layouts),
-            overlay: Overlay::new(gpu, layouts),
-            announced: None,
-        })
-    }
+passes! { |gpu, layouts, uploader|
+    uniforms: FrameUniforms = FrameUniforms::new(gpu)?,
+    announced: Announced = Announced::default(),
+    environment: Environment = Environment::new(gpu)?,
+    deform: Deform = Deform::new(gpu),
+    trees: TreePasses = uploader.trees.clone(),
+    gbuffer: GBufferPass = GBufferPass::new(gpu, layouts),
+    points_lines: PointsLines = PointsLines::new(gpu, layouts),
+    ground: GroundPass = GroundPass::new(gpu, layouts),
+    motion: MotionPass = MotionPass::new(gpu, layouts),
+    history: History = History::new(gpu, layouts),
+    shadows: Shadows = Shadows::new(gpu, layouts)?,
+    occlusion: Occlusion = Occlusion::new(gpu, layouts)?,
+    fog: Fog = Fog::new(gpu, layouts),
+    reflections: Reflections = Reflections::new(gpu, layouts)?,
+    lighting: Lighting = Lighting::new(gpu, layouts),
+    layers: LayersPass = LayersPass::new(gpu, layouts),
+    volumes: Volumes = Volumes::new(gpu, layouts),
+    paths: Paths = Paths::new(gpu, layouts)?,
+    blend_gbuffer: BlendGBuffer = BlendGBuffer::new(gpu, layouts),
+    blend: Blend = Blend::new(gpu, layouts),
+    depth_of_field: DepthOfField = DepthOfField::new(gpu, layouts),
+    inspect: Inspect = Inspect::new(gpu, layouts)?,
+    present: Present = Present::new(gpu, layouts)?,
+    tree_boxes: TreeBoxes = TreeBoxes::new(gpu, layouts),
+    overlay: Overlay = Overlay::new(gpu, layouts),
+}
 
+/// Surfaces and lights that have been announced: those of a scene, for these settings.
+#[derive(Debug, Default)]
+struct Announced(Option<(u64, [bool; 3])>);
+
+impl LifeCycle for Announced {}
+
+impl Passes {
     /// Settles the lights and their maps, makes the environment, and writes the uniforms.
     fn prepare<'a>(
         &mut self,
@@ -173,7 +172,7 @@ impl Passes {
         let is_hybrid = frame.integrator == Integrator::Hybrid;
         let settings = [frame.traces_reflections, frame.filters_shadows, is_hybrid];
         let of = Some((frame.buffers.version, settings));
-        if std::mem::replace(&mut self.announced, of) == of {
+        if std::mem::replace(&mut self.announced.0, of) == of {
             return;
         }
         will_need(|needs| {
@@ -246,26 +245,5 @@ impl Passes {
             .record(r, frame, seen, (radiance, channel), target)?;
         self.overlay.record(r, frame, gbuffer, target)?;
         self.tree_boxes.record(r, world, gbuffer, target)
-    }
-}
-
-impl LifeCycle for Passes {
-    /// All passes that keep anything between frames, or count.
-    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
-        vec![
-            &mut self.environment,
-            &mut self.motion,
-            &mut self.history,
-            &mut self.shadows,
-            &mut self.occlusion,
-            &mut self.fog,
-            &mut self.reflections,
-            &mut self.volumes,
-            &mut self.paths,
-            &mut self.inspect,
-            &mut self.present,
-            &mut self.overlay,
-            &mut self.tree_boxes,
-        ]
     }
 }

@@ -66,6 +66,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     args.files.append(&mut args.volumes);
     let args = &args;
     args.apply(&mut config)?;
+    config = config.settled();
     let size = config.output.size;
     let video = match args.format {
         None => VideoFile::wanted(&args.output, size)?,
@@ -110,7 +111,6 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     if let Some(path) = &args.profile {
         profile::check(path)?;
     }
-    config = config.settled();
     let report = Report::new(quiet);
     let gpu = every_adapter::open(&report, &config)?;
     // A sequence is framed once, for all of its pictures.

@@ -34,6 +34,7 @@ use crate::{
 };
 use frame_sample::FrameSample;
 use glam::{Mat4, Vec2, Vec3};
+use life_cycle::LifeCycle;
 use std::{borrow::Cow, ops::Range, rc::Rc, sync::Once};
 
 wgsl_constants! {
@@ -550,6 +551,8 @@ pub struct FrameUniforms {
     shadow_views: wgpu::Buffer,
     blue_noise: wgpu::Buffer,
 }
+
+impl LifeCycle for FrameUniforms {}
 
 impl FrameUniforms {
     /// Buffers of zeros.

@@ -9,7 +9,7 @@ use crate::{
     },
     render::{
         edges::Geometry,
-        frame::{Frame, recording::Recording},
+        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
         stats::TreeWork,
     },
 };
@@ -19,6 +19,8 @@ use crate::{
 pub struct Deform {
     kernel: Kernel,
 }
+
+impl LifeCycle for Deform {}
 
 impl Deform {
     /// Ready to be compiled.

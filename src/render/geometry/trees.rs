@@ -7,7 +7,7 @@ use crate::{
     gpu::{Gpu, on_demand::will_need},
     render::{
         edges::{Geometry, Trees},
-        frame::recording::Recording,
+        frame::{life_cycle::LifeCycle, recording::Recording},
         stats::TreeWork,
     },
 };
@@ -24,6 +24,8 @@ pub struct TreePasses {
     pub(crate) lbvh: Arc<Lbvh>,
     pub(crate) cost: Arc<Cost>,
 }
+
+impl LifeCycle for TreePasses {}
 
 impl TreePasses {
     /// Ready to be compiled.

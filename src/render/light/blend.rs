@@ -11,7 +11,7 @@ use crate::{
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{Air, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
-        frame::{Frame, recording::Recording},
+        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
         materials::Surface,
         raster::{
             draw_lists::{Run, SegmentRun},
@@ -52,6 +52,8 @@ struct Sides {
     back: OnDemand<wgpu::RenderPipeline>,
     front: OnDemand<wgpu::RenderPipeline>,
 }
+
+impl LifeCycle for Blend {}
 
 impl Blend {
     /// Ready to be compiled.

@@ -9,7 +9,7 @@ use crate::{
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{GBuffer, fitted, gbuffer_targets},
-        frame::recording::Recording,
+        frame::{life_cycle::LifeCycle, recording::Recording},
         materials::Surface,
         world::World,
     },
@@ -24,6 +24,8 @@ pub struct BlendGBuffer {
     double_sided: OnDemand<wgpu::RenderPipeline>,
     output: GBuffer,
 }
+
+impl LifeCycle for BlendGBuffer {}
 
 impl BlendGBuffer {
     /// Ready to be compiled.

@@ -9,7 +9,7 @@ use crate::{
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{Air, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
-        frame::{Frame, recording::Recording},
+        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
         materials::Surface,
         world::World,
     },
@@ -24,6 +24,8 @@ pub struct LayersPass {
     double_sided: OnDemand<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
 }
+
+impl LifeCycle for LayersPass {}
 
 impl LayersPass {
     /// Ready to be compiled.

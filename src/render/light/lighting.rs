@@ -10,7 +10,7 @@ use crate::{
     render::{
         bindings::Layouts,
         edges::{Air, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
-        frame::recording::Recording,
+        frame::{life_cycle::LifeCycle, recording::Recording},
         world::World,
     },
     scene::framing::Ground,
@@ -22,6 +22,8 @@ pub struct Lighting {
     kernels: Variants<3>,
     output: Radiance,
 }
+
+impl LifeCycle for Lighting {}
 
 impl Lighting {
     /// Ready to be compiled.

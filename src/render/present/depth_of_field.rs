@@ -13,7 +13,7 @@ use crate::{
         bindings::Layouts,
         edges::{GBuffer, Radiance, fitted},
         formats::HDR_FORMAT,
-        frame::{Frame, recording::Recording},
+        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     },
     scene::Projection,
 };
@@ -65,6 +65,8 @@ pub fn lens(settings: &Settings, fov_y: f32, rows: u32) -> DepthOfFieldParams {
         pixels_per_metre: rows as f32 / sensor,
     }
 }
+
+impl LifeCycle for DepthOfField {}
 
 impl DepthOfField {
     /// Ready to be compiled.

@@ -10,7 +10,7 @@ use crate::{
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{GBuffer, fitted, gbuffer_targets},
-        frame::{Frame, recording::Recording},
+        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
         materials::Surface,
         world::World,
     },
@@ -33,6 +33,8 @@ struct Sides {
     single: OnDemand<wgpu::RenderPipeline>,
     double: OnDemand<wgpu::RenderPipeline>,
 }
+
+impl LifeCycle for GBufferPass {}
 
 impl GBufferPass {
     /// Ready to be compiled.

@@ -6,7 +6,7 @@ use crate::{
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{GBuffer, gbuffer_targets},
-        frame::recording::Recording,
+        frame::{life_cycle::LifeCycle, recording::Recording},
         upload::scene_buffers::SceneBuffers,
         world::World,
     },
@@ -31,6 +31,8 @@ pub struct GroundPass {
     /// The ground that the merged buffers of a version hold.
     written: Option<(u64, Ground)>,
 }
+
+impl LifeCycle for GroundPass {}
 
 impl GroundPass {
     /// Ready to be compiled.

@@ -10,7 +10,7 @@ use crate::{
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{GBuffer, gbuffer_targets},
-        frame::{Frame, recording::Recording},
+        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
         world::World,
     },
 };
@@ -20,6 +20,8 @@ use crate::{
 pub struct PointsLines {
     pipelines: SegmentPipelines,
 }
+
+impl LifeCycle for PointsLines {}
 
 impl PointsLines {
     /// Ready to be compiled.

@@ -108,9 +108,7 @@ impl Renderer {
         sample: FrameSample,
         target: &wgpu::TextureView,
     ) -> Result<Attempt> {
-        let mut encoder = gpu.encoder(FRAME_SCOPE);
-        let frame = || self.record_frame(gpu, &mut encoder, input, scene, sample, target);
-        let (recorded, needs) = collect(frame);
+        let (encoder, recorded, needs) = self.attempt(gpu, input, scene, sample, target);
         match recorded {
             Ok(drawn) if needs.is_empty() => {
                 self.commit(drawn, scene);
@@ -136,11 +134,24 @@ impl Renderer {
         sample: FrameSample,
         target: &wgpu::TextureView,
     ) -> Result<Needs> {
+        let (_, recorded, needs) = self.attempt(gpu, input, scene, sample, target);
+        self.abort(gpu, scene)?;
+        recorded.map(|_| needs)
+    }
+
+    /// Records a frame without compiling; what it lacks is collected.
+    fn attempt(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        scene: &mut UploadedScene,
+        sample: FrameSample,
+        target: &wgpu::TextureView,
+    ) -> (wgpu::CommandEncoder, Result<DrawnFrame>, Needs) {
         let mut encoder = gpu.encoder(FRAME_SCOPE);
         let frame = || self.record_frame(gpu, &mut encoder, input, scene, sample, target);
         let (recorded, needs) = collect(frame);
-        self.abort(gpu, scene)?;
-        recorded.map(|_| needs)
+        (encoder, recorded, needs)
     }
 
     /// Records a frame into `encoder`, with whatever it leaves behind.
