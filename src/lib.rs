@@ -19,7 +19,7 @@
 //!    measures how trees age.
 //! 5. [`render::raster::gbuffer`]: position, normal, albedo, material, emission and triangle of what each
 //!    pixel sees; [`render::raster::points_lines`]: points and lines over them, from which no rays start;
-//!    [`render::raster::ground`]: a plane below the scene, for its shadows; [`render::raster::motion`], where
+//!    [`render::raster::ground`]: a plane below the scene, for its shadows; [`render::history::motion`], where
 //!    asked for: where that was in the last frame.
 //! 6. [`render::history`], where something is sampled: where the last frame saw each surface (`reproject`);
 //!    [`render::history::signal`] averages over frames and neighbours by it.
@@ -49,7 +49,7 @@
 //!     surfaces see of lights; then [`render::volumes::volume_light`] finds how much light arrives within,
 //!     [`render::volumes::volume_march`] what the eye sees of it, and [`render::volumes::volume_compose`]
 //!     lays that over the picture.
-//! 11. [`render::light::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces,
+//! 11. [`render::raster::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces,
 //!     which send them too. [`render::light::blend`]: alpha-blended and transmissive surfaces, points and
 //!     lines over it, back to front, seen through the volumes in front of them.
 //!     [`render::present::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
@@ -59,7 +59,7 @@
 //!     [`render::inspect::lab_rays`] and shown by [`render::inspect::lab_show`].
 //!     [`render::inspect::channel`]: one channel of the frame as floats, for an AOV or a debug view.
 //! 13. [`render::present`]: [`render::present::exposure`], or of the channel `cost`
-//!     [`render::inspect::cost_range`], then [`render::present::tonemap`], and [`render::present::antialias`]
+//!     [`render::present::cost_range`], then [`render::present::tonemap`], and [`render::present::antialias`]
 //!     or [`render::present::temporal`]; or, of a picture of several frames, [`render::present::accumulate`]:
 //!     their mean. [`render::present::overlay`] and [`render::present::tree_boxes`], where asked for: lines
 //!     of the meshes and boxes of the trees over it.

@@ -58,6 +58,9 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// compare with them.
 const NAMES_TWINS: [[&str; 2]; 3] = [["cli", "bench"], ["cli", "lab"], ["cli", "selftest"]];
 
+/// The folders of the renderer whose own file is no more than a list of passes.
+const FOLDERS: [&str; 5] = ["ambient", "geometry", "light", "queries", "raster"];
+
 /// Crates that only some modules may name.
 const CRATES: &[(&str, &[&str])] = &[
     ("anyhow", &["main"]),
@@ -156,7 +159,7 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
     let Some((_, allowed)) = LAYERS.iter().find(|(layer, _)| layer == own) else {
         return vec![format!("{here} belongs to no layer")];
     };
-    // A pass lies in a room of the renderer, and may have files below its own.
+    // A pass lies in a folder of the renderer, and may have files below its own.
     let pass_of = |path: &[String]| match path {
         [layer, rest @ ..] if layer == "render" => {
             rest.iter().find(|name| passes.contains(*name)).cloned()
@@ -192,9 +195,14 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
             faults.insert(format!("{here} names crate::{text}, which is no layout"));
         }
         if let Some(own_pass) = &own_pass {
-            // All of `render`, or a name for it, would hide which pass is meant.
-            let whole = target == "render"
-                && (path.names.len() == 1 || path.names.last().is_some_and(|n| n == "*"));
+            // All of `render` or of a folder in it, or a name for that, would hide which pass is meant.
+            let is_folder = |names: &[String]| match names {
+                [_] => true,
+                [_, name] => FOLDERS.contains(&name.as_str()),
+                _ => false,
+            };
+            let is_glob = path.names.last().is_some_and(|n| n == "*");
+            let whole = target == "render" && (is_glob || is_folder(&path.names));
             if whole || pass_of(&path.names).is_some_and(|pass| pass != *own_pass) {
                 faults.insert(format!("the pass {here} names crate::{text}"));
             }
@@ -901,6 +909,11 @@ mod tests_of_this_test {
                 "the pass render::light::blend names crate::render::light::*",
             ),
             (
+                "render/light/blend.rs",
+                "use crate::render::raster;",
+                "the pass render::light::blend names crate::render::raster",
+            ),
+            (
                 "render/geometry/deform/skin.rs",
                 "use crate::render::light::blend;",
                 "the pass render::geometry::deform::skin names crate::render::light::blend",
@@ -954,7 +967,7 @@ mod tests_of_this_test {
             ("accel/mod.rs", "#[cfg(test)]\nuse crate::scene::Scene;"),
             (
                 "render/mod.rs",
-                "use deform::Deform; use self::gbuffer::GBuffer; use crate::accel::{Lbvh, lbvh};",
+                "use geometry::deform::Deform; use self::raster::gbuffer::GBuffer; use crate::accel::{Lbvh, lbvh};",
             ),
             (
                 "render/light/blend.rs",

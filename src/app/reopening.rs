@@ -3,6 +3,7 @@
 use super::{frame::of_picture, keys::Action, recent::Recent, state::State, viewer::Viewer};
 use crate::{
     Result,
+    config::{AdapterTraits, Config},
     provenance::{KeptFile, Provenance, Search, Shown},
     render::Channel,
     scene::{Blend, framing::Viewpoint, saved_edits::SavedEdits},
@@ -11,6 +12,17 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
 };
+
+/// Settings of a frame with the rays that `auto` means on this adapter. The rest that is automatic stays so: the file is
+/// drawn again without a frame rate to keep.
+fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
+    let resolved = config.resolved(adapter);
+    let mut config = config.clone();
+    config.occlusion.mode = resolved.occlusion.mode;
+    config.occlusion.rays = resolved.occlusion.rays;
+    config.reflections.mode = resolved.reflections.mode;
+    config
+}
 
 /// Headline of pictures whose scene cannot be shown.
 const NOT_REOPENED: &str = "The picture's scene cannot be shown";
@@ -29,7 +41,7 @@ impl Viewer {
         let drawn = of_picture(&picture.config, &self.state.config);
         let config = match samples > 1 {
             true => drawn,
-            false => drawn.resolved(adapter),
+            false => in_force(&drawn, adapter),
         };
         let shown = Shown {
             files: &stage.files,

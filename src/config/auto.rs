@@ -18,63 +18,70 @@ impl Config {
     /// `auto`, which then depends on motion alone.
     pub fn resolved(&self, adapter: AdapterTraits) -> Self {
         let mut config = self.clone();
-        let by_speed = |fast: u32, slow: u32| if adapter.fast_rays { fast } else { slow };
-        if config.occlusion.mode == OcclusionMode::Auto {
-            config.occlusion.mode = match adapter.fast_rays {
-                true => OcclusionMode::Rays,
-                false => OcclusionMode::Off,
-            };
-        }
-        if config.reflections.mode == ReflectionMode::Auto {
-            config.reflections.mode = match adapter.fast_rays {
-                true => ReflectionMode::Rays,
-                false => ReflectionMode::Off,
-            };
-        }
-        if config.image.antialias == Antialias::Auto {
-            config.image.antialias = match adapter.fast_rays {
-                true => Antialias::Temporal,
-                false => Antialias::Smaa,
-            };
-        }
-        if config.paths.kernels == PathKernels::Auto {
-            config.paths.kernels = match adapter.separate_path_kernels {
-                true => PathKernels::Separate,
-                false => PathKernels::One,
-            };
-        }
-        if config.tree.quality == TreeQuality::Auto && !adapter.better_trees {
-            config.tree.quality = TreeQuality::Fast;
-        }
-        // Where frames follow each other fast, their mean needs fewer rays of each.
-        replace_zero(&mut config.occlusion.rays, by_speed(1, 2));
-        replace_zero(&mut config.fog.rows, by_speed(90, 36));
-        replace_zero(&mut config.fog.slices, by_speed(64, 32));
+        let is_fast = adapter.fast_rays;
+        let by_speed = |fast: u32, slow: u32| if is_fast { fast } else { slow };
+        let occlusion = match is_fast {
+            true => OcclusionMode::Rays,
+            false => OcclusionMode::Off,
+        };
+        let reflections = match is_fast {
+            true => ReflectionMode::Rays,
+            false => ReflectionMode::Off,
+        };
+        let antialias = match is_fast {
+            true => Antialias::Temporal,
+            false => Antialias::Smaa,
+        };
+        let kernels = match adapter.separate_path_kernels {
+            true => PathKernels::Separate,
+            false => PathKernels::One,
+        };
+        let quality = match adapter.better_trees {
+            true => TreeQuality::Auto,
+            false => TreeQuality::Fast,
+        };
+        replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
+        // Frames that follow each other fast need fewer rays each for the same mean.
+        replace(&mut config.occlusion.rays, 0, by_speed(1, 2));
+        replace(
+            &mut config.reflections.mode,
+            ReflectionMode::Auto,
+            reflections,
+        );
+        replace(&mut config.image.antialias, Antialias::Auto, antialias);
+        replace(&mut config.paths.kernels, PathKernels::Auto, kernels);
+        replace(&mut config.tree.quality, TreeQuality::Auto, quality);
+        replace(&mut config.fog.rows, 0, by_speed(90, 36));
+        replace(&mut config.fog.slices, 0, by_speed(64, 32));
         config
     }
 
-    /// These settings for a picture that has no frame rate to keep: the same on all adapters, in the window at rest as in
-    /// files. A picture of one frame looks at the middles of its pixels.
+    /// These settings for a picture that has no frame rate to keep, in the window at rest as in files: the same on all
+    /// adapters, but for the number of froxels. Edges are not smoothed over frames, because a picture of one frame has
+    /// none before it.
     pub fn settled(&self) -> Self {
         let mut config = self.clone();
-        if config.occlusion.mode == OcclusionMode::Auto {
-            config.occlusion.mode = OcclusionMode::Rays;
-        }
-        replace_zero(&mut config.occlusion.rays, 2);
-        if config.reflections.mode == ReflectionMode::Auto {
-            config.reflections.mode = ReflectionMode::Rays;
-        }
-        if config.image.antialias == Antialias::Auto {
-            config.image.antialias = Antialias::Smaa;
-        }
+        let (occlusion, reflections) = (OcclusionMode::Rays, ReflectionMode::Rays);
+        replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
+        replace(&mut config.occlusion.rays, 0, 2);
+        replace(
+            &mut config.reflections.mode,
+            ReflectionMode::Auto,
+            reflections,
+        );
+        replace(
+            &mut config.image.antialias,
+            Antialias::Auto,
+            Antialias::Smaa,
+        );
         config
     }
 }
 
-/// Numbers of 0 are automatic.
-fn replace_zero(number: &mut u32, automatic: u32) {
-    if *number == 0 {
-        *number = automatic;
+/// Puts `meaning` in the place of a `setting` that is `automatic`.
+fn replace<T: PartialEq>(setting: &mut T, automatic: T, meaning: T) {
+    if *setting == automatic {
+        *setting = meaning;
     }
 }
 
@@ -123,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn settled_pictures_are_the_same_on_every_adapter() {
+    fn settled_pictures_are_the_same_on_every_adapter_but_for_froxels() {
         let settled = Config::default().settled();
         let [slow, fast] = [SOFTWARE, GPU].map(|adapter| drawn(&settled.resolved(adapter)));
         assert_eq!(slow, (true, 2, true, Antialias::Smaa, 36));

@@ -472,15 +472,17 @@ impl Fog {
 }
 
 impl Occlusion {
-    /// Whether rays are sent, once `auto` is resolved ([`Config::resolved`](super::Config::resolved)).
+    /// True if rays are sent. `auto` has to be resolved before ([`Config::resolved`](super::Config::resolved)).
     pub fn sends_rays(&self) -> bool {
+        debug_assert_ne!(self.mode, OcclusionMode::Auto, "not resolved");
         self.mode == OcclusionMode::Rays
     }
 }
 
 impl Reflections {
-    /// Whether rays are sent, once `auto` is resolved ([`Config::resolved`](super::Config::resolved)).
+    /// True if rays are sent. `auto` has to be resolved before ([`Config::resolved`](super::Config::resolved)).
     pub fn sends_rays(&self) -> bool {
+        debug_assert_ne!(self.mode, ReflectionMode::Auto, "not resolved");
         self.mode == ReflectionMode::Rays
     }
 

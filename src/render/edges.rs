@@ -11,7 +11,6 @@ use crate::{
         pass::{self, Binding},
     },
 };
-
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 /// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
@@ -622,10 +621,7 @@ pub struct Radiance {
 impl Radiance {
     /// Empty images of `size` pixels.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
-        // Tests copy them.
-        let copied = Usage::COPY_SRC;
-        let usage =
-            Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT | copied;
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT;
         let image = |label| GpuImage::new(gpu, label, size, HDR_FORMAT, usage);
         Self {
             hdr: image("hdr"),

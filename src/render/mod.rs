@@ -71,9 +71,9 @@ use geometry::deform::Deform;
 use geometry::tree_policy::TreePlan;
 use geometry::trees::TreePasses;
 use history::History;
+use history::motion::MotionPass;
 use inspect::Inspect;
 use light::blend::Blend;
-use light::blend_gbuffer::BlendGBuffer;
 use light::layers::LayersPass;
 use light::lighting::Lighting;
 use paths::Paths;
@@ -81,17 +81,17 @@ use present::Present;
 use present::depth_of_field::DepthOfField;
 use present::overlay::Overlay;
 use present::tree_boxes::TreeBoxes;
+use raster::blend_gbuffer::BlendGBuffer;
 use raster::gbuffer::GBufferPass;
 use raster::ground::GroundPass;
-use raster::motion::MotionPass;
 use raster::points_lines::PointsLines;
 use reflections::Reflections;
 use shadows::Shadows;
 use volumes::Volumes;
 use world::World;
 
-/// Declares the passes of a frame: a row has a pass, its type, and the expression that makes it. All of them take the steps
-/// of [`LifeCycle`].
+/// Declares the passes of a frame: a row has a pass, its type, and the expression that makes it from the names in front of
+/// the rows. All of them take the steps of [`LifeCycle`].
 macro_rules! passes {
     (|$gpu:ident, $layouts:ident, $uploader:ident| $($name:ident: $pass:ty = $made:expr,)*) => {
         /// The passes of a frame.
@@ -144,7 +144,7 @@ passes! { |gpu, layouts, uploader|
     overlay: Overlay = Overlay::new(gpu, layouts),
 }
 
-/// Surfaces and lights that have been announced: those of a scene, for these settings.
+/// Scene whose surfaces and lights have been announced, and the settings that decide which.
 #[derive(Debug, Default)]
 struct Announced(Option<(u64, [bool; 3])>);
 

@@ -1,4 +1,4 @@
-//! Meeting of the configuration and the device.
+//! Conversions between the configuration and the device.
 
 use super::shaders::SHADERS;
 use crate::{

@@ -3,11 +3,11 @@
 use super::{
     aov, environment, fog,
     frame::{self, blue_noise},
-    inspect::{cost_range, intersections, lab_rays, lab_show},
+    inspect::{intersections, lab_rays, lab_show},
     light::lights,
     materials::{alpha_table, material_uniforms, sheen},
     paths::{path_sums, path_table, path_volumes},
-    present::{depth_of_field, noise, overlay, tonemap, tree_boxes},
+    present::{cost_range, depth_of_field, noise, overlay, tonemap, tree_boxes},
     queries::{ray_path, texture_view},
     reflections::reflection_ambient,
     shadows::shadow_filter,

@@ -2,7 +2,6 @@
 
 use super::frame::recording::FRAME_SCOPE;
 use crate::gpu::profiler::PassTiming;
-
 use std::sync::Arc;
 
 /// What a frame did and took.

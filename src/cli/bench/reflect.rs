@@ -25,7 +25,7 @@ use crate::{
     gpu::layout::{REFLECTION_BINS, REFLECTION_MIRROR},
     reference::reflections::ggx_sample,
     render::{
-        Channel, FrameSample, ReflectionCounts, geometry::tree_policy, reflections::hit_materials,
+        Channel, FrameSample, ReflectionCounts, geometry::tree_policy, materials::hit_materials,
     },
     scene::{Layers, Material, Projection},
 };

@@ -156,7 +156,7 @@ pub struct Idle {
 /// The state on which it depends whether settings have an effect.
 #[derive(Debug)]
 pub struct Situation<'a> {
-    /// All settings, with `auto` resolved for the adapter.
+    /// All settings, with the meaning of `auto` on the adapter.
     pub config: &'a Config,
     /// The environment that lights the scene, with `auto` resolved.
     pub lit: &'a Environment,

@@ -24,13 +24,11 @@ use crate::{
         environment::{EnvironmentImage, Sun, studio},
     },
 };
-
 use brdf_table::BrdfTable;
 use cube_mips::CubeMips;
 use equirect::{Equirect, EquirectImage};
 use glam::{Quat, Vec2, Vec3};
 use prefilter::{Prefilter, PrefilterSettings};
-
 use sky::Sky;
 use wgpu::TextureFormat as Format;
 

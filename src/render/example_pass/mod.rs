@@ -4,10 +4,10 @@ mod vignette;
 
 use crate::{
     config::Config,
-    gpu::{Gpu, Library, Options, pass, profiler::Profiler},
+    gpu::{Gpu, GpuImage, Library, Options, pass, profiler::Profiler},
     render::{
         SHADERS,
-        edges::Radiance,
+        edges::{HDR_FORMAT, Radiance},
         frame::{
             bands::FirstRows,
             recording::{FrameBudget, Recording},
@@ -24,7 +24,7 @@ static LIBRARY: Library = Library {
     base: Some(&SHADERS),
 };
 
-/// The twin of the shader: what is kept of a colour.
+/// The twin of the shader: the share of a colour that is kept.
 fn kept(pixel: [u32; 2], size: [u32; 2], strength: f32) -> f32 {
     let from_middle = [0, 1].map(|i| 2.0 * (pixel[i] as f32 + 0.5) / size[i] as f32 - 1.0);
     1.0 - 0.5 * strength * from_middle.map(|d| d * d).iter().sum::<f32>()
@@ -40,50 +40,52 @@ fn the_example_agrees_with_its_twin() {
     let mut profiler = Profiler::new(&gpu).unwrap();
     let mut first_rows = FirstRows::new(&gpu).unwrap();
     let mut vignette = Vignette::new(&gpu);
-    for (size, strength) in [([1, 1], 0.5), ([33, 257], 0.5), ([33, 257], 0.0)] {
+    let sizes = [[1, 1], [2, 31], [32, 33], [33, 257]];
+    for (size, strength) in sizes.into_iter().zip([0.5, 0.0, 1.0, 0.5]) {
         first_rows.fit(&gpu, size[1]).unwrap();
         let radiance = filled(&gpu, size);
         let mut encoder = gpu.encoder("example");
-        let budget = FrameBudget::default();
-        let mut recording = Recording::new(
-            &gpu,
-            &profiler,
-            &first_rows,
-            "example",
-            &mut encoder,
-            budget,
-        );
-        let darkened = vignette
-            .record(&mut recording, strength, &radiance)
-            .unwrap();
-        let images = [&darkened.hdr, &darkened.display].map(|image| image.texture.clone());
-        let (_, parts) = recording.finish();
-        gpu.queue
-            .submit(parts.into_iter().map(|part| part.commands));
+        let (budget, label) = (FrameBudget::default(), "example");
+        let mut r = Recording::new(&gpu, &profiler, &first_rows, label, &mut encoder, budget);
+        let darkened = vignette.record(&mut r, strength, &radiance).unwrap();
+        let views = [&darkened.hdr.view, &darkened.display.view].map(Clone::clone);
+        let (_, parts) = r.finish();
+        let parts = parts.into_iter().map(|part| part.commands);
+        gpu.queue.submit(parts);
         gpu.queue.submit([profiler.finish(encoder)]);
-        for (image, value) in images.iter().zip([3.0, 0.5]) {
-            let bytes = gpu.read_texture(image).unwrap();
-            let halves = bytemuck::cast_slice::<u8, f16>(&bytes);
-            for (i, texel) in (0..).zip(halves.chunks(4)) {
-                let pixel = [i % size[0], i / size[0]];
-                let expected = value * kept(pixel, size, strength);
-                let found = texel[0].to_f32();
-                assert!(
-                    (found - expected).abs() <= 1e-3 * value,
-                    "{pixel:?}: {found} {expected}"
-                );
-                assert_eq!(texel[3], f16::ONE, "{pixel:?}");
-            }
+        for (view, value) in views.iter().zip([HDR, DISPLAY]) {
+            let texels = read(&gpu, view, size);
+            assert_eq!(wrong_texels(&texels, size, value, strength), 0, "{size:?}");
+            let other = wrong_texels(&texels, size, value, strength + 0.1);
+            assert!(other > 0 || size == [1, 1], "{size:?}");
         }
     }
 }
 
-/// Radiance of 3 under colours of 0.5.
+/// Texels that are not those of the twin for images of one `value`, within a half's precision.
+fn wrong_texels(texels: &[[f16; 4]], size: [u32; 2], value: f32, strength: f32) -> usize {
+    let is_wrong = |(i, texel): &(u32, &[f16; 4])| {
+        let kept = value * kept([i % size[0], i / size[0]], size, strength);
+        let expected = [kept, kept, kept, 1.0];
+        let texel = texel.map(f16::to_f32);
+        texel
+            .iter()
+            .zip(expected)
+            .any(|(found, expected)| (found - expected).abs() > 1e-3 * value)
+    };
+    (0..).zip(texels).filter(is_wrong).count()
+}
+
+/// Radiance in every pixel.
+const HDR: f32 = 3.0;
+/// Colour on top of it.
+const DISPLAY: f32 = 0.5;
+
 fn filled(gpu: &Gpu, size: [u32; 2]) -> Radiance {
     let radiance = Radiance::new(gpu, size);
     let mut encoder = gpu.encoder("filled");
-    for (image, value) in [(&radiance.hdr, 3.0), (&radiance.display, 0.5)] {
-        let [r, g, b, a] = [value, value, value, 1.0];
+    for (image, value) in [(&radiance.hdr, HDR), (&radiance.display, DISPLAY)] {
+        let [r, g, b, a] = [value, value, value, 1.0].map(f64::from);
         let clear = wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a });
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("filled"),
@@ -93,4 +95,16 @@ fn filled(gpu: &Gpu, size: [u32; 2]) -> Radiance {
     }
     gpu.queue.submit([encoder.finish()]);
     radiance
+}
+
+/// The texels of an image that cannot be copied from.
+fn read(gpu: &Gpu, view: &wgpu::TextureView, size: [u32; 2]) -> Vec<[f16; 4]> {
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+    let copy = GpuImage::new(gpu, "copy", size, HDR_FORMAT, usage);
+    let mut encoder = gpu.encoder("copy");
+    let blitter = wgpu::util::TextureBlitter::new(&gpu.device, HDR_FORMAT);
+    blitter.copy(&gpu.device, &mut encoder, view, &copy.view);
+    gpu.queue.submit([encoder.finish()]);
+    let bytes = gpu.read_texture(&copy.texture).unwrap();
+    bytemuck::cast_slice::<u8, [f16; 4]>(&bytes).to_vec()
 }

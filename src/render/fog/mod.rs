@@ -80,7 +80,7 @@ struct Camera {
     far: f32,
 }
 
-/// Froxels along rows and columns of a picture of this size, and in depth; `None` without fog.
+/// Froxels along rows and columns of a picture of this size, and in depth; `None` without fog. The settings are resolved.
 pub(super) fn froxels(fog: &config::Fog, picture: [u32; 2]) -> Option<[u32; 3]> {
     let [width, height] = picture.map(|side| side.max(1));
     fog.is_there().then(|| {

@@ -2,7 +2,8 @@
 
 use crate::render::stats::FrameStats;
 
-/// Steps around a frame of a pass that keeps anything. The renderer takes them for all of its passes in a loop.
+/// Steps around a frame. The renderer takes them for all of its passes in a loop; a pass that keeps nothing between frames
+/// leaves them as they are.
 pub trait LifeCycle {
     /// Parts that have a life cycle of their own, which takes the same steps.
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {

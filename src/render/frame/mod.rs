@@ -4,6 +4,7 @@ pub(super) mod bands;
 pub mod blue_noise;
 pub mod frame_sample;
 pub mod life_cycle;
+pub mod ray_list;
 pub mod recording;
 
 use super::{
@@ -231,8 +232,8 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Moves the origin, finds the sun and the lights, and measures the scene. `frames` have been drawn
-    /// before, and the picture has `shown` pixels.
+    /// Moves the origin, finds the sun and the lights, and measures the scene. The settings of `input` are resolved,
+    /// `frames` have been drawn before, and the picture has `shown` pixels.
     pub fn new(
         gpu: &Gpu,
         input: &FrameInput<'a>,
@@ -456,10 +457,10 @@ impl<'a> std::ops::Deref for Frame<'a> {
     }
 }
 
-/// The settings that a frame is drawn with: every `auto` is resolved here, and paths of light do without the passes of
+/// The settings that a frame is drawn with, resolved as by [`resolved_for`]. Paths of light do without the passes of
 /// [`Integrator::Hybrid`].
-pub(super) fn resolve(gpu: &Gpu, input: &FrameInput<'_>) -> Config {
-    let mut config = resolved(gpu, input.scene, input.config);
+pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Config {
+    let mut config = resolved_for(gpu, input.scene, input.config);
     if is_of_paths(&config, input.channel) {
         config.shadows.mode = ShadowMode::Off;
         config.occlusion.mode = OcclusionMode::Off;
@@ -470,18 +471,19 @@ pub(super) fn resolve(gpu: &Gpu, input: &FrameInput<'_>) -> Config {
     config
 }
 
-/// Settings with every `auto` resolved, by the scene and by the adapter.
-pub(super) fn resolved(gpu: &Gpu, scene: &Scene, config: &Config) -> Config {
+/// Settings with the environment that `auto` means for the scene, and everything else that it means on the adapter
+/// ([`Config::resolved`]).
+pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Config) -> Config {
     scene.lit_by(config).resolved((&gpu.capabilities).into())
 }
 
-/// Whether a frame that shows `channel` is made of paths.
+/// True if a frame that shows `channel` is made of paths.
 pub fn is_of_paths(config: &Config, channel: Channel) -> bool {
     config.image.mode == ImageMode::Path && channel == Channel::Lit
 }
 
-/// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and there is room for
-/// what they find.
+/// True if rays find what surfaces reflect: the settings say so, a material may send one, and there is room for what they
+/// find. A warning tells once where there is none.
 fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
     const SHOWS: [Channel; 3] = [
         Channel::Reflection,
@@ -497,7 +499,15 @@ fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
     let is_wanted = config.reflections.sends_rays()
         && (may_reflect(scene, pose, config, |_| true)
             || SHOWS.into_iter().any(|shown| input.wants(shown)));
-    is_wanted && fits_reflections(gpu, input.size)
+    let fits = fits_reflections(gpu, input.size);
+    if is_wanted && !fits {
+        static TOO_LARGE: Once = Once::new();
+        let [width, height] = input.size;
+        TOO_LARGE.call_once(|| {
+            log::warn!("{width} × {height} pixels are too many for reflections by rays");
+        });
+    }
+    is_wanted && fits
 }
 
 /// Whether any of the materials that are `asked` for may send a reflection ray, by how rough they are.
@@ -514,17 +524,9 @@ pub fn may_reflect(
     materials.any(|material| asked(material) && material.least_roughness() < below)
 }
 
-/// Whether a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without, and a warning
-/// says so once.
+/// True if a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.
 fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
-    static TOO_LARGE: Once = Once::new();
-    let fits = REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit();
-    if !fits {
-        TOO_LARGE.call_once(|| {
-            log::warn!("{width} × {height} pixels are too many for reflections by rays");
-        });
-    }
-    fits
+    REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
 }
 
 /// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.

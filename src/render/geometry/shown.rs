@@ -6,7 +6,6 @@ use crate::{
     gpu::Gpu,
     scene::{Pose, Scene},
 };
-
 use glam::Vec3;
 use std::ops::Range;
 

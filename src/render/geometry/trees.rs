@@ -11,7 +11,6 @@ use crate::{
         stats::TreeWork,
     },
 };
-
 use std::sync::Arc;
 
 /// The part of a frame that makes them.

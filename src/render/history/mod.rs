@@ -1,5 +1,6 @@
 //! `reproject`: where the last frame saw each pixel's surface, for every signal that is averaged over frames.
 
+pub mod motion;
 pub mod signal;
 
 use super::{
@@ -22,7 +23,6 @@ use crate::{
         pass::Binding::{self, Read, Store},
     },
 };
-
 use wgpu::TextureUsages as Usage;
 
 /// The pass, with what it keeps from frame to frame. Without sampled signals its images are not used.

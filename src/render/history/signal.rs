@@ -13,7 +13,6 @@ use crate::{
         frame::{Frame, recording::Recording},
     },
 };
-
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::Rg32Uint;

@@ -15,7 +15,6 @@ use crate::{
         upload::scene_buffers::SceneBuffers,
     },
 };
-
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::Rgba32Float;

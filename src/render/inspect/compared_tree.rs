@@ -15,7 +15,6 @@ use crate::{
         surface_points::{self, SurfacePoint},
     },
 };
-
 use glam::Vec3;
 use std::{
     num::NonZero,

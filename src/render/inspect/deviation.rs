@@ -15,7 +15,6 @@ use crate::{
         frame::{Frame, recording::Recording},
     },
 };
-
 use std::sync::Arc;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 

@@ -22,7 +22,6 @@ use crate::{
         world::World,
     },
 };
-
 use std::{cmp::Reverse, sync::Arc};
 use wgpu::BufferUsages as Usage;
 

@@ -21,7 +21,6 @@ use crate::{
         world::World,
     },
 };
-
 use std::sync::Arc;
 
 pub use crate::lab::kernels::LABEL;

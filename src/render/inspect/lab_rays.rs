@@ -12,7 +12,6 @@ use crate::{
     render::{bindings::Layouts, edges::GBuffer, frame::recording::Recording, world::World},
     scene::Projection,
 };
-
 use glam::Vec3;
 
 wgsl_constants! {

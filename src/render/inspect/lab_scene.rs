@@ -6,7 +6,6 @@ use crate::{
     gpu::Gpu,
     lab::{Made, Triangle, Uploaded},
 };
-
 use glam::{Vec2, Vec3};
 use std::ops::Range;
 

@@ -19,7 +19,6 @@ use crate::{
         stats::LabCounts,
     },
 };
-
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 wgsl_constants! {

@@ -2,7 +2,6 @@
 
 pub mod channel;
 pub mod compared_tree;
-pub mod cost_range;
 pub mod deviation;
 pub mod intersections;
 pub mod lab;

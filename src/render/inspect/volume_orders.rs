@@ -12,7 +12,6 @@ use crate::{
     render::volumes::volume_grids::{VolumeGrids, sampler},
     scene::{Progress, volume_lattice::VolumeLattice},
 };
-
 use wgpu::BufferUsages as Usage;
 
 /// Its name among timings.

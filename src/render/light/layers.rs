@@ -14,7 +14,6 @@ use crate::{
         world::World,
     },
 };
-
 use wgpu::ShaderStages;
 
 /// The pass.

@@ -9,7 +9,6 @@ use crate::{
     render::environment,
     scene::{Light, LightKind, Pose, Scene, atmosphere, environment::Sun},
 };
-
 use glam::{Mat4, Vec3};
 
 wgsl_constants! {

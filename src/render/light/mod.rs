@@ -1,7 +1,6 @@
-//! Lights, and the passes that turn the G-buffer into radiance.
+//! Lights, and the passes that turn what is seen into radiance.
 
 pub mod blend;
-pub mod blend_gbuffer;
 pub mod layers;
 pub mod lighting;
 pub mod lights;

@@ -6,7 +6,6 @@ use crate::{
     gpu::library::wgsl_constants,
     scene::{AlphaMode, Image, Material, Scene, srgb},
 };
-
 use glam::{Vec3, Vec4Swizzles};
 use std::collections::{HashMap, HashSet};
 

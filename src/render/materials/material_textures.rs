@@ -10,7 +10,6 @@ use crate::{
         TextureRef, TextureSupport, Wrap,
     },
 };
-
 use std::{borrow::Cow, collections::HashMap};
 
 /// Textures of a material without layers.

@@ -2,15 +2,13 @@
 //! rays read.
 
 pub(super) mod alpha_table;
+pub mod hit_materials;
 pub mod material_textures;
 pub(super) mod material_uniforms;
 pub mod mipmap;
 pub(super) mod sheen;
 
-use super::{
-    bindings::Layouts,
-    reflections::hit_materials::{self, HitMaterials},
-};
+use super::bindings::Layouts;
 use crate::{
     Result,
     gpu::{
@@ -23,6 +21,7 @@ use alpha_table::{
     ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, ALPHA_SCATTERS, AlphaLayout, AlphaTable,
 };
 use glam::Vec3;
+use hit_materials::HitMaterials;
 use material_textures::{
     Bound, SceneTexture, TextureUse, Textures, base_textures, layer_textures, texture_support,
 };

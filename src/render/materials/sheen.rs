@@ -2,7 +2,6 @@
 //! material/layers.wgsl.
 
 use crate::gpu::library::wgsl_constants;
-
 use std::f64::consts::PI;
 
 wgsl_constants! {

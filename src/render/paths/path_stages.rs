@@ -12,12 +12,10 @@ use crate::{
     },
     render::{
         bindings::Layouts,
-        frame::{bands::bands, recording::Recording},
-        shadows::ray_list::entries,
+        frame::{bands::bands, ray_list::entries, recording::Recording},
         world::World,
     },
 };
-
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 

@@ -27,7 +27,6 @@ use crate::{
     },
     scene::{AlphaMode, LayerSlot, Material, Scene, TextureRef},
 };
-
 use glam::Vec3;
 use std::{
     collections::{BTreeMap, BTreeSet},

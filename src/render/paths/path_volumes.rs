@@ -18,7 +18,6 @@ use crate::{
     },
     scene::Scene,
 };
-
 use std::{collections::BTreeMap, mem::offset_of};
 
 wgsl_constants! {

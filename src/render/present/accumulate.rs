@@ -12,7 +12,6 @@ use crate::{
         frame::{Frame, recording::Recording},
     },
 };
-
 use wgpu::BufferUsages as Buffer;
 
 /// The pass, with its sums.

@@ -11,7 +11,6 @@ use crate::{
         frame::recording::{Covered, Recording},
     },
 };
-
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const EDGES_FORMAT: Format = Format::R8Uint;

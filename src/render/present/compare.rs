@@ -10,7 +10,6 @@ use crate::{
         readback::Counters,
     },
 };
-
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
 const PATH: &str = "picture/compare.wgsl";

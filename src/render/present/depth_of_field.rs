@@ -17,7 +17,6 @@ use crate::{
     },
     scene::Projection,
 };
-
 use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages as Usage};
 
 wgsl_constants! {

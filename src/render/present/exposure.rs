@@ -12,7 +12,6 @@ use crate::{
     },
     render::frame::Prepared,
 };
-
 use wgpu::BufferUsages as Buffer;
 
 /// The pass, with the exposure that lasts from frame to frame.

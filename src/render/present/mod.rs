@@ -4,8 +4,8 @@
 pub mod accumulate;
 pub mod antialias;
 pub mod compare;
+pub mod cost_range;
 pub mod depth_of_field;
-pub(super) mod drawn;
 pub mod exposure;
 pub mod noise;
 pub mod overlay;
@@ -17,7 +17,6 @@ use super::{
     bindings::Layouts,
     edges::{PICTURE_FORMAT, Radiance, Seen},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-    inspect::cost_range::CostRangePass,
     stats::FrameStats,
 };
 use crate::{
@@ -26,6 +25,7 @@ use crate::{
 };
 use accumulate::Accumulate;
 use antialias::Antialias;
+use cost_range::CostRangePass;
 use exposure::Exposure;
 use noise::{Mean, NoisePass};
 use temporal::{ENCODED_FORMAT, Temporal};

@@ -20,7 +20,6 @@ use crate::{
         stats::Noise,
     },
 };
-
 use wgpu::BufferUsages as Usage;
 
 wgsl_constants! {

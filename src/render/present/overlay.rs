@@ -1,7 +1,6 @@
 //! `overlay`: edges, vertices, normals and tangents of the meshes as lines over the picture, from the merged geometry
 //! of the frame. A frame without them pays nothing.
 
-use super::drawn::{Drawn, LARGEST, blended};
 use crate::{
     Result,
     config::Overlay as Settings,
@@ -16,11 +15,11 @@ use crate::{
         bindings::Layouts,
         edges::{GBuffer, PICTURE_FORMAT, fitted},
         frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+        raster::drawn::{Drawn, LARGEST, blended},
         stats::{FrameStats, OverlayCounts},
         upload::scene_buffers::SceneBuffers,
     },
 };
-
 use std::collections::HashMap;
 use wgpu::{RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 

@@ -19,7 +19,6 @@ use crate::{
         },
     },
 };
-
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 /// The frame as the pass reads it: what eight bits would round away, the mean brings back.

@@ -1,7 +1,6 @@
 //! `tree_boxes`: boxes of the trees as lines over the picture, straight from the nodes. A frame without them pays
 //! nothing.
 
-use super::drawn::{Drawn, LARGEST, blended};
 use crate::{
     Result,
     config::{BoxDepths, BoxTrees, TreeBoxes as Settings},
@@ -18,13 +17,13 @@ use crate::{
         bindings::Layouts,
         edges::{GBuffer, PICTURE_FORMAT, fitted},
         frame::{life_cycle::LifeCycle, recording::Recording},
+        raster::drawn::{Drawn, LARGEST, blended},
         stats::{FrameStats, TreeBoxCounts},
         upload::scene_buffers::SceneBuffers,
         view::View,
         world::World,
     },
 };
-
 use std::collections::HashMap;
 use wgpu::{BufferUsages, RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 

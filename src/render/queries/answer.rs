@@ -2,7 +2,6 @@
 //! later.
 
 use crate::gpu::{Gpu, readback::Counters};
-
 use std::time::Duration;
 
 /// The first `N` words of a buffer, once the GPU has written them.

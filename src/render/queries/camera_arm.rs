@@ -8,7 +8,6 @@ use crate::{
     gpu::{Gpu, Needs},
     render::upload::scene_state::UploadedScene,
 };
-
 use glam::Vec3;
 use std::time::Duration;
 

@@ -2,7 +2,6 @@
 //! wait.
 
 use crate::{Error, Result, gpu::Gpu, render::upload::scene_buffers::SceneBuffers};
-
 use glam::Vec3;
 use std::{
     ops::Range,

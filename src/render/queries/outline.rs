@@ -10,13 +10,14 @@ use crate::{
     render::{
         bindings::Layouts,
         edges::{PICTURE_FORMAT, fitted},
-        present::drawn::{Drawn, LARGEST, blended},
-        raster::draw_lists::SegmentRun,
+        raster::{
+            draw_lists::SegmentRun,
+            drawn::{Drawn, LARGEST, blended},
+        },
         upload::scene_buffers::SceneBuffers,
         view::View,
     },
 };
-
 use wgpu::{
     PrimitiveTopology as Topology, RenderPipeline, ShaderStages as Stages, TextureFormat as Format,
     TextureUsages as Usage,

@@ -13,7 +13,6 @@ use crate::{
         bindings::Layouts, edges::GBuffer, upload::scene_state::UploadedScene, view::PickQuery,
     },
 };
-
 use glam::{Vec2, Vec3};
 
 /// Words of a [`PickHit`].

@@ -18,7 +18,6 @@ use crate::{
         bindings::Layouts, edges::GBuffer, upload::scene_state::UploadedScene, view::PickQuery,
     },
 };
-
 use glam::Vec3;
 use std::collections::HashMap;
 

@@ -12,11 +12,10 @@ use crate::{
     render::{
         frame::check_size,
         materials::material_textures::SceneTexture,
-        present::drawn::{Drawn, blended},
+        raster::drawn::{Drawn, blended},
     },
     scene::environment::EnvironmentImage,
 };
-
 use wgpu::{RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 
 wgsl_constants! {

@@ -16,7 +16,6 @@ use crate::{
     },
     render::{bindings::Layouts, upload::scene_state::UploadedScene},
 };
-
 use std::time::Duration;
 
 /// Longest step in time, in seconds.

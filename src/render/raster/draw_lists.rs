@@ -4,7 +4,6 @@ use crate::{
     accel::layout::ANY_HIT_TEST,
     scene::{AlphaMode, Scene},
 };
-
 use std::{collections::HashSet, ops::Range};
 
 /// Triangles of one material that lie side by side in the merged buffers.

@@ -1,7 +1,6 @@
 //! What of a scene the camera may see.
 
 use crate::{render::view::View, scene::bounds::Aabb};
-
 use glam::{Mat4, Vec3, Vec4};
 
 /// Relative slack for what rounding does to boxes and planes.

@@ -12,7 +12,6 @@ use crate::{
     },
     scene::framing::Ground,
 };
-
 use glam::Vec2;
 
 /// Vertices that the ground takes behind those of the merged scene.

@@ -1,9 +1,10 @@
-//! Raster passes that fill the G-buffer.
+//! Raster passes, the lists that they draw, and what of a scene is in sight.
 
+pub mod blend_gbuffer;
 pub mod draw_lists;
+pub(super) mod drawn;
 pub(super) mod frustum;
 pub mod gbuffer;
 pub mod ground;
-pub mod motion;
 pub mod points_lines;
 pub(super) mod segments;

@@ -3,7 +3,6 @@
 
 use super::draw_lists::SegmentRun;
 use crate::{gpu::OnDemand, render::upload::scene_buffers::SceneBuffers, scene::bounds::Aabb};
-
 use wgpu::{PrimitiveTopology, RenderPipeline};
 
 /// A pipeline for lines and one for points.

@@ -16,7 +16,6 @@ use crate::{
         world::World,
     },
 };
-
 use wgpu::{ShaderStages, TextureUsages as Usage};
 
 /// The pass.

@@ -2,7 +2,6 @@
 //! over frames and neighbours, and the blended surfaces in front of it.
 
 pub(super) mod hit_dispatch;
-pub mod hit_materials;
 pub mod lobes;
 pub mod reflection_ambient;
 pub mod reflection_bounces;

@@ -20,7 +20,6 @@ use crate::{
         view::View,
     },
 };
-
 use wgpu::TextureUsages as Usage;
 
 const LABEL: &str = "reflection_filter";

@@ -11,10 +11,9 @@ use crate::{
     },
     render::{
         edges::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
-        shadows::ray_list::entries,
+        frame::ray_list::entries,
     },
 };
-
 use std::num::NonZeroU64;
 use wgpu::BufferUsages;
 

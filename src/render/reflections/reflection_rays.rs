@@ -9,7 +9,6 @@ use crate::{
     },
     render::{bindings::Layouts, edges::Air, frame::recording::Recording, world::World},
 };
-
 use wgpu::TextureFormat as Format;
 
 /// Its name among the timings of a frame.

@@ -13,7 +13,6 @@ use crate::{
     },
     render::{bindings::Layouts, frame::recording::Recording, world::World},
 };
-
 use wgpu::TextureFormat as Format;
 
 const LABEL: &str = "reflection_surface";

@@ -1,5 +1,6 @@
 //! Frames one after another: recorded, then committed or dropped, submitted in parts, and what comes back of them.
 
+use super::LastFrame;
 use crate::{
     Result,
     config::Config,
@@ -24,8 +25,6 @@ use crate::{
     },
     scene::{Pose, Scene},
 };
-
-use super::LastFrame;
 use std::sync::Arc;
 
 /// Outcome of recording a frame without compiling.
@@ -165,7 +164,7 @@ impl Renderer {
         target: &wgpu::TextureView,
     ) -> Result<DrawnFrame> {
         let UploadedScene { buffers, state } = scene;
-        let config = frame::resolve(gpu, input);
+        let config = frame::drawn_settings(gpu, input);
         let input = &FrameInput {
             config: &config,
             ..*input
@@ -354,7 +353,7 @@ impl Renderer {
         (scene, pose): (&Scene, &Pose),
         (config, channel): (&Config, Channel),
     ) -> u32 {
-        let config = &frame::resolved(gpu, scene, config);
+        let config = &frame::resolved_for(gpu, scene, config);
         let of_passes = [
             Shadows::frames_to_converge(scene, config),
             Occlusion::frames_to_converge(config),

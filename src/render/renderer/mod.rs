@@ -1,4 +1,4 @@
-//! The renderer: frames one after another, and what is asked of the last one.
+//! The renderer: frames one after another, what is asked of the last one, and reading it back.
 
 pub(super) mod frames;
 pub(super) mod last_frame;

@@ -11,7 +11,6 @@ use crate::{
         inspect::channel::ChannelSource, paths::path_sums::PathSums,
     },
 };
-
 use glam::{Vec3, Vec4};
 
 /// An image of floats, rows from the top.

@@ -1,7 +1,6 @@
 //! Which lights each pixel sees, as the settings ask for it: by rays that are listed or not, or by maps.
 
 pub mod light_choice;
-pub mod ray_list;
 pub mod shadow_classify;
 pub(super) mod shadow_edges;
 pub mod shadow_filter;
@@ -22,10 +21,10 @@ use crate::{
     Result,
     config::{Config, ShadowMode},
     gpu::{Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
+    render::frame::ray_list::RayList,
     scene::Scene,
 };
 use light_choice::LightChoice;
-use ray_list::RayList;
 use shadow_classify::ShadowClassify;
 use shadow_edges::ShadowEdges;
 use shadow_filter::ShadowFilter;

@@ -1,6 +1,5 @@
 //! `shadow_classify`: the shadow rays of a batch that have to be traced, as a dense list.
 
-use super::ray_list::{Batch, RayList};
 use crate::{
     Result,
     gpu::{
@@ -10,7 +9,10 @@ use crate::{
     render::{
         bindings::Layouts,
         edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
-        frame::recording::Recording,
+        frame::{
+            ray_list::{Batch, RayList},
+            recording::Recording,
+        },
         world::World,
     },
 };

@@ -6,7 +6,6 @@ use crate::{
     gpu::{Bind, Gpu, GpuImage},
     render::edges::{FRESH_FORMAT, Reprojection, TAPS_FORMAT, UNUSED, fitted, unused_layers},
 };
-
 use wgpu::TextureUsages as Usage;
 
 /// What the last frame found; images that are not used without it.

@@ -19,7 +19,6 @@ use crate::{
     },
     scene::bounds::Aabb,
 };
-
 use glam::{
     Mat4, Vec3,
     camera::rh::{proj::directx as proj, view},

@@ -17,7 +17,6 @@ use crate::{
         world::World,
     },
 };
-
 use wgpu::{BufferUsages, TextureUsages as Usage};
 
 /// Label of the pass.

@@ -1,6 +1,5 @@
 //! `shadow_rays`: shadow rays through the trees, those of a list or those of every pixel.
 
-use super::ray_list::{Batch, RayList};
 use crate::{
     Result,
     gpu::{
@@ -10,7 +9,10 @@ use crate::{
     render::{
         bindings::Layouts,
         edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
-        frame::recording::Recording,
+        frame::{
+            ray_list::{Batch, RayList},
+            recording::Recording,
+        },
         world::World,
     },
 };

@@ -19,7 +19,6 @@ use crate::{
     },
     scene::{Material, Scene, bounds::Aabb},
 };
-
 use wgpu::TextureUsages as Usage;
 
 /// Edge of a tile in pixels.

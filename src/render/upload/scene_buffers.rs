@@ -12,7 +12,6 @@ use crate::{
     },
     scene::bounds::{Aabb, Bounds},
 };
-
 use glam::Vec3;
 
 /// The buffers of an uploaded scene.

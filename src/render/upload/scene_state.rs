@@ -19,7 +19,6 @@ use crate::{
     },
     scene::{Pose, Scene, animation::instance_matrices, deform::Mirrors},
 };
-
 use std::{collections::BTreeSet, ops::Range};
 
 /// A scene in GPU memory.

@@ -12,7 +12,6 @@ use crate::{
         frame::recording::Recording,
     },
 };
-
 use wgpu::{ShaderStages, TextureUsages as Usage, TextureView};
 
 /// Its name among the timings of a frame.

@@ -9,7 +9,6 @@ use crate::{
         volume_lattice::{Brick, VolumeLattice},
     },
 };
-
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 

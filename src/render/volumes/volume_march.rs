@@ -13,7 +13,6 @@ use crate::{
         frame::{Frame, recording::Recording},
     },
 };
-
 use wgpu::{TextureUsages as Usage, TextureView, TextureViewDescriptor, TextureViewDimension};
 
 /// Its name among the timings of a frame.

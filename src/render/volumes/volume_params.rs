@@ -5,7 +5,6 @@ use crate::{
     gpu::{layout::VolumeParams, library::wgsl_constants},
     scene::volume_lattice::{Brick, VolumeLattice},
 };
-
 use glam::{Mat4, Vec3};
 use half::f16;
 

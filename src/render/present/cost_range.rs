@@ -12,7 +12,6 @@ use crate::{
     },
     render::{aov::Heat, frame::recording::Recording, stats::CostRange},
 };
-
 use wgpu::BufferUsages as Usage;
 
 wgsl_constants! {

@@ -4,7 +4,6 @@ use crate::{
     Result,
     gpu::{Gpu, OnDemand, PipelineKey, pass, shader},
 };
-
 use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
 
 /// One of the draws of a pass.

@@ -1,5 +1,6 @@
 //! Which dispatch shades which hits of reflection rays, by their material.
 
+use super::material_textures::texture_refs;
 use crate::{
     Result,
     config::HitOrder,
@@ -7,7 +8,6 @@ use crate::{
         Gpu, UniformArray,
         layout::{HitMaterial, Material as GpuMaterial, REFLECTION_BINS},
     },
-    render::materials::material_textures::texture_refs,
     scene::Material,
 };
 

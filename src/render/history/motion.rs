@@ -19,7 +19,6 @@ use crate::{
         world::World,
     },
 };
-
 use glam::{Mat4, Vec2, Vec3};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 

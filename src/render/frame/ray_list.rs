@@ -7,7 +7,6 @@ use crate::gpu::{
     array::without_powers_of_two,
     layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch},
 };
-
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages, TextureUsages};
 
