@@ -95,6 +95,31 @@ pub enum Error {
     Cancelled,
 }
 
+impl From<canopy_bvh::Error> for Error {
+    fn from(error: canopy_bvh::Error) -> Self {
+        match error {
+            canopy_bvh::Error::Io { path, source } => Self::Io { path, source },
+            canopy_bvh::Error::Limit {
+                what,
+                needed,
+                allowed,
+                by,
+            } => Self::Limit {
+                what,
+                needed,
+                allowed,
+                by,
+            },
+            canopy_bvh::Error::Tree(what) => Self::Tree(what),
+            canopy_bvh::Error::Shader(what) => Self::Shader(what),
+            canopy_bvh::Error::NotFound(what) => Self::NotFound(what),
+            canopy_bvh::Error::Argument(what) => Self::Argument(what),
+            canopy_bvh::Error::Cancelled => Self::Cancelled,
+            error => Self::Gpu(error.to_string()),
+        }
+    }
+}
+
 impl Error {
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
@@ -124,11 +149,6 @@ impl Error {
             what: what.into().chars().take(LONGEST).map(plain).collect(),
         }
     }
-}
-
-/// Folds a message of several lines into one.
-pub(crate) fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 thread_local! {

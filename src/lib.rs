@@ -78,19 +78,19 @@
 //! # The layers
 //!
 //! ```text
-//! app, cli ─► render ─► lab ─► accel ─► gpu each may also name those further to the right
+//! app, cli ─► render ─► lab ─► accel, gpu    each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render, scene       files and text that leave the program
 //! app, cli ─► profile ─► gpu, output        what frames took
 //! app, cli ─► provenance ─► output, scene   how a picture was made
 //! cli, render ─► lab ─► accel, gpu, scene   rays in other ways, to compare with
-//! cli::bench, lab, selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
+//! cli::bench, lab, selftest, tests ─► reference ─► scene, layouts of accel, lab and render
 //! ```
 //!
 //! [`error`], [`atomic_file`] and [`config`] are below all of them. Nothing names [`app`], which alone knows
-//! winit and egui, but the binary. [`gpu`] knows no pass, [`accel`] no scene and no renderer. Passes never
-//! name each other: they meet in [`render`]. `tests/layers.rs` holds all this. A pass has one name
-//! everywhere: its source, its shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
+//! winit and egui, but the binary. Passes never name each other: they meet in [`render`]. `tests/layers.rs`
+//! holds all this. A pass has one name everywhere: its source, its shader, its CPU twin in [`mod@reference`],
+//! its labels and its profiler scope.
 //!
 //! # Conventions
 //!
@@ -101,34 +101,23 @@
 //!
 //! # The tree alone
 //!
-//! [`accel`] takes any triangles that lie in GPU memory, on a wgpu device of the caller's. It and [`gpu`] are
-//! all that `--no-default-features` builds; the feature `render` adds everything but [`cli`] and [`app`],
-//! which have features of their own.
+//! [`accel`] and [`gpu`] are the package `canopy-bvh`, which takes any triangles that lie in GPU memory, on a wgpu device
+//! of the caller's.
 
-pub mod accel;
 #[cfg(feature = "viewer")]
 pub mod app;
-#[cfg(feature = "render")]
 pub mod atomic_file;
 #[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "render")]
 pub mod config;
 pub mod error;
-pub mod gpu;
-#[cfg(feature = "render")]
 pub mod lab;
-#[cfg(feature = "render")]
 pub mod output;
-#[cfg(feature = "render")]
 pub mod profile;
-#[cfg(feature = "render")]
 pub mod provenance;
-#[cfg(feature = "render")]
 pub mod reference;
-#[cfg(feature = "render")]
 pub mod render;
-#[cfg(feature = "render")]
 pub mod scene;
 
+pub use canopy_bvh::{accel, gpu};
 pub use error::{Error, Result};

@@ -2,7 +2,6 @@
 
 use crate::common;
 use canopy::{
-    Error,
     accel::{
         self, Codes, Cost, Geometry, Lbvh, MeshRange, Quality, Query, Ray, Trace, Tree, Work,
         codes, layout::Node, sort::RadixSort, trace::RayBatch, tree::TreeData,
@@ -1237,7 +1236,10 @@ fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
     };
     assert!(tree(&[(0, 20), (20, 0), (20, 12)]).is_ok());
     for wrong in [&[(0, 20), (21, 3)][..], &[(1, 3)], &[(0, 20), (20, 13)]] {
-        assert!(matches!(tree(wrong), Err(Error::Tree(_))), "{wrong:?}");
+        assert!(
+            matches!(tree(wrong), Err(canopy_bvh::Error::Tree(_))),
+            "{wrong:?}"
+        );
     }
 }
 

@@ -414,8 +414,8 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         let mean = stage.channel(Channel::Lit);
         assert_ne!(mean.texels, last.texels);
         // Nothing is brighter than the display's white, so the picture is the encoded mean of the radiance.
-        let params = canopy::gpu::layout::TonemapParams::default();
-        let exposure = canopy::gpu::layout::Exposure {
+        let params = canopy::render::layout::TonemapParams::default();
+        let exposure = canopy::render::layout::Exposure {
             scale: 1.0,
             ..Default::default()
         };

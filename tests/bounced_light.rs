@@ -83,7 +83,7 @@ struct Twin {
     triangles: Vec<[Vec3; 3]>,
     corner_normals: Vec<[Vec3; 3]>,
     scattered: Vec<DVec3>,
-    lights: Vec<canopy::gpu::layout::Light>,
+    lights: Vec<canopy::render::layout::Light>,
     seen: Vec<Option<Seen>>,
 }
 

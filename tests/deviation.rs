@@ -317,13 +317,13 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
     let point = [Vec3::ZERO];
     assert!(matches!(
         tree.nearest(&gpu, &point, &batches),
-        Err(canopy::Error::Cancelled)
+        Err(canopy_bvh::Error::Cancelled)
     ));
     // Nothing that is shown, and nothing that is anywhere.
     let nowhere = [Vec3::NAN; 3];
     for of in [(&point[..], &[][..]), (&nowhere[..], &[[0, 1, 2]][..])] {
         let measured = tree.measure(&gpu, of, 10, None, &Batches::large());
-        assert!(matches!(measured, Err(canopy::Error::NotFound(_))));
+        assert!(matches!(measured, Err(canopy_bvh::Error::NotFound(_))));
     }
 }
 

@@ -14,6 +14,7 @@ const PAGES: &[&str] = &[
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "crates/bvh/README.md",
     "fuzz/README.md",
 ];
 

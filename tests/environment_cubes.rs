@@ -3,10 +3,8 @@
 
 use crate::common;
 use canopy::{
-    Error,
     gpu::{
         Bind, Gpu, bind_group,
-        layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_PAIRS, BRDF_TABLE_ROWS, PREFILTER_SAMPLES_MAX},
         pass::{self, Binding},
         profiler::{Profiler, Scope},
         shader,
@@ -27,9 +25,11 @@ use canopy::{
             equirect::{Equirect, EquirectImage},
             prefilter::{Prefilter, PrefilterSettings, samples},
         },
+        layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_PAIRS, BRDF_TABLE_ROWS, PREFILTER_SAMPLES_MAX},
     },
     scene::environment::{EnvironmentImage, Shape},
 };
+
 use common::{Random, by_lane, gpu, portable_gpu};
 use glam::{DVec2, DVec3};
 use half::f16;
@@ -796,7 +796,7 @@ fn images_that_do_not_fit_are_refused() {
     let gpu = portable_gpu();
     let (wide, _) = image(8193, 1, |_, _| DVec3::ONE);
     let error = EquirectImage::new(&gpu, &wide).unwrap_err();
-    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    assert!(matches!(error, canopy_bvh::Error::Limit { .. }), "{error}");
     assert!(
         error
             .to_string()
@@ -819,7 +819,7 @@ fn images_that_do_not_fit_are_refused() {
     let equirect = Equirect::new(&gpu);
     record(&gpu, |scope| {
         let error = equirect.record(&gpu, scope, &source, &tiny).unwrap_err();
-        assert!(matches!(error, Error::Limit { .. }), "{error}");
+        assert!(matches!(error, canopy_bvh::Error::Limit { .. }), "{error}");
     });
     for samples in [0, PREFILTER_SAMPLES_MAX + 1] {
         let settings = PrefilterSettings {

@@ -2,7 +2,7 @@
 
 use crate::common;
 use canopy::{
-    gpu::{Gpu, bind_group, layout::SKY_STEPS, pass, profiler::Profiler, shader},
+    gpu::{Gpu, bind_group, pass, profiler::Profiler, shader},
     reference::environment::sky::{self as twin, Tables},
     render::{
         SHADERS,
@@ -10,9 +10,11 @@ use canopy::{
             Cube,
             sky::{self, Sky, SkyParams},
         },
+        layout::SKY_STEPS,
     },
     scene::atmosphere,
 };
+
 use common::{gpu, portable_gpu};
 use glam::{DVec3, Vec3};
 use half::f16;

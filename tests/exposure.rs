@@ -3,16 +3,16 @@
 use crate::common;
 use canopy::{
     config::{Antialias, ExposureMode, ShadowMode, Tonemap},
-    gpu::{
-        Gpu,
+    gpu::{Gpu, profiler::Profiler},
+    reference::{exposure as twin, tonemap},
+    render::{
+        Channel, View,
         layout::{
             EXPOSURE_BINS, Exposure as Used, ExposureBin, ExposureParams, LIGHT_LIMIT,
             TonemapParams,
         },
-        profiler::Profiler,
+        present::exposure::Exposure,
     },
-    reference::{exposure as twin, tonemap},
-    render::{Channel, View, present::exposure::Exposure},
     scene::{LightKind, Pose, Projection, Scene, bounds::Bounds, framing::exposure_ev},
 };
 

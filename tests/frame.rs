@@ -8,11 +8,7 @@ use canopy::{
         Antialias, Config, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild, ReflectionMode,
         ShadowMode, Switch, Tonemap, TreeQuality,
     },
-    gpu::{
-        Gpu,
-        layout::{Exposure, TonemapParams},
-        readback::Counters,
-    },
+    gpu::{Gpu, readback::Counters},
     reference::{
         deform::deform,
         environment::brdf_table,
@@ -23,6 +19,7 @@ use canopy::{
     render::{
         Channel, FloatImage, FrameSample, Merged, TreeWork, Uploader, View,
         frame::recording::FrameBudget,
+        layout::{Exposure, TonemapParams},
     },
     scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
 };

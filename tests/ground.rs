@@ -6,9 +6,11 @@ use canopy::{
     config::{
         Antialias, Background, Config, GroundMode, OcclusionMode, ShadowMode, Switch, Tonemap,
     },
-    gpu::layout::{Exposure, Light, TonemapParams},
     reference::{ground, tonemap},
-    render::{Channel, View},
+    render::{
+        Channel, View,
+        layout::{Exposure, Light, TonemapParams},
+    },
     scene::{
         LightKind, Pose, Progress, Projection, Scene, TextureSupport,
         framing::Ground,
@@ -16,6 +18,7 @@ use canopy::{
         srgb,
     },
 };
+
 use common::{
     gpu,
     scenes::{Stage, add_light, look_at, matte, quad, scene, sphere},

@@ -3,19 +3,16 @@
 
 use crate::common::{self, folder::canopy_in};
 use canopy::{
-    Error,
     accel::{
         Lbvh, Query, Ray, Trace,
         layout::{BVH_MISS, Visits},
     },
     config::{LabRays, LabShow},
-    gpu::{
-        Gpu,
-        layout::{LabHit, LabRayParams, LabShowParams},
-    },
+    gpu::Gpu,
     lab::{
         Built, Kernels, RayList, Structure, Triangle, TriangleTest, Uploaded, Walk,
         binary_tree::BinaryTree,
+        data::LabHit,
         exact::{self, Exact, Wrong},
         grid_build::GridBuild,
         kernels::Threads,
@@ -26,9 +23,13 @@ use canopy::{
         lab_view::{self, Eye, GAP, Seen},
         lab_walks::{self, Walked},
     },
-    render::{Channel, LabBuild, LabCounts, LabGeometry, View},
+    render::{
+        Channel, LabBuild, LabCounts, LabGeometry, View,
+        layout::{LabRayParams, LabShowParams},
+    },
     scene::{Pose, Projection, Scene, Transform},
 };
+
 use common::{
     Random, Soup, by_lane, gpu, random_triangles,
     scenes::{Stage, look_at, matte, primitive, quad, scene, sphere},
@@ -444,7 +445,10 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
     heap.extend(vec![[0.0676, 0.1676, 0.1].map(Vec3::splat); 10_000]);
     for (triangles, two_level) in [(across, false), (heap, true)] {
         let failed = build.run(&gpu, &triangles, two_level);
-        assert!(matches!(failed, Err(Error::Limit { .. })), "{two_level}");
+        assert!(
+            matches!(failed, Err(canopy_bvh::Error::Limit { .. })),
+            "{two_level}"
+        );
     }
 }
 

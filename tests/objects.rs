@@ -3,7 +3,6 @@
 
 use crate::common;
 use canopy::{
-    Error,
     accel::{
         BoxQuery, CapsuleQuery, Codes, Counts, FrustumQuery, Lbvh, NearestK, ObjectGeometry,
         ObjectLbvh, Objects, Overlap, OverlapPairs, Pairs, Predicate, Quality, Ray, RayCrossings,
@@ -743,9 +742,9 @@ fn objects_that_are_none_are_never_found_and_others_follow_their_buffer() {
             ..geometry
         };
         let error = builder.tree(&gpu, &short, Codes::Bits30).unwrap_err();
-        assert!(matches!(error, Error::Tree(_)), "{error}");
+        assert!(matches!(error, canopy_bvh::Error::Tree(_)), "{error}");
         let rays = RayCrossings::new(&gpu).run(&gpu, &Search::new(&tree.tree), &[Ray::default()]);
-        assert!(matches!(rays.unwrap_err(), Error::Tree(_)));
+        assert!(matches!(rays.unwrap_err(), canopy_bvh::Error::Tree(_)));
     }
 }
 

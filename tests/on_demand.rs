@@ -2,7 +2,6 @@
 
 use crate::common;
 use canopy::{
-    Error,
     config::{
         Antialias, Background, Config, EnvironmentSource, ExposureMode, ImageMode, OcclusionMode,
         Rebuild, ReflectionMode, ShadowMode,
@@ -230,7 +229,7 @@ fn a_failed_compilation_is_an_error_and_is_retried() {
     let seen = calls.clone();
     let made = OnDemand::new("test", move |_| {
         match seen.fetch_add(1, Ordering::Relaxed) {
-            0 => Err(Error::Gpu("not yet".into())),
+            0 => Err(canopy_bvh::Error::Gpu("not yet".into())),
             n => Ok(n),
         }
     });

@@ -2,10 +2,10 @@
 
 use crate::common;
 use canopy::{
-    gpu::layout::{OVERLAY_VERTICES, OVERLAY_WIREFRAME, OverlayParams},
     reference::overlay::{Segment, Vertex, overlay},
     render::{
         OverlayCounts, View,
+        layout::{OVERLAY_VERTICES, OVERLAY_WIREFRAME, OverlayParams},
         present::overlay::{OVERLAY_DOT, OVERLAY_LIMIT},
     },
     scene::{Pose, Scene},

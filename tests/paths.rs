@@ -1,15 +1,13 @@
 //! The path tracer against closed forms and integrals in f64, and against the fast frame where both are
 //! exact.
 
-use crate::common;
-use crate::common::appearance;
+use crate::common::{self, appearance};
 use appearance::{Look, reflected};
 use canopy::{
     config::{
         Background, Config, EnvironmentSource, ImageMode, OcclusionMode, PathKernels,
         ReflectionMode, Switch,
     },
-    gpu::layout::Light,
     reference::{
         lbvh::triangles,
         path::{self, PathMaterial, PathScene, PathView},
@@ -18,6 +16,7 @@ use canopy::{
     render::{
         Channel, View,
         frame::blue_noise,
+        layout::Light,
         paths::{
             MOST_ADDED,
             path_sums::{PATH_FRACTION, PATH_MOST_EXPONENT, PathSums},
@@ -28,7 +27,6 @@ use canopy::{
         environment::{EnvironmentImage, Shape},
     },
 };
-
 use common::{
     by_lane, gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, primitive, quad, scene, sphere},

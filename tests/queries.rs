@@ -2,7 +2,6 @@
 
 use crate::common;
 use canopy::{
-    Error,
     accel::{
         BoxQuery, Counts, Lbvh, Nearest, NearestPoints, Overlap, Quality, Queries, Search, Tree,
         Work, layout::BVH_MISS, overlap::Touched,
@@ -576,5 +575,5 @@ fn too_many_boxes_are_an_error() {
     let boxes = vec![everything; 2_000_000];
     let found = Overlap::new(&gpu).run(&gpu, &Search::new(&tree), &boxes);
     let error = found.unwrap_err();
-    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    assert!(matches!(error, canopy_bvh::Error::Limit { .. }), "{error}");
 }

@@ -1,9 +1,11 @@
 //! The numbers that all sampling passes share.
 
 use canopy::{
-    gpu::layout::{SAMPLE_BLENDED_LIGHTS, SAMPLE_LIGHT_CHOICE, SAMPLE_LIGHTS, SAMPLE_OCCLUSION},
     reference::sampling,
-    render::frame::blue_noise::{self, BLUE_NOISE_SIDE as SIDE},
+    render::{
+        frame::blue_noise::{self, BLUE_NOISE_SIDE as SIDE},
+        layout::{SAMPLE_BLENDED_LIGHTS, SAMPLE_LIGHT_CHOICE, SAMPLE_LIGHTS, SAMPLE_OCCLUSION},
+    },
 };
 
 const DIMENSIONS: [u32; 5] = [

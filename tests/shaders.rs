@@ -2,10 +2,11 @@
 
 use canopy::{
     accel,
-    gpu::{Arrays, layout, shader, structs::StructLayout},
-    lab::{TriangleTest, Walk, kernels},
-    render::SHADERS,
+    gpu::{Arrays, shader, structs::StructLayout},
+    lab::{TriangleTest, Walk, data, kernels},
+    render::{SHADERS, layout},
 };
+
 use naga::{
     back::pipeline_constants::process_overrides,
     valid::{Capabilities, ValidationFlags, Validator},
@@ -171,7 +172,8 @@ fn folders_import_each_other_one_way() {
 
 /// Every struct that Rust declares for the shaders.
 fn structs() -> impl Iterator<Item = &'static StructLayout> {
-    accel::layout::STRUCTS.iter().chain(layout::STRUCTS)
+    let of_tree = accel::layout::STRUCTS.iter();
+    of_tree.chain(data::STRUCTS).chain(layout::STRUCTS)
 }
 
 /// What wgpu makes of a shader: as words of SPIR-V and as text for Metal.
@@ -496,7 +498,8 @@ fn doubled(
 #[test]
 fn no_constant_is_written_twice() {
     let wgsl = declared("shaders", "wgsl").unwrap();
-    let rust = declared("src", "rs").unwrap();
+    let mut rust = declared("src", "rs").unwrap();
+    rust.extend(declared("crates/bvh/src", "rs").unwrap());
     assert!(
         wgsl.len() > 40 && rust.len() > 150,
         "{} and {}",

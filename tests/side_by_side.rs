@@ -2,10 +2,16 @@
 
 use crate::common;
 use canopy::{
-    gpu::{Gpu, GpuImage, layout::CompareParams},
+    gpu::{Gpu, GpuImage},
     output::magma::{self, MAGMA},
-    reference::compare::{self as twin, Pixels},
-    render::present::compare::{Compare, Errors, placed},
+    reference::{
+        compare::{self as twin, Pixels},
+        tonemap::tonemap,
+    },
+    render::{
+        layout::{CompareParams, Exposure, TonemapParams},
+        present::compare::{Compare, Errors, placed},
+    },
 };
 
 use common::{Random, gpu};
@@ -250,10 +256,6 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
 /// Radiance as B looks as it does on a display: the same as a picture that was toned before.
 #[test]
 fn radiance_has_no_difference_from_what_a_display_shows_of_it() {
-    use canopy::{
-        gpu::layout::{Exposure, TonemapParams},
-        reference::tonemap::tonemap,
-    };
     let gpu = gpu();
     let mut pass = Compare::new(&gpu);
     let radiance = |i: u32| [0.02 * i as f32, 1.5, 0.5 * (i % 9) as f32];

@@ -286,7 +286,7 @@ fn moments_of_another_tree_are_refused() {
     let moments = winding.moments(&gpu, &small).unwrap();
     let mut encoder = gpu.encoder("test");
     let recorded = winding.record_moments(&gpu, &mut encoder, &large, &moments);
-    assert!(matches!(recorded, Err(canopy::Error::Tree(_))));
+    assert!(matches!(recorded, Err(canopy_bvh::Error::Tree(_))));
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use crate::common;
 use canopy::{
     config::{Config, ShadowMode, Switch},
-    gpu::layout::SAMPLE_LIGHTS,
     reference::{
         lbvh::{Triangle, triangles},
         light_area::LightSeen,
@@ -12,7 +11,7 @@ use canopy::{
         shadow_start::ShadowStart,
         signal::{self, Blocked, Eye, Frame, Shadow, SurfacePoint},
     },
-    render::{Channel, FrameSample, View, frame::blue_noise},
+    render::{Channel, FrameSample, View, frame::blue_noise, layout::SAMPLE_LIGHTS},
     scene::{self, LightKind, Pose, Progress, Scene},
 };
 

@@ -2,9 +2,12 @@
 
 use crate::common;
 use canopy::{
-    gpu::{Gpu, layout::TextureViewParams},
+    gpu::Gpu,
     reference::texture_view::texture_view,
-    render::{SceneTexture, TextureView, queries::texture_view::environment_texture},
+    render::{
+        SceneTexture, TextureView, layout::TextureViewParams,
+        queries::texture_view::environment_texture,
+    },
     scene::{
         Image, Material, Sampler, Scene, TexelFormat, Texture, TextureRef,
         environment::{EnvironmentImage, Shape},

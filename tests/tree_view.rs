@@ -5,7 +5,6 @@ use crate::common;
 use canopy::{
     accel::{Lbvh, Ray, TreeFigures, tree::TreeData},
     config::{BoxDepths, BoxTrees, CostCount, TreeQuality},
-    gpu::layout::{TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox, TreeBoxesParams},
     output::{magma, picture},
     reference::{
         ray_path::{Visit, visits},
@@ -13,7 +12,9 @@ use canopy::{
     },
     render::{
         Channel, PathOf, PathStep, PickQuery, RayPath, TreeBoxCounts, View,
-        present::tree_boxes::TREE_BOX_LIMIT, queries::ray_path::RAY_PATH_STEPS,
+        layout::{TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox, TreeBoxesParams},
+        present::tree_boxes::TREE_BOX_LIMIT,
+        queries::ray_path::RAY_PATH_STEPS,
     },
     scene::{Material, Pose, Scene},
 };

@@ -2,16 +2,12 @@
 
 use crate::common;
 use canopy::{
-    Error,
     accel::Ray,
     config::{
         Background, Config, EnvironmentSource, ImageMode, PathKernels, ShadowMode, Switch,
         VolumeTransfer,
     },
-    gpu::{
-        Gpu,
-        layout::{LabSeen, Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
-    },
+    gpu::Gpu,
     reference::{
         fog::phase,
         lbvh::{Triangle, triangles},
@@ -23,6 +19,7 @@ use canopy::{
         Channel, Renderer, View,
         frame::blue_noise,
         inspect::volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
+        layout::{LabSeen, Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
         paths::MOST_ADDED,
         volumes::{LAYERS, volume_params},
     },
@@ -567,7 +564,7 @@ fn too_long_a_grid_is_refused() {
     let renderer = Renderer::new(&gpu).unwrap();
     let config = Config::default();
     let refused = renderer.uploader().upload(&gpu, &scene, &config);
-    let Err(Error::Limit { what, needed, .. }) = refused else {
+    let Err(canopy_bvh::Error::Limit { what, needed, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(what, "volume smoke");
@@ -938,7 +935,10 @@ fn channels_tell_of_volumes_and_of_fog() {
     let unknown = stage
         .renderer
         .read_channel(&gpu, Channel::Scattered, buffers);
-    assert!(matches!(unknown, Err(Error::NotFound(_))), "{unknown:?}");
+    assert!(
+        matches!(unknown, Err(canopy_bvh::Error::NotFound(_))),
+        "{unknown:?}"
+    );
 }
 
 /// More boxes than fragments know, veils behind as many as they do and shortly before the last of these, and a wall.

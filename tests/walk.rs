@@ -4,13 +4,11 @@
 use crate::common;
 use canopy::{
     accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, layout::BVH_MISS},
-    gpu::{
-        Gpu,
-        layout::{WalkParams, WalkState},
-    },
+    gpu::Gpu,
     reference::walk::Solids,
     render::{
         bindings::Layouts,
+        layout::{WalkParams, WalkState},
         queries::walk::{self, Walk, Walked},
     },
 };

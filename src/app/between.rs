@@ -99,7 +99,7 @@ impl Viewer {
                 .ask(gpu, walked, &question.params, question.is_start);
             if asked.is_err() {
                 self.state.config.camera.mode = CameraMode::Orbit;
-                return asked;
+                return Ok(asked?);
             }
             answer = renderer.walk.answer(gpu, PATIENCE);
         }
@@ -180,7 +180,7 @@ impl Viewer {
         if !arm.is_under_way() {
             if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
                 self.state.config.camera.avoid_walls = false;
-                return Err(error);
+                return Err(error.into());
             }
             let share = arm.answer(gpu, PATIENCE);
             self.reach(share);

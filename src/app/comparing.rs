@@ -15,8 +15,8 @@ use super::{
 use crate::{
     Error, Result,
     config::Config,
-    gpu::{Needs, layout::CompareParams},
-    render::{self, Attempt, Renderer, View, present::compare::placed},
+    gpu::Needs,
+    render::{self, Attempt, Renderer, View, layout::CompareParams, present::compare::placed},
     scene::{Pose, is_stdin, picture::Picture},
 };
 
@@ -253,7 +253,7 @@ impl Viewer {
             None => Ok(()),
             Some(image) => {
                 side.environments += 1;
-                side.renderer.set_environment(gpu, Some(&*image?))
+                Ok(side.renderer.set_environment(gpu, Some(&*image?))?)
             }
         }
     }

@@ -186,7 +186,8 @@ impl DeviationFigures {
                         tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches)
                     });
                     // Nobody listens any more once another file was chosen.
-                    sender.send(measured.map(|all| all.statistics)).ok();
+                    let told = measured.map(|all| all.statistics);
+                    sender.send(told.map_err(Error::from)).ok();
                     wake();
                 }));
                 let step = Step::OnThread(outcome, batches);

@@ -514,7 +514,7 @@ impl Viewer {
                     renderer.show_outline(gpu, encoder, target, origin)?;
                 }
                 match has_path {
-                    true => renderer.show_path(gpu, encoder, target, origin),
+                    true => Ok(renderer.show_path(gpu, encoder, target, origin)?),
                     false => Ok(()),
                 }
             },
@@ -560,7 +560,7 @@ impl Viewer {
         }
         match gpu.check() {
             // Nothing can be shown any more, not even the error.
-            Err(error) if gpu.lost().is_some() => return Err(error),
+            Err(error) if gpu.lost().is_some() => return Err(error.into()),
             Err(error) => self.report(error)?,
             Ok(()) => {}
         }

@@ -86,7 +86,7 @@ impl Graphics {
         environment: Option<&EnvironmentImage>,
     ) -> Result<()> {
         if !self.losses.add(Instant::now()) {
-            return self.gpu.check();
+            return Ok(self.gpu.check()?);
         }
         let why = self.gpu.lost().unwrap_or_default();
         log::warn!("the GPU device was lost ({why}); canopy goes on with a new one");

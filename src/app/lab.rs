@@ -199,7 +199,7 @@ impl LabBuilder {
             before.map(JoinHandle::join);
             let outcome = match geometry() {
                 Ok(mut geometry) => {
-                    let built = geometry.build(&gpu, build);
+                    let built = geometry.build(&gpu, build).map_err(Error::from);
                     (Some(geometry), built)
                 }
                 Err(error) => (None, Err(error)),

@@ -112,7 +112,8 @@ impl Preparing {
         let (stop, counter) = (cancelled.clone(), done.clone());
         let thread = std::thread::spawn(move || {
             // Nobody listens any more once the window is closed or the device is lost.
-            sender.send(needs.meet_unless(&gpu, &stop, &counter)).ok();
+            let outcome = needs.meet_unless(&gpu, &stop, &counter);
+            sender.send(outcome.map_err(Error::from)).ok();
             wake();
         });
         Self {
@@ -163,7 +164,7 @@ mod tests {
         for fails in [false, true] {
             let made = OnDemand::new("shadow_map", move |_| match fails {
                 false => Ok(()),
-                true => Err(Error::Gpu("no".into())),
+                true => Err(canopy_bvh::Error::Gpu("no".into())),
             });
             let mut needs = Needs::default();
             needs.add(&made);

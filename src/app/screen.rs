@@ -154,13 +154,13 @@ impl Screen {
         const TRIES: u32 = 200;
         for _ in 1..TRIES {
             match gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config)) {
-                Err(Error::Gpu(busy)) if busy.contains("to come idle") => {
+                Err(canopy_bvh::Error::Gpu(busy)) if busy.contains("to come idle") => {
                     std::thread::sleep(std::time::Duration::from_millis(25));
                 }
-                outcome => return outcome,
+                outcome => return Ok(outcome?),
             }
         }
-        gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config))
+        Ok(gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config))?)
     }
 
     /// Sets whether presenting waits for the display.

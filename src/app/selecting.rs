@@ -12,7 +12,7 @@ use super::{
     viewer::Viewer,
 };
 use crate::{
-    Result,
+    Error, Result,
     gpu::Needs,
     render::{GeometryCopy, OUTLINES, OutlineQuery, PickQuery, Picked, View},
 };
@@ -199,7 +199,7 @@ impl Viewer {
         let (gpu, wake) = (Arc::clone(gpu), self.waker.redraw());
         self.selecting.compiling = Some(outcome);
         self.selecting.thread = Some(std::thread::spawn(move || {
-            sender.send(needs.meet(&gpu)).ok();
+            sender.send(needs.meet(&gpu).map_err(Error::from)).ok();
             wake();
         }));
         Ok(false)
@@ -221,7 +221,7 @@ impl Viewer {
                 Ok(Some(number)) => self.selecting.asked.push((number, *click)),
                 Err(error) => {
                     self.selecting.clicks.clear();
-                    return Err(error);
+                    return Err(error.into());
                 }
             }
             self.selecting.clicks.pop_front();

@@ -13,8 +13,11 @@ use super::{
 use crate::{
     Result,
     config::{self, Config},
-    gpu::{Gpu, GpuImage, Needs, layout::CompareParams},
-    render::{Attempt, Channel, FrameInput, Renderer, UploadedScene, present::compare::Compare},
+    gpu::{Gpu, GpuImage, Needs},
+    render::{
+        Attempt, Channel, FrameInput, Renderer, UploadedScene, layout::CompareParams,
+        present::compare::Compare,
+    },
     scene::Pose,
 };
 

@@ -35,9 +35,8 @@ use crate::{
         Antialias, CameraMode, Config, Environment, ExposureMode, Fog, GroundMode, ImageMode,
         OcclusionMode, ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
     },
-    gpu::layout::LIGHT_LIMIT,
     profile::history::{self, History},
-    render::{Channel, light::lights::SunInForce},
+    render::{Channel, layout::LIGHT_LIMIT, light::lights::SunInForce},
     scene::{
         Blend, Pose, Projection, Scene, UpHint,
         bounds::{Aabb, Bounds},

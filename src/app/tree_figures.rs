@@ -74,7 +74,7 @@ impl CountedTrees {
                 let (sender, outcome) = mpsc::channel();
                 self.thread = Some(std::thread::spawn(move || {
                     before.map(JoinHandle::join);
-                    sender.send(copy.figures(cutoff)).ok();
+                    sender.send(copy.figures(cutoff).map_err(Error::from)).ok();
                     wake();
                 }));
                 self.counting = Some((picture, Step::OnThread(outcome)));

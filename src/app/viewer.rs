@@ -789,13 +789,13 @@ impl Viewer {
         };
         // What was loaded for a lost device is loaded again for the next one.
         if self.graphics.gpu.lost().is_some() {
-            return self.graphics.gpu.check();
+            return Ok(self.graphics.gpu.check()?);
         }
         let Some(outcome) = loading.poll() else {
             return Ok(());
         };
         if matches!(outcome, Err(Error::Gpu(_))) && self.graphics.is_lost() {
-            return self.graphics.gpu.check();
+            return Ok(self.graphics.gpu.check()?);
         }
         let headline = format!("{} could not be opened", name_of(&loading.files));
         self.loading = None;
@@ -840,12 +840,17 @@ impl Viewer {
     }
 
     /// As [`Self::report_as`], for what happens while the scene is drawn.
-    pub(super) fn report(&mut self, error: Error) -> Result<()> {
+    pub(super) fn report(&mut self, error: impl Into<Error>) -> Result<()> {
         self.report_as(UNDRAWN, error)
     }
 
     /// Shows an error under a headline that says what failed, or returns it where nobody is there to read it.
-    pub(super) fn report_as(&mut self, headline: impl Into<String>, error: Error) -> Result<()> {
+    pub(super) fn report_as(
+        &mut self,
+        headline: impl Into<String>,
+        error: impl Into<Error>,
+    ) -> Result<()> {
+        let error = error.into();
         if self.schedule.counts_frames()
             || matches!(error, Error::Gpu(_)) && self.graphics.is_lost()
         {

@@ -2,8 +2,10 @@
 
 use super::camera::Camera;
 use crate::{
-    gpu::layout::{WalkParams, WalkState},
-    render::queries::walk,
+    render::{
+        layout::{WalkParams, WalkState},
+        queries::walk,
+    },
     scene::{
         bounds::Aabb,
         framing::{self, Ground},

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use crate::{
-    Result,
+    Error, Result,
     config::{self, Config, EnvironmentSource},
     gpu::{Gpu, profiler::Profiler},
     output::baked::{self, Baked, CubeTexels},
@@ -59,10 +59,8 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     let report = Report::new(quiet);
     report.line.stage("opening the adapter");
     let gpu = report.stage("open", "the adapter", || {
-        Ok(crate::render::options::as_set(
-            Gpu::new(&config.gpu)?,
-            &config.gpu,
-        ))
+        let gpu = Gpu::new(&config.gpu)?;
+        Ok::<_, Error>(crate::render::options::as_set(gpu, &config.gpu))
     })?;
     let name = args.file.display().to_string();
     report.line.stage(&format!("reading {name}"));

@@ -8,7 +8,7 @@ use crate::{
     config::{
         Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, ShadowMode,
     },
-    gpu::{Gpu, layout::LIGHT_LIMIT, profiler::Stopwatch},
+    gpu::{Gpu, profiler::Stopwatch},
     output::picture,
     profile::{history::History, memory::Memory},
     render::{
@@ -18,6 +18,7 @@ use crate::{
         frame,
         geometry::shown::{self, Shown},
         inspect::{compared_tree::ComparedTree, lab},
+        layout::LIGHT_LIMIT,
         materials::material_textures::texture_support,
         paths::{self, path_sums::PathSums},
     },
@@ -278,7 +279,7 @@ impl Offscreen {
 
     /// As [`Renderer::read_path_lengths`].
     pub(super) fn path_lengths(&self) -> Result<Vec<u32>> {
-        self.renderer.read_path_lengths(&self.gpu)
+        Ok(self.renderer.read_path_lengths(&self.gpu)?)
     }
 
     /// The next draws add so many samples of each pixel, if there are no more in one.
@@ -293,12 +294,12 @@ impl Offscreen {
 
     /// The next draw goes on from these sums of the first `samples` of a picture's paths.
     pub(super) fn restore_paths(&mut self, sums: &PathSums, samples: u32) -> Result<()> {
-        self.renderer.restore_paths(&self.gpu, sums, samples)
+        Ok(self.renderer.restore_paths(&self.gpu, sums, samples)?)
     }
 
     /// The sums of the paths that have been drawn.
     pub(super) fn path_sums(&self) -> Result<PathSums> {
-        self.renderer.read_path_sums(&self.gpu)
+        Ok(self.renderer.read_path_sums(&self.gpu)?)
     }
 
     /// Draws a sample of `moment` and waits for it.
@@ -355,7 +356,7 @@ impl Offscreen {
 
     /// As [`Renderer::read_noise`].
     pub(super) fn noise(&mut self) -> Result<Option<Noise>> {
-        self.renderer.read_noise(&self.gpu)
+        Ok(self.renderer.read_noise(&self.gpu)?)
     }
 
     /// Work on the CPU that began at `began` is part of the profile.
@@ -417,13 +418,14 @@ impl Offscreen {
 
     /// A channel of the last frame.
     pub(super) fn channel(&mut self, channel: Channel) -> Result<FloatImage> {
-        self.renderer
-            .read_channel(&self.gpu, channel, &self.uploaded.buffers)
+        Ok(self
+            .renderer
+            .read_channel(&self.gpu, channel, &self.uploaded.buffers)?)
     }
 
     /// The words of ambient visibility of the last frame: see [`Renderer::read_ambient_visibility`].
     pub(super) fn ambient_visibility(&self) -> Result<Vec<u32>> {
-        self.renderer.read_ambient_visibility(&self.gpu)
+        Ok(self.renderer.read_ambient_visibility(&self.gpu)?)
     }
 
     /// The part of the merged triangles that each mesh fills.
@@ -447,7 +449,9 @@ impl Offscreen {
 
     /// The merged triangles of the last frame.
     pub(super) fn merged(&self) -> Result<Merged> {
-        self.renderer.read_merged(&self.gpu, &self.uploaded.buffers)
+        Ok(self
+            .renderer
+            .read_merged(&self.gpu, &self.uploaded.buffers)?)
     }
 }
 
@@ -502,7 +506,7 @@ fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
 
 /// A texture that can be drawn to and read back.
 fn target(gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::Texture> {
-    gpu.catch(|| {
+    Ok(gpu.catch(|| {
         gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size: wgpu::Extent3d {
@@ -517,5 +521,5 @@ fn target(gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::Texture> {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
             view_formats: &[],
         })
-    })
+    })?)
 }

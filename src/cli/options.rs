@@ -280,7 +280,7 @@ impl Common {
         let mut config = Layered::read(None, &[])?.config;
         let own = self.config.as_ref().map(|path| {
             let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-            Ok((path.display().to_string(), text))
+            Ok::<_, Error>((path.display().to_string(), text))
         });
         let own = own.transpose()?;
         if let Some((made, search)) = made {

@@ -4,10 +4,10 @@ use super::{
     Triangle,
     layout::{Built, Layout},
 };
-use crate::{
+use crate::scene::bounds::Aabb;
+use canopy_bvh::{
     Error, Result,
     accel::{layout::BVH_MISS, tree::TreeData},
-    scene::bounds::Aabb,
 };
 use glam::{DVec3, Vec3};
 use std::ops::Range;

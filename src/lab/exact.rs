@@ -1,10 +1,8 @@
 //! What rays hit in f64, by every triangle, and in what a list of hits differs from that.
 
 use super::Triangle;
-use crate::{
-    accel::{Query, Ray, layout::BVH_MISS},
-    gpu::layout::LabHit,
-};
+use crate::lab::data::LabHit;
+use canopy_bvh::accel::{Query, Ray, layout::BVH_MISS};
 use glam::{DVec3, Vec3};
 
 /// Share of a triangle within which a hit counts as on its edge.

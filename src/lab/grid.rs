@@ -2,10 +2,10 @@
 
 use super::{Triangle, layout::Built};
 use crate::{
-    Error, Result,
-    gpu::layout::{GRID_LEAST, GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_SLACK},
+    lab::data::{GRID_LEAST, GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_SLACK},
     scene::bounds::Aabb,
 };
+use canopy_bvh::{Error, Result};
 use glam::Vec3;
 
 /// Cells for each triangle of a uniform grid.

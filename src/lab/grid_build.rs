@@ -7,14 +7,16 @@ use super::{
     layout::Built,
 };
 use crate::{
+    lab::data::{GRID_ORDERED, LabGrid},
+    scene::bounds::Aabb,
+};
+use canopy_bvh::{
     Error, Result,
     accel::scan::Scan,
     gpu::{
         Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
-        layout::{GRID_ORDERED, LabGrid},
         pass::Binding::{Read, Uniform, Write},
     },
-    scene::bounds::Aabb,
 };
 use wgpu::BufferUsages as Buffer;
 

@@ -7,7 +7,8 @@ use super::{
     grid::{around, check_links},
     layout::Built,
 };
-use crate::{Result, scene::bounds::Aabb};
+use crate::scene::bounds::Aabb;
+use canopy_bvh::Result;
 
 /// Planes that are tried along an axis.
 const PLANES: usize = 31;
@@ -25,7 +26,7 @@ const LEAF: u32 = 3;
 ///
 /// # Errors
 ///
-/// [`Error::Limit`](crate::Error::Limit) where triangles lie in too many leaves.
+/// [`Error::Limit`](canopy_bvh::Error::Limit) where triangles lie in too many leaves.
 pub fn build(triangles: &[Triangle]) -> Result<Built> {
     let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::of(*t)).collect();
     let bounds = around(Aabb::of(triangles.iter().flatten().copied()));

@@ -1,7 +1,8 @@
 //! `trace` of the laboratory: the kernels of one triangle test and one walk.
 
 use super::{Triangle, layout::Built, triangle_test::TriangleTest, walk::Walk};
-use crate::{
+use crate::lab::data::{LabHit, LabQuery};
+use canopy_bvh::{
     Error, Result,
     accel::{
         Query, Ray,
@@ -9,7 +10,6 @@ use crate::{
     },
     gpu::{
         Arrays, Bind, Gpu, Kernel, Library, Recorder, Workgroups,
-        layout::{LabHit, LabQuery},
         pass::Binding::{Read, Uniform, Write},
         shader::{self, Composed, Replaced},
     },

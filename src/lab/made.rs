@@ -3,7 +3,7 @@
 use super::{
     Structure, Triangle, Walk, binary_tree::BinaryTree, grid_build::GridBuild, layout::Built,
 };
-use crate::{
+use canopy_bvh::{
     Error, Result,
     accel::{Codes, Geometry, Lbvh, MeshRange, Work, tree::Quality},
     gpu::{Gpu, profiler::Stopwatch},
@@ -52,7 +52,7 @@ impl Made {
         let form = match structure.cells(triangles)? {
             Some(cells) => Form::Cells(cells),
             None => {
-                let missing = || Error::Internal(format!("{} has no builder", structure.name()));
+                let missing = || Error::Argument(format!("{} has no builder", structure.name()));
                 Form::Tree(structure.tree(triangles).ok_or_else(missing)?)
             }
         };

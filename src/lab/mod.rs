@@ -6,6 +6,7 @@
 //! of `shaders/lab`, and any two fit together. [`exact`] finds what rays hit in f64, by every triangle.
 
 pub mod binary_tree;
+pub mod data;
 pub mod exact;
 pub mod grid;
 pub mod grid_build;

@@ -1,9 +1,7 @@
 //! Files of rays, which `canopy lab` writes and reads: `docs/lab.md` has the format.
 
-use crate::{
-    Error, Result,
-    accel::{Query, Ray},
-};
+use crate::{Error, Result};
+use canopy_bvh::accel::{Query, Ray};
 use std::path::Path;
 
 /// The first bytes of a file.

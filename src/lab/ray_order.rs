@@ -1,6 +1,6 @@
 //! The order in which rays stand in a list: a kernel's threads take them in that.
 
-use crate::accel::Ray;
+use canopy_bvh::accel::Ray;
 use glam::Vec3;
 
 /// An order of rays.

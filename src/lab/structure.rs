@@ -8,7 +8,7 @@ use super::{
     sah_tree,
     walk::Walk,
 };
-use crate::{Error, Result, accel::tree::Quality as BuildQuality};
+use canopy_bvh::{Error, Result, accel::tree::Quality as BuildQuality};
 
 pub use crate::config::LabStructure as Structure;
 
@@ -72,7 +72,7 @@ impl Structure {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where triangles lie in too many cells.
+    /// [`Error::Limit`](canopy_bvh::Error::Limit) where triangles lie in too many cells.
     pub fn cells(self, triangles: &[Triangle]) -> Result<Option<Built>> {
         Ok(Some(match self {
             Self::Grid => grid::uniform(triangles)?,

@@ -1,10 +1,8 @@
 //! How rays go through a structure.
 
 use super::layout::Layout;
-use crate::{
-    accel::layout::TRACE_BLOCK,
-    gpu::layout::{LAB_STACK, LAB_WORKGROUP_WORDS},
-};
+use crate::lab::data::{LAB_STACK, LAB_WORKGROUP_WORDS};
+use canopy_bvh::accel::layout::TRACE_BLOCK;
 
 pub use crate::config::LabWalk as Walk;
 

@@ -1,6 +1,6 @@
 //! Twin of `antialias`: edges exactly in integers, weights and colours in f64.
 
-use crate::gpu::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_REACH};
+use crate::render::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_REACH};
 
 /// A finished picture of 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, Copy)]

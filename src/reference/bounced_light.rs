@@ -2,7 +2,8 @@
 //! The GPU chooses one light; this adds them all.
 
 use super::{lbvh::Triangle, lighting, occlusion, shadow_start::Seen};
-use crate::gpu::layout::Light;
+use crate::render::layout::Light;
+
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 

@@ -1,7 +1,8 @@
 //! Twin of `compare`: two pictures in one, and their errors.
 
 use super::tonemap::tonemap;
-use crate::gpu::layout::{CompareParams, Exposure, TonemapParams};
+use crate::render::layout::{CompareParams, Exposure, TonemapParams};
+
 use glam::{DVec3, Vec3};
 
 /// A picture whose pixels are red, green and blue, row by row.

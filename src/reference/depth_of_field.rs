@@ -1,6 +1,7 @@
 //! Twin of `depth_of_field`: circles of confusion of a thin lens, and what pixels gather from each other.
 
-use crate::gpu::layout::DepthOfFieldParams;
+use crate::render::layout::DepthOfFieldParams;
+
 use std::f64::consts::{PI, TAU};
 
 /// Largest radius of a circle, in pixels, and pixels along a side of a tile.

@@ -1,6 +1,6 @@
 //! Twin of `exposure`: the histogram in integers, the rest in f64.
 
-use crate::gpu::layout::{
+use crate::render::layout::{
     EXPOSURE_BIN_SHIFT, EXPOSURE_BINS, EXPOSURE_LEAST_BITS, Exposure, ExposureBin, ExposureParams,
 };
 

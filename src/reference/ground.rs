@@ -1,7 +1,8 @@
 //! Twin of `ground`, and of what `lighting` makes of it, in f64.
 
 use super::lighting::incident;
-use crate::gpu::layout::Light;
+use crate::render::layout::Light;
+
 use glam::{DVec2, DVec3, Vec3};
 use std::f64::consts::PI;
 

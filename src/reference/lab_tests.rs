@@ -1,7 +1,8 @@
 //! Twins of the laboratory's triangle tests (`shaders/lab/test_….wgsl`), over any numbers: f32 as on the GPU,
 //! f64, or [`Counted`] ones, which count their operations.
 
-use crate::{accel::layout::Ray, gpu::layout::LAB_AREAS_SLACK};
+use crate::{accel::layout::Ray, lab::data::LAB_AREAS_SLACK};
+
 use std::{
     cell::Cell,
     ops::{Add, Div, Mul, Neg, Sub},

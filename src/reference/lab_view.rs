@@ -2,8 +2,10 @@
 
 use crate::{
     accel::layout::{BVH_MISS, Hit, Ray, Visits},
-    gpu::layout::{LabHit, LabRayParams, LabShowParams},
+    lab::data::LabHit,
+    render::layout::{LabRayParams, LabShowParams},
 };
+
 use glam::{UVec2, Vec2, Vec3};
 
 /// What the eye sees of a frame: the rays through the middle of the picture and to its edges.

@@ -1,7 +1,8 @@
 //! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of
 //! KHR_lights_punctual and environment lighting.
 
-use crate::gpu::layout::{Light, ROUGHNESS_MIN};
+use crate::render::layout::{Light, ROUGHNESS_MIN};
+
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 

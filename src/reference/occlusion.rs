@@ -7,7 +7,8 @@ use super::{
     signal::Signal,
     trace::closest_hit,
 };
-use crate::gpu::layout::SAMPLE_OCCLUSION;
+use crate::render::layout::SAMPLE_OCCLUSION;
+
 use glam::{DVec3, Vec3};
 
 /// The direction of two numbers in [0, 1): cosine-distributed about a unit vector (basis: Duff et al. 2017).

@@ -1,9 +1,10 @@
 //! Twin of `overlay`: which lines of the meshes are drawn.
 
-use crate::gpu::layout::{
+use crate::render::layout::{
     OVERLAY_BITANGENTS, OVERLAY_FACE_NORMALS, OVERLAY_NORMALS, OVERLAY_TANGENTS, OVERLAY_WIREFRAME,
     OverlayParams,
 };
+
 use glam::{Vec3, Vec4};
 
 /// A line from one point to another; a dot where they are the same.

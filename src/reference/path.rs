@@ -11,9 +11,10 @@ use super::{
     shadow_start::{Seen, ShadowStart},
     trace::closest_hit,
 };
-use crate::gpu::layout::{
+use crate::render::layout::{
     Light, PATH_CHOICE, PATH_DIMENSIONS, PATH_DIRECTION, PATH_EYE, ROUGHNESS_MIN, SAMPLE_PATHS,
 };
+
 use glam::{DVec2, DVec3, Vec2, Vec3};
 use std::f64::consts::PI;
 

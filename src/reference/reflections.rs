@@ -2,9 +2,10 @@
 
 use super::{sampling, shadow_start::Seen, trace::intersect};
 use crate::{
-    gpu::layout::{REFLECTION_MIRROR, SAMPLE_REFLECTIONS},
     reference::lbvh::Triangle,
+    render::layout::{REFLECTION_MIRROR, SAMPLE_REFLECTIONS},
 };
+
 use glam::DVec3;
 use std::f64::consts::TAU;
 

@@ -1,7 +1,8 @@
 //! Twin of `shadow/shadow_start.wgsl`, and of its use in `shadow/shadow_ray.wgsl`, in f64.
 
 use super::{lbvh::Triangle, trace::intersect};
-use crate::gpu::layout::GRAZING_MAX;
+use crate::render::layout::GRAZING_MAX;
+
 use glam::{DVec3, Vec3};
 
 /// A visible point of a triangle.

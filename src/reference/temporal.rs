@@ -1,9 +1,10 @@
 //! Twin of `temporal`, in f64: the mean of frames that look at other points of their pixels.
 
 use super::tonemap::{srgb_decode, srgb_encode};
-use crate::gpu::layout::{
+use crate::render::layout::{
     TEMPORAL_FORGETTING, TEMPORAL_MEMORY, TEMPORAL_OTHER_COLORS, TEMPORAL_SAMPLES, TEMPORAL_SLOPE,
 };
+
 use glam::{DVec2, DVec4};
 
 /// What a frame shows at a pixel.

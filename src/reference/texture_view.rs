@@ -1,7 +1,7 @@
 //! Twin of `texture_view`: the colour of a pixel that looks at a level of a texture, without smoothing.
 
 use super::tonemap::srgb_encode;
-use crate::gpu::layout::TextureViewParams;
+use crate::render::layout::TextureViewParams;
 
 /// Pixels along a square of what is seen behind alpha.
 const CHECKER: u32 = 8;

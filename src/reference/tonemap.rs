@@ -1,6 +1,7 @@
 //! Twin of `tonemap`, in f64: exposed radiance to sRGB-encoded display values.
 
-use crate::gpu::layout::{Exposure, RADIANCE_MAX, TonemapParams};
+use crate::render::layout::{Exposure, RADIANCE_MAX, TonemapParams};
+
 use glam::{DMat3, DVec3};
 
 /// The display value, 0 to 1 a channel, of linear radiance plus `display`, linear light that no curve

@@ -2,8 +2,9 @@
 
 use crate::{
     accel::layout::{BOX_FAR, LeafTriangle, Node, TlasEntry},
-    gpu::layout::{TreeBox, TreeBoxesParams},
+    render::layout::{TreeBox, TreeBoxesParams},
 };
+
 use std::ops::Range;
 
 /// Corners of a box.

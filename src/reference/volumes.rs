@@ -3,9 +3,10 @@
 
 use super::{fog::phase, lighting::incident};
 use crate::{
-    gpu::layout::{Light, VolumeParams},
+    render::layout::{Light, VolumeParams},
     scene::volume_lattice::VolumeLattice,
 };
+
 use glam::{DMat3, DMat4, DVec3, Mat4};
 use std::f64::consts::PI;
 

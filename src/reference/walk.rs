@@ -4,8 +4,9 @@
 use super::lbvh::Triangle;
 use crate::{
     accel::layout::BVH_MISS,
-    gpu::layout::{WALK_STEPS, WalkParams, WalkState},
+    render::layout::{WALK_STEPS, WalkParams, WalkState},
 };
+
 use glam::{Vec2, Vec3};
 
 /// Planes that a motion is cut by.

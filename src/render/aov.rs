@@ -1,9 +1,7 @@
 //! The channels of a frame (arbitrary output variables, AOVs): what a picture can show.
 
-use crate::{
-    config::{Config, LabShow},
-    gpu::library::wgsl_constants,
-};
+use crate::config::{Config, LabShow};
+use canopy_bvh::gpu::library::wgsl_constants;
 
 /// What a picture shows: the lit image, or a channel of the frame as floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]

@@ -2,7 +2,7 @@
 //! (3); and the raster pipeline over them.
 
 use super::formats::DEPTH_FORMAT;
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, OnDemand, PipelineKey,
@@ -108,7 +108,7 @@ impl Layouts {
                     (RAYS, Binding::Uniform),
                 ],
             ),
-            tree: crate::accel::Tree::layout(gpu, RAYS),
+            tree: canopy_bvh::accel::Tree::layout(gpu, RAYS),
             // Eight storage buffers a stage: with the trees' two, rays have one left for what they find.
             scene: pass::layout(
                 gpu,

@@ -1,13 +1,15 @@
 //! What passes hand each other. One pass makes and owns each of these; the passes after it read them, or draw
 //! into them.
 
-use super::upload::scene_buffers::SceneBuffers;
-use crate::{
+use super::{
+    layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
+    upload::scene_buffers::SceneBuffers,
+};
+use canopy_bvh::{
     Error, Result,
     accel::Tree,
     gpu::{
         Array, Arrays, Bind, Gpu, GpuImage, Uniform,
-        layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
         pass::{self, Binding},
     },
 };

@@ -1,6 +1,6 @@
 //! Formats of the images that passes hand each other.
 
-use crate::gpu::{Arrays, Gpu};
+use canopy_bvh::gpu::{Arrays, Gpu};
 use wgpu::TextureFormat as Format;
 
 /// Whole positions in the G-buffer, of hits everywhere and of what is drawn on software adapters.

@@ -13,6 +13,7 @@ pub mod frame;
 pub mod geometry;
 pub mod history;
 pub mod inspect;
+pub mod layout;
 pub mod light;
 pub mod materials;
 pub(crate) mod options;
@@ -30,8 +31,8 @@ pub mod view;
 pub mod volumes;
 mod world;
 
-pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;
+pub use canopy_bvh::accel::{MeshFigures, TreeFigures};
 pub use frame::FrameInput;
 pub use frame::frame_sample::FrameSample;
 pub use inspect::lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene};
@@ -55,12 +56,12 @@ pub use upload::scene_buffers::SceneBuffers;
 pub use upload::scene_state::{SceneState, UploadedScene};
 pub use view::{PickQuery, View};
 
-use crate::{
+use ambient::occlusion::Occlusion;
+use bindings::Layouts;
+use canopy_bvh::{
     Result,
     gpu::{Gpu, on_demand::will_need},
 };
-use ambient::occlusion::Occlusion;
-use bindings::Layouts;
 use edges::{Incident, Seen};
 use environment::Environment;
 use fog::Fog;

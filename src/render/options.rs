@@ -1,10 +1,8 @@
 //! Conversions between the configuration and the device.
 
 use super::shaders::SHADERS;
-use crate::{
-    config,
-    gpu::{Arrays, Capabilities, Gpu, Options},
-};
+use crate::config;
+use canopy_bvh::gpu::{Arrays, Capabilities, Gpu, Options};
 
 impl From<&config::Gpu> for Options {
     fn from(config: &config::Gpu) -> Self {

@@ -4,6 +4,7 @@ use super::{
     aov, environment, fog,
     frame::{self, blue_noise},
     inspect::{intersections, lab_rays, lab_show},
+    layout,
     light::lights,
     materials::{alpha_table, material_uniforms, sheen},
     paths::{path_sums, path_table, path_volumes},
@@ -14,9 +15,10 @@ use super::{
     upload::merge,
     volumes::volume_params,
 };
-use crate::{
+use crate::lab::data;
+use canopy_bvh::{
     accel,
-    gpu::{Library, layout, library::wgsl_files},
+    gpu::{Library, library::wgsl_files},
 };
 
 /// Every shader file; a test holds that none is missing.
@@ -256,6 +258,7 @@ pub static SHADERS: Library = Library {
     ],
     constants: &[
         layout::CONSTANTS,
+        data::CONSTANTS,
         alpha_table::CONSTANTS,
         aov::CONSTANTS,
         blue_noise::CONSTANTS,

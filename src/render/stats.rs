@@ -1,7 +1,7 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
 use super::frame::recording::FRAME_SCOPE;
-use crate::gpu::profiler::PassTiming;
+use canopy_bvh::gpu::profiler::PassTiming;
 use std::sync::Arc;
 
 /// What a frame did and took.

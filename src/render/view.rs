@@ -1,6 +1,7 @@
 //! The camera of a frame: where the picture is taken from.
 
-use crate::{gpu::layout::ViewRays, scene::Projection};
+use super::layout::ViewRays;
+use crate::scene::Projection;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// Where the picture is taken from.

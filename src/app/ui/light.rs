@@ -8,9 +8,10 @@ use super::{
 use crate::{
     app::{inspect::unit, keys::Action, outline::kind_name, stage_edits::rotation, state::State},
     config::ShadowMode,
-    gpu::layout::LIGHT_LIMIT,
+    render::layout::LIGHT_LIMIT,
     scene::{Light, LightKind},
 };
+
 use egui::{DragValue, RichText, Ui};
 use glam::{Mat4, Vec3};
 

@@ -130,6 +130,9 @@ fn state(show: Show, every_section: bool) -> State {
     }
     if show == Show::Notice {
         state.notify(MESSAGE);
+        // However slow the machine is, it stays.
+        let later = std::time::Instant::now() + std::time::Duration::from_secs(3600);
+        state.notice = state.notice.map(|(text, _)| (text, later));
     }
     state.frame_ms.extend([4000.0, 9.0, 16.5]);
     let timing = |name: &str, depth, last_ms| PassTiming {

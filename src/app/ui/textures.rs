@@ -9,11 +9,11 @@ use crate::{
         state::State,
         textures::{Listed, TexelAt, Textures},
     },
-    gpu::layout::TextureViewParams,
     output::numbers::{bytes, significant},
-    render::ShownTexture,
+    render::{ShownTexture, layout::TextureViewParams},
     scene::{Scene, srgb},
 };
+
 use egui::{
     Button, Context, DragValue, Rect, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui, pos2, vec2,
 };

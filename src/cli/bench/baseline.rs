@@ -11,9 +11,9 @@ use crate::{
     },
     gpu::{
         Gpu, Kernel, Scope, Workgroups,
-        layout::{BASELINE_STACK, BaselineNode},
         pass::Binding::{Read, Uniform, Write},
     },
+    render::layout::{BASELINE_STACK, BaselineNode},
 };
 
 /// The pipelines.
@@ -59,7 +59,7 @@ impl Baseline {
             Query::AnyHit => &self.any_hit,
         };
         let mut pass = scope.scoped_compute_pass("baseline");
-        kernel.dispatch(
+        Ok(kernel.dispatch(
             gpu,
             &mut pass,
             &[],
@@ -71,7 +71,7 @@ impl Baseline {
                 &batch.hits,
             ],
             Workgroups::Count(batch.len().div_ceil(TRACE_BLOCK)),
-        )
+        )?)
     }
 }
 
@@ -98,10 +98,10 @@ impl Textbook {
             size_of_val(corners.as_slice()) as u64,
         )?;
         let storage = wgpu::BufferUsages::STORAGE;
-        gpu.catch(|| Self {
+        Ok(gpu.catch(|| Self {
             nodes: gpu.buffer_with("baseline.nodes", &nodes, storage),
             corners: gpu.buffer_with("baseline.corners", &corners, storage),
-        })
+        })?)
     }
 }
 

@@ -144,10 +144,10 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
     tree.set_leaf_cutoff(&meter.gpu, cutoff);
     let staged = meter.time(
         |_| {},
-        |gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild),
+        |gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?),
     )?;
-    let whole =
-        meter.time_whole(|gpu, encoder| lbvh.record(gpu, encoder, &mut tree, Work::Rebuild))?;
+    let whole = meter
+        .time_whole(|gpu, encoder| Ok(lbvh.record(gpu, encoder, &mut tree, Work::Rebuild)?))?;
     let timings = Timings {
         stages: staged.stages,
         ..whole

@@ -140,7 +140,8 @@ fn measure<T: Stored, const N: usize>(
             return Ok(());
         }
     };
-    let project = |gpu: &Gpu, scope: &mut Scope<'_>| pass.record(gpu, scope, &cube, order as u32);
+    let project =
+        |gpu: &Gpu, scope: &mut Scope<'_>| Ok(pass.record(gpu, scope, &cube, order as u32)?);
     let timings = session.meter.time(|_| {}, project)?;
     let copy = session.report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {

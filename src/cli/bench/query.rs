@@ -110,7 +110,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
             let lbvh = &queries.lbvh;
             session
                 .meter
-                .once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild))?;
+                .once(|gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?))?;
             let mut run = run.clone();
             run.set("leaf_cutoff", *cutoff);
             nearest(session, &queries, &tree, &lists, *cutoff, &run)?;
@@ -188,7 +188,7 @@ fn nearest(
     for (order, batch) in ["given", "sorted"].into_iter().zip(&batches) {
         let timings = meter.time(
             |_| {},
-            |gpu, scope| query.record(gpu, scope, tree, batch, cutoff),
+            |gpu, scope| Ok(query.record(gpu, scope, tree, batch, cutoff)?),
         )?;
         let found = batch.read(&meter.gpu)?;
         let distances: Vec<_> = found.iter().map(|found| found.distance).collect();
@@ -230,11 +230,11 @@ fn overlaps(
         let found = query.run(&meter.gpu, &search, &lists.boxes);
         match found {
             Ok(found) => (found.total(), u64::from(found.total().max(1))),
-            Err(why @ Error::Limit { .. }) => {
+            Err(why @ canopy_bvh::Error::Limit { .. }) => {
                 report.skip(run.clone(), &why);
                 return Ok(());
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     };
     let batches = [
@@ -258,13 +258,13 @@ fn overlaps(
     for (order, batch) in &batches {
         let in_one_pass = meter.time(
             |_| {},
-            |gpu, scope| query.record_append(gpu, scope, &search, batch, [&sum, &touched]),
+            |gpu, scope| Ok(query.record_append(gpu, scope, &search, batch, [&sum, &touched])?),
         )?;
         let counted_first = meter.time(
             |_| {},
             |gpu, scope| {
                 query.record_count(gpu, scope, &search, batch, &counts)?;
-                query.record_collect(gpu, scope, &search, batch, &counts, &names)
+                Ok(query.record_collect(gpu, scope, &search, batch, &counts, &names)?)
             },
         )?;
         for (buffer, word) in [(&sum, 0), (&counts.offsets, count)] {

@@ -3,8 +3,7 @@
 use super::inputs::Random;
 use crate::{
     accel::trace::Ray,
-    gpu::layout::Light,
-    render::{FloatImage, View, light::lights},
+    render::{FloatImage, View, layout::Light, light::lights},
     scene::Projection,
 };
 

@@ -22,10 +22,12 @@ use crate::{
     },
     cli::offscreen::{Moment, Offscreen},
     config::{HitOrder, RayListing, ReflectionMode},
-    gpu::layout::{REFLECTION_BINS, REFLECTION_MIRROR},
     reference::reflections::ggx_sample,
     render::{
-        Channel, FrameSample, ReflectionCounts, geometry::tree_policy, materials::hit_materials,
+        Channel, FrameSample, ReflectionCounts,
+        geometry::tree_policy,
+        layout::{REFLECTION_BINS, REFLECTION_MIRROR},
+        materials::hit_materials,
     },
     scene::{Layers, Material, Projection},
 };
@@ -371,7 +373,7 @@ impl<'a> Scene<'a> {
         let trace = Trace::new(gpu);
         session
             .meter
-            .once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild))?;
+            .once(|gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?))?;
         let built = tree.read(&session.meter.gpu)?;
         let materials = &offscreen.scene.materials[..];
         let mut bins = vec![0; materials.len()];
@@ -396,7 +398,7 @@ impl<'a> Scene<'a> {
             |_| {},
             |gpu, scope| {
                 let (trace, query) = (&self.trace, Query::ClosestHit);
-                trace.record(gpu, scope, &self.tree, batch, query, self.leaf_cutoff)
+                Ok(trace.record(gpu, scope, &self.tree, batch, query, self.leaf_cutoff)?)
             },
         )
     }
@@ -421,7 +423,7 @@ impl<'a> Scene<'a> {
         let batch = RayBatch::new(&session.meter.gpu, &sent)?;
         session.meter.once(|gpu, scope| {
             let (trace, query) = (&self.trace, Query::ClosestHit);
-            trace.record(gpu, scope, &self.tree, &batch, query, self.leaf_cutoff)
+            Ok(trace.record(gpu, scope, &self.tree, &batch, query, self.leaf_cutoff)?)
         })?;
         let hits = batch.read(&session.meter.gpu)?;
         let pixels = (0..rays.len()).filter(|pixel| rays[*pixel].is_some());

@@ -1,7 +1,6 @@
 //! The report of a suite: as JSON, and as a table of the same for people.
 
 use super::timing::{Summary, Timings};
-use crate::Error;
 use serde_json::{Map, Value, json};
 
 /// One line of the table.
@@ -137,7 +136,7 @@ impl Report {
     }
 
     /// Adds a run that is skipped, with its reason.
-    pub(in crate::cli) fn skip(&mut self, mut what: Run, why: &Error) {
+    pub(in crate::cli) fn skip(&mut self, mut what: Run, why: &impl std::fmt::Display) {
         what.set("reason", why.to_string());
         self.skipped.push(what);
     }

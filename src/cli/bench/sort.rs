@@ -151,7 +151,11 @@ impl SortRun {
                     array.publish(encoder, 0..self.count);
                 }
             },
-            |gpu, scope| sort.record(gpu, scope, &self.pairs, &self.digits).map(drop),
+            |gpu, scope| {
+                Ok(sort
+                    .record(gpu, scope, &self.pairs, &self.digits)
+                    .map(drop)?)
+            },
         )
     }
 

@@ -11,10 +11,11 @@ use crate::{
     Error, Result,
     gpu::{
         Bind, Gpu, Kernel, UniformArray, Workgroups,
-        layout::{HitSpan, TextureBounds, TextureHit},
         pass::Binding::{Filtered, FilteredArray, Read, Sampler, Uniform, Write},
     },
+    render::layout::{HitSpan, TextureBounds, TextureHit},
 };
+
 use serde_json::json;
 use wgpu::{BufferUsages, TextureFormat};
 

@@ -252,7 +252,7 @@ impl Meter {
     pub fn once(&mut self, record: impl FnOnce(&Gpu, &mut Scope<'_>) -> Result<()>) -> Result<()> {
         let mut encoder = self.gpu.encoder("once");
         record(&self.gpu, &mut self.profiler.scope("once", &mut encoder))?;
-        self.profiler.measure(&self.gpu, encoder).map(drop)
+        Ok(self.profiler.measure(&self.gpu, encoder).map(drop)?)
     }
 }
 

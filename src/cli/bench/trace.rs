@@ -125,7 +125,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
             };
         session
             .meter
-            .once(|gpu, scope| tracer.lbvh.record(gpu, scope, &mut tree, Work::Rebuild))?;
+            .once(|gpu, scope| Ok(tracer.lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?))?;
         let built = tree.read(&session.meter.gpu)?;
         built.validate(&input.meshes)?;
         let textbook = Textbook::new(&session.meter.gpu, &built, &input)?;
@@ -231,12 +231,12 @@ fn measure(
     for cutoff in given.map_or(&CUTOFFS[..], std::slice::from_ref) {
         let mut run = run.clone();
         tree.set_leaf_cutoff(&meter.gpu, *cutoff);
-        meter.once(|gpu, scope| tracer.lbvh.record(gpu, scope, tree, Work::Rebuild))?;
+        meter.once(|gpu, scope| Ok(tracer.lbvh.record(gpu, scope, tree, Work::Rebuild)?))?;
         let timings = meter.time(
             |_| {},
             |gpu, scope| {
                 let trace = &tracer.trace;
-                trace.record(gpu, scope, tree, &batch, query, *cutoff)
+                Ok(trace.record(gpu, scope, tree, &batch, query, *cutoff)?)
             },
         )?;
         let hits = batch.read(&meter.gpu)?;

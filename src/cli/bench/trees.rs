@@ -45,7 +45,7 @@ pub(in crate::cli) fn allocate(
     ] {
         gpu.check_binding(what, bytes as u64)?;
     }
-    gpu.catch(|| {
+    Ok(gpu.catch(|| {
         let geometry = Geometry {
             positions: &gpu.buffer_with("bench.positions", &input.positions, storage),
             indices: &gpu.buffer_with("bench.indices", &input.indices, storage),
@@ -57,5 +57,5 @@ pub(in crate::cli) fn allocate(
             )),
         };
         lbvh.tree(gpu, &geometry, codes)
-    })?
+    })??)
 }

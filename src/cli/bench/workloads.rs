@@ -126,7 +126,7 @@ impl Workload {
             return Ok(());
         };
         let bytes = size_of::<Node>().max(size_of::<LeafTriangle>()) as u64;
-        gpu.check_binding("the trees", u64::from(*triangles) * bytes)
+        Ok(gpu.check_binding("the trees", u64::from(*triangles) * bytes)?)
     }
 
     /// Its triangles, if they are generated.

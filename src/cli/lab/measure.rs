@@ -15,10 +15,11 @@ use crate::{
         },
         progress::StatusLine,
     },
-    gpu::{layout::LabHit, profiler::Stopwatch},
+    gpu::profiler::Stopwatch,
     lab::{
         Built, Kernels, Layout, RayList, Structure, TriangleTest, Uploaded,
         binary_tree::{BinaryTree, Quality},
+        data::LabHit,
         exact::{self, Exact},
         grid_build::{GridBuild, GridParts},
         ray_file::RaySet,
@@ -26,6 +27,7 @@ use crate::{
     },
     reference::lab_tests::{self, Counted},
 };
+
 use glam::Vec3;
 use serde_json::json;
 use std::collections::HashMap;
@@ -130,7 +132,7 @@ fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) 
         for step in 0..parts.steps() {
             let timings = meter.time(
                 |encoder| parts.begin(encoder, step),
-                |gpu, scope| build.record(gpu, scope, &parts, step),
+                |gpu, scope| Ok(build.record(gpu, scope, &parts, step)?),
             )?;
             build_ms += timings.median_ms();
             parts.reserve(&meter.gpu, step)?;
@@ -156,7 +158,7 @@ fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) 
             let mut tree = trees::allocate(&meter.gpu, &lbvh, &bench.input, 30)?;
             let build = meter.time(
                 |_| {},
-                |gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild),
+                |gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?),
             )?;
             let data = tree.read(&meter.gpu)?;
             (BinaryTree::of(&data, &bench.triangles)?, build.median_ms())
@@ -272,8 +274,9 @@ fn measure(
     let timings = meter.time(
         |encoder| list.begin(encoder),
         |gpu, scope| {
-            on.kernels
-                .record(gpu, scope, on.scene, &list, query, of.threads)
+            Ok(on
+                .kernels
+                .record(gpu, scope, on.scene, &list, query, of.threads)?)
         },
     )?;
     let hits = list.hits(&meter.gpu)?;

@@ -184,7 +184,8 @@ fn open(
             false => {
                 let lbvh = Lbvh::new(&meter.gpu);
                 let mut tree = trees::allocate(&meter.gpu, &lbvh, &input, 30)?;
-                meter.once(|gpu, scope| lbvh.record(gpu, scope, &mut tree, Build::Rebuild))?;
+                meter
+                    .once(|gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Build::Rebuild)?))?;
                 let lights = lights::gather(&offscreen.scene, &moment.pose, given, 1.0);
                 sets::all(&sets::Source {
                     gpu: &meter.gpu,

@@ -7,10 +7,11 @@ use crate::{
         inputs::Random,
         rays::{self, towards},
     },
-    gpu::{Gpu, layout::Light},
+    gpu::Gpu,
     lab::{Triangle, ray_file::RaySet, ray_order::is_sent},
-    render::View,
+    render::{View, layout::Light},
 };
+
 use glam::Vec3;
 
 /// Length of occlusion rays as a share of the scene's diagonal.

@@ -2,7 +2,7 @@
 //! right.
 
 use crate::{
-    Error, Result,
+    Result,
     accel::Ray,
     cli::{
         bench::{
@@ -12,11 +12,11 @@ use crate::{
         progress::StatusLine,
     },
     config::Volumes as Settings,
-    gpu::layout::{LabSeen, VolumeParams},
     lab::{ray_file::RaySet, ray_order::is_sent},
     reference::volumes::{Lit, Medium, Order, Seen},
     render::{
         inspect::volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
+        layout::{LabSeen, VolumeParams},
         volumes::volume_params,
     },
     scene::{Pose, Scene, volume_lattice::VolumeLattice},
@@ -82,11 +82,11 @@ pub(super) fn measure(
         line.stage(&format!("rays through {}", of.name));
         let volume = match MarchedVolume::new(&meter.gpu, &of.name, &of.lattice, &of.params) {
             Ok(volume) => volume,
-            Err(why @ Error::Limit { .. }) => {
+            Err(why @ canopy_bvh::Error::Limit { .. }) => {
                 report.skip(Run::new(json!({ "structure": of.name })), &why);
                 continue;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         for set in sets {
             let rays: Vec<Ray> = set
@@ -121,7 +121,7 @@ fn both(
     for order in VolumeOrder::ALL {
         let timings = meter.time(
             |_| {},
-            |gpu, scope| orders.record(gpu, scope, volume, &list, order),
+            |gpu, scope| Ok(orders.record(gpu, scope, volume, &list, order)?),
         )?;
         measured.push((order, timings, list.seen(&meter.gpu)?));
     }

@@ -418,7 +418,7 @@ fn draw_samples(
             output.write(offscreen, frame, shown, None, written)?;
         }
         stages.write_ms += writing.ms();
-        Result::Ok(())
+        Ok::<_, Error>(())
     };
     let mut drawn = 0;
     loop {

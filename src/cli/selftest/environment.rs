@@ -8,10 +8,7 @@ use super::{
 use crate::{
     Result,
     cli::bench::irradiance,
-    gpu::{
-        Gpu, Recorder, Scope,
-        layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, SKY_STEPS, SkyParams},
-    },
+    gpu::{Gpu, Recorder, Scope},
     reference::environment::{
         brdf_table,
         cube_map::{Faces, texel_direction},
@@ -19,14 +16,18 @@ use crate::{
         project_sh::{COEFFICIENTS, error, irradiance_sh, project_sh},
         sky::{self, Tables},
     },
-    render::environment::{
-        Cube, ProjectSh,
-        brdf_table::BrdfTable,
-        cube_mips::CubeMips,
-        prefilter::{Prefilter, PrefilterSettings, samples},
-        sky::Sky,
+    render::{
+        environment::{
+            Cube, ProjectSh,
+            brdf_table::BrdfTable,
+            cube_mips::CubeMips,
+            prefilter::{Prefilter, PrefilterSettings, samples},
+            sky::Sky,
+        },
+        layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, SKY_STEPS, SkyParams},
     },
 };
+
 use glam::{DVec3, Vec3};
 use half::f16;
 
@@ -45,7 +46,7 @@ fn submitted(gpu: &Gpu, record: impl FnOnce(&mut Scope<'_>) -> Result<()>) -> Re
     let mut encoder = gpu.encoder("selftest");
     record(&mut encoder.scope("selftest"))?;
     gpu.queue.submit([encoder.finish()]);
-    gpu.wait()
+    Ok(gpu.wait()?)
 }
 
 fn harmonics(gpu: &Gpu) -> Result<Found> {
@@ -55,7 +56,7 @@ fn harmonics(gpu: &Gpu) -> Result<Found> {
         let texels = irradiance::sky(face, 3);
         let cube = irradiance::upload(gpu, face, &texels)?;
         for order in [3, 5] {
-            submitted(gpu, |scope| pass.record(gpu, scope, &cube, order))?;
+            submitted(gpu, |scope| Ok(pass.record(gpu, scope, &cube, order)?))?;
             let found: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&pass.result)?);
             let color = |[r, g, b, _]: &[f32; 4]| Vec3::new(*r, *g, *b).as_dvec3();
             let found: Vec<DVec3> = found.iter().map(color).collect();
@@ -102,7 +103,7 @@ fn levels(gpu: &Gpu) -> Result<Found> {
     gpu.queue
         .write_texture(texture, bytemuck::cast_slice(&halves), layout, size);
     let mips = CubeMips::new(gpu);
-    submitted(gpu, |scope| mips.record(gpu, scope, &cube))?;
+    submitted(gpu, |scope| Ok(mips.record(gpu, scope, &cube)?))?;
     let mut radiance = vec![level(gpu, &cube, 0)?];
     let mut worst: f64 = 0.0;
     for finer in 0..cube.levels - 1 {
@@ -125,7 +126,7 @@ fn levels(gpu: &Gpu) -> Result<Found> {
     let mut pass = Prefilter::new(gpu, settings)?;
     for step in 0..pass.steps(&mirrored) {
         submitted(gpu, |scope| {
-            pass.record_step(gpu, scope, &cube, &mirrored, step)
+            Ok(pass.record_step(gpu, scope, &cube, &mirrored, step)?)
         })?;
     }
     for number in 1..count {
@@ -180,7 +181,7 @@ fn level(gpu: &Gpu, cube: &Cube, level: u32) -> Result<Faces> {
 /// The share of light that rough surfaces reflect.
 fn table(gpu: &Gpu) -> Result<Found> {
     let pass = BrdfTable::new(gpu);
-    submitted(gpu, |scope| pass.record(gpu, scope))?;
+    submitted(gpu, |scope| Ok(pass.record(gpu, scope)?))?;
     let entries: Vec<[f32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&pass.buffer)?);
     let entries = &entries[..(BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS) as usize];
     let mut worst: f64 = 0.0;
@@ -210,7 +211,7 @@ fn clear_sky(gpu: &Gpu) -> Result<Found> {
             haze: 1.0,
             ground_albedo: 0.3,
         };
-        submitted(gpu, |scope| pass.record(gpu, scope, &air, &cube))?;
+        submitted(gpu, |scope| Ok(pass.record(gpu, scope, &air, &cube)?))?;
         let tables = Tables::new(&air);
         let twin = Faces::new(FACE as usize, |face, x, y| {
             let along = texel_direction(FACE as usize, face, x, y);

@@ -12,10 +12,7 @@ use crate::{
         Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode,
         ReflectionMode, ShadowMode, Tonemap,
     },
-    gpu::{
-        Gpu, GpuImage, Recorder,
-        layout::{EXPOSURE_BINS, Exposure, ExposureBin, ExposureParams, TonemapParams},
-    },
+    gpu::{Gpu, GpuImage, Recorder},
     reference::{
         antialias,
         bounced_light::Surroundings,
@@ -32,7 +29,12 @@ use crate::{
         tonemap,
         trace::closest_hit,
     },
-    render::{self, Channel, FrameSample, frame::blue_noise, light::lights},
+    render::{
+        self, Channel, FrameSample,
+        frame::blue_noise,
+        layout::{EXPOSURE_BINS, Exposure, ExposureBin, ExposureParams, TonemapParams},
+        light::lights,
+    },
     scene::{
         Material, Pose, Progress, Scene,
         framing::Look,

@@ -146,7 +146,7 @@ fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &mut Tree, work: Work) -> Result<()> {
     let mut encoder = gpu.encoder("selftest");
     lbvh.record(gpu, &mut encoder, tree, work)?;
     gpu.queue.submit([encoder.finish()]);
-    gpu.wait()
+    Ok(gpu.wait()?)
 }
 
 fn note(faults: &mut Faults, stage: usize, name: &str, is_right: bool) {

@@ -39,6 +39,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     let mut shaders = Vec::new();
     let mut faults = BTreeSet::new();
     for (path, composed) in candidates(args.arrays.into(), &args.names) {
+        let composed = composed.map_err(Error::from);
         match composed.and_then(|composed| Reflected::of(path, composed)) {
             Ok(shader) => shaders.push(shader),
             Err(Error::Shader(fault)) => {

@@ -1,7 +1,7 @@
 //! Shaders by parts of their names.
 
 use crate::{
-    Error, Result,
+    Error,
     gpu::{
         Arrays,
         shader::{self, Composed},
@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn candidates(
     arrays: Arrays,
     names: &[String],
-) -> impl Iterator<Item = (&'static str, Result<Composed>)> {
+) -> impl Iterator<Item = (&'static str, canopy_bvh::Result<Composed>)> {
     let composed = SHADERS
         .entry_files()
         .map(move |(path, _)| (path, shader::compose(&SHADERS, path, arrays)));

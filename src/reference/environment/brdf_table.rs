@@ -1,6 +1,7 @@
 //! Twin of `brdf_table`: the reflectance of rough surfaces under uniform white light.
 
-use crate::gpu::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, ROUGHNESS_MIN};
+use crate::render::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, ROUGHNESS_MIN};
+
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` by `steps` half

@@ -1,9 +1,10 @@
 //! Twin of `sky`, in f64: the same tables and integrals, with finer steps for the transmittance.
 
 use crate::{
-    gpu::layout::{SKY_RAYS, SKY_STEPS, SkyParams},
+    render::layout::{SKY_RAYS, SKY_STEPS, SkyParams},
     scene::atmosphere::{self, Air, GROUND_RADIUS, TOP},
 };
+
 use glam::{DVec3, DVec4};
 use std::f64::consts::PI;
 

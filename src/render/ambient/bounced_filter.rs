@@ -1,24 +1,24 @@
 //! `bounced_filter`: this frame's bounced light, averaged over frames and over neighbouring pixels.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{AmbientVisibility, Reprojection, SURFACES},
+    frame::{
+        Frame,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    history::{
+        LightChanges,
+        signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+    },
+    layout::Light,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel,
-        layout::Light,
         pass::Binding::{Uniform, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{AmbientVisibility, Reprojection, SURFACES},
-        frame::{
-            Frame,
-            life_cycle::{Carried, LifeCycle},
-            recording::Recording,
-        },
-        history::{
-            LightChanges,
-            signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
-        },
     },
 };
 
@@ -48,7 +48,7 @@ impl BouncedFilter {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let bindings = [Uniform, Uniform, MEANS, SURFACES, Write];
         let shared = [(0, &layouts.frame)];

@@ -1,16 +1,16 @@
 //! `bounced_light`: light that bounces where rays of ambient occlusion have hit something.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{FRESH_FORMAT, OcclusionFound, fitted},
+    frame::recording::Recording,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel,
         pass::Binding::{StoreArray, Uint, Uniform},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{FRESH_FORMAT, OcclusionFound, fitted},
-        frame::recording::Recording,
-        world::World,
     },
 };
 

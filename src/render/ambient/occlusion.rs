@@ -6,9 +6,7 @@ use super::{
     occlusion_rays::OcclusionRays,
 };
 use crate::{
-    Result,
     config::Config,
-    gpu::Gpu,
     render::{
         bindings::Layouts,
         edges::{AmbientVisibility, Seen, fitted},
@@ -16,6 +14,7 @@ use crate::{
         world::World,
     },
 };
+use canopy_bvh::{Result, gpu::Gpu};
 
 /// The passes, with what they keep from frame to frame.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ impl Occlusion {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             rays: OcclusionRays::new(gpu, layouts),

@@ -1,17 +1,17 @@
 //! `occlusion_filter`: this frame's rays of ambient visibility, averaged over frames and over neighbouring
 //! pixels.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
+    frame::{Frame, recording::Recording},
+    history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel,
         pass::Binding::{self, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
-        frame::{Frame, recording::Recording},
-        history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
     },
 };
 
@@ -39,7 +39,7 @@ impl OcclusionFilter {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, MEANS, SURFACES, WORDS, Write];

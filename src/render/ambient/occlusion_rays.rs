@@ -1,17 +1,17 @@
 //! `occlusion_rays`: ambient visibility, sampled by rays through the trees.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{FRESH_FORMAT, GBuffer, OcclusionFound, POSITIONS, UNUSED, WORDS, fitted},
+    frame::recording::Recording,
+    layout::OcclusionParams,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Uniform,
-        layout::OcclusionParams,
         pass::Binding::{self, Store, StoreArray},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{FRESH_FORMAT, GBuffer, OcclusionFound, POSITIONS, UNUSED, WORDS, fitted},
-        frame::recording::Recording,
-        world::World,
     },
 };
 

@@ -1,11 +1,10 @@
 //! `brdf_table`: the reflectance of rough surfaces under uniform white light, as a table for
 //! environment/brdf_table_lookup.wgsl.
 
-use crate::{
+use crate::render::layout::BRDF_TABLE_PAIRS;
+use canopy_bvh::{
     Result,
-    gpu::{
-        Gpu, Kernel, Workgroups, layout::BRDF_TABLE_PAIRS, pass::Binding::Write, profiler::Scope,
-    },
+    gpu::{Gpu, Kernel, Workgroups, pass::Binding::Write, profiler::Scope},
 };
 use wgpu::BufferUsages as Buffer;
 

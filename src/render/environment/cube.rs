@@ -1,6 +1,6 @@
 //! Cube maps on the GPU.
 
-use crate::{Result, gpu::Gpu};
+use canopy_bvh::{Result, gpu::Gpu};
 use glam::Vec3;
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
@@ -25,7 +25,7 @@ impl Cube {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no room.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no room.
     pub fn new(gpu: &Gpu, label: &str, face: u32, levels: u32, format: Format) -> Result<Self> {
         let texture = gpu.catch(|| {
             gpu.device.create_texture(&wgpu::TextureDescriptor {

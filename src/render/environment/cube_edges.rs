@@ -1,7 +1,7 @@
 //! `cube_edges`: lets dispatches filter a cube across the edges of its faces on drivers that prepare it in draws alone.
 
 use super::cube::Cube;
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{
         Cover, Gpu, GpuImage,
@@ -13,7 +13,7 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::R8Unorm;
 
-/// The pass; `None` where [`Capabilities::cube_edges_drawn`](crate::gpu::Capabilities::cube_edges_drawn) is false.
+/// The pass; `None` where [`Capabilities::cube_edges_drawn`](canopy_bvh::gpu::Capabilities::cube_edges_drawn) is false.
 #[derive(Debug)]
 pub(super) struct CubeEdges(Option<(Cover, GpuImage)>);
 

@@ -1,7 +1,7 @@
 //! `cube_mips`: the coarser levels of a cube, weighed by exact solid angles.
 
 use super::{cube::Cube, cube_edges::CubeEdges};
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Kernel, Workgroups,

@@ -2,14 +2,16 @@
 
 use super::cube::Cube;
 use crate::{
+    render::layout::EquirectParams,
+    scene::environment::{EnvironmentImage, Shape, Sun},
+};
+use canopy_bvh::{
     Error, Result,
     gpu::{
         Gpu, Kernel, UniformArray, Workgroups,
-        layout::EquirectParams,
         pass::Binding::{self, Float, FloatArray, StoreArray},
         profiler::Scope,
     },
-    scene::environment::{EnvironmentImage, Shape, Sun},
 };
 use half::f16;
 use std::f64::consts::PI;

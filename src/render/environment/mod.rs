@@ -16,15 +16,17 @@ pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 
 use super::frame::{life_cycle::LifeCycle, recording::Recording};
 use crate::{
-    Result,
     config::{Config, Switch},
-    gpu::{Gpu, profiler::Scope},
     scene::{
         atmosphere,
         environment::{EnvironmentImage, Sun, studio},
     },
 };
 use brdf_table::BrdfTable;
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, profiler::Scope},
+};
 use cube_mips::CubeMips;
 use equirect::{Equirect, EquirectImage};
 use glam::{Quat, Vec2, Vec3};

@@ -1,14 +1,13 @@
 //! `prefilter`: the cube that glossy surfaces mirror, a level for each of some roughnesses.
 
 use super::{cube::Cube, cube_edges::CubeEdges};
-use crate::{
+use crate::render::layout::{
+    PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams, ROUGHNESS_MIN,
+};
+use canopy_bvh::{
     Error, Result,
     gpu::{
         Gpu, Kernel, UniformArray, Workgroups,
-        layout::{
-            PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams,
-            ROUGHNESS_MIN,
-        },
         pass::Binding::{self, Sampler, StoreArray, Uniform},
         profiler::Scope,
     },

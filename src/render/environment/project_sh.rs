@@ -6,7 +6,7 @@
 //! result is the same from run to run.
 
 use super::cube::Cube;
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Cooperation, Gpu, Kernel, Workgroups,

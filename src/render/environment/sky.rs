@@ -2,14 +2,14 @@
 //! [`crate::scene::atmosphere`]).
 
 use super::cube::Cube;
-pub use crate::gpu::layout::SkyParams;
+pub use crate::render::layout::SkyParams;
 
-use crate::{
+use crate::scene::atmosphere;
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Constant, Gpu, GpuImage, Kernel, Uniform, Workgroups, pass::Binding, profiler::Scope,
     },
-    scene::atmosphere,
 };
 use glam::Vec3;
 

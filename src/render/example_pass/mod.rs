@@ -2,18 +2,16 @@
 
 mod vignette;
 
-use crate::{
-    config::Config,
-    gpu::{Gpu, GpuImage, Library, Options, pass, profiler::Profiler},
-    render::{
-        SHADERS,
-        edges::{HDR_FORMAT, Radiance},
-        frame::{
-            bands::FirstRows,
-            recording::{FrameBudget, Recording},
-        },
+use super::{
+    SHADERS,
+    edges::{HDR_FORMAT, Radiance},
+    frame::{
+        bands::FirstRows,
+        recording::{FrameBudget, Recording},
     },
 };
+use crate::config::Config;
+use canopy_bvh::gpu::{Gpu, GpuImage, Library, Options, pass, profiler::Profiler};
 use half::f16;
 use vignette::Vignette;
 

@@ -1,14 +1,14 @@
 //! `vignette`: darkens the picture towards its corners.
 
-use crate::{
+use crate::render::{
+    edges::{HDR_FORMAT, Radiance, fitted},
+    frame::{life_cycle::LifeCycle, recording::Recording},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Uniform,
         pass::Binding::{Float, Store, Uniform as UniformBinding},
-    },
-    render::{
-        edges::{HDR_FORMAT, Radiance, fitted},
-        frame::{life_cycle::LifeCycle, recording::Recording},
     },
 };
 

@@ -1,16 +1,16 @@
 //! `fog_history`: what reaches froxels, averaged over frames, and their light.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    formats::FROXEL_FORMAT,
+    frame::{Frame, recording::Recording},
+    layout::FogParams,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Uniform,
-        layout::FogParams,
         pass::Binding::{self, FilteredArray, FloatArray, Sampler, StoreArray},
-    },
-    render::{
-        bindings::Layouts,
-        formats::FROXEL_FORMAT,
-        frame::{Frame, recording::Recording},
     },
 };
 

@@ -1,16 +1,16 @@
 //! `fog_integrate`: what fog puts in front of what is seen, from the light of its froxels.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    formats::FROXEL_FORMAT,
+    frame::{Frame, recording::Recording},
+    layout::FogParams,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Uniform,
-        layout::FogParams,
         pass::Binding::{self, FloatArray, StoreArray},
-    },
-    render::{
-        bindings::Layouts,
-        formats::FROXEL_FORMAT,
-        frame::{Frame, recording::Recording},
     },
 };
 

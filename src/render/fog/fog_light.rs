@@ -1,15 +1,14 @@
 //! `fog_light`: how much of the lights reaches froxels, by shadow rays through the trees, or by shadow maps.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts, edges::GBuffer, formats::FROXEL_FORMAT, frame::recording::Recording,
+    layout::FogParams, world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Uniform,
-        layout::FogParams,
         pass::Binding::{self, FilteredArray, Float, Sampler, StoreArray},
-    },
-    render::{
-        bindings::Layouts, edges::GBuffer, formats::FROXEL_FORMAT, frame::recording::Recording,
-        world::World,
     },
 };
 

@@ -14,14 +14,17 @@ use super::{
         life_cycle::{Carried, LifeCycle},
         recording::Recording,
     },
+    layout::FogParams,
     view::View,
     world::World,
 };
 use crate::{
-    Result,
     config::{self, Config},
-    gpu::{Gpu, GpuImage, Uniform, layout::FogParams, library::wgsl_constants},
     scene::bounds::Aabb,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, GpuImage, Uniform, library::wgsl_constants},
 };
 use fog_history::FogHistory;
 use fog_integrate::FogIntegrate;

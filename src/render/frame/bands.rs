@@ -6,7 +6,7 @@
 //! it is one line in each, `first_row`, always the first of the kernel's own bindings
 //! (`Recording::dispatch_pixels`).
 
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{Gpu, UniformArray},
 };
@@ -28,7 +28,7 @@ impl FirstRows {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Limit`] where the device has no buffer that holds them.
+    /// [`canopy_bvh::Error::Limit`] where the device has no buffer that holds them.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         Self::of_height(gpu, 1)
     }

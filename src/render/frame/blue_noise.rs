@@ -1,6 +1,6 @@
 //! A mask of blue noise: each number once, and any few neighbours far apart.
 
-use crate::gpu::library::wgsl_constants;
+use canopy_bvh::gpu::library::wgsl_constants;
 use std::sync::OnceLock;
 
 wgsl_constants! {

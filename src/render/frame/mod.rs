@@ -12,26 +12,25 @@ use super::{
     bindings::Layouts,
     edges::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     environment::Environment,
+    layout::{
+        FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT,
+        ShadowView, ViewRays,
+    },
     light::lights::{self, LightPlan},
     upload::scene_buffers::SceneBuffers,
     view::{View, aspect, jittered_from_clip},
 };
 use crate::{
-    Error, Result,
     config::{self, Antialias, Config, ImageMode, OcclusionMode, ReflectionMode, ShadowMode},
-    gpu::{
-        Bind, Gpu, UniformArray, bind_group,
-        layout::{
-            FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT,
-            ShadowView, ViewRays,
-        },
-        library::wgsl_constants,
-    },
     scene::{
         AlphaMode, Material, Pose, Projection, Scene,
         bounds::{self, Aabb},
         framing::Ground,
     },
+};
+use canopy_bvh::{
+    Error, Result,
+    gpu::{Bind, Gpu, UniformArray, bind_group, library::wgsl_constants},
 };
 use frame_sample::FrameSample;
 use glam::{Mat4, Vec2, Vec3};

@@ -2,11 +2,8 @@
 //! one batch after another, so that neither the list nor the work of one dispatch grows with the picture and
 //! its lights.
 
-use crate::gpu::{
-    Gpu, GpuImage,
-    array::without_powers_of_two,
-    layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch},
-};
+use crate::render::layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch};
+use canopy_bvh::gpu::{Gpu, GpuImage, array::without_powers_of_two};
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages, TextureUsages};
 
@@ -20,7 +17,7 @@ const STRIDE: u64 = 256;
 pub struct RayList {
     /// An entry a texel.
     pub entries: GpuImage,
-    /// A [`RayArguments`](crate::gpu::layout::RayArguments) for each batch, to be cleared before the first
+    /// A [`RayArguments`](crate::render::layout::RayArguments) for each batch, to be cleared before the first
     /// one.
     pub arguments: wgpu::Buffer,
     /// The batches of a frame.
@@ -86,7 +83,7 @@ impl RayList {
             .sum()
     }
 
-    /// Its [`RayBatch`] and its [`RayArguments`](crate::gpu::layout::RayArguments).
+    /// Its [`RayBatch`] and its [`RayArguments`](crate::render::layout::RayArguments).
     pub fn bindings(&self, batch: &Batch) -> [wgpu::BufferBinding<'_>; 2] {
         [&self.params, &self.arguments].map(|buffer| wgpu::BufferBinding {
             buffer,

@@ -5,7 +5,7 @@
 //! parts, a pass each, and rays are traced in batches that this adapter finishes within a part's time.
 
 use super::bands::{FirstRows, bands};
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Cover, Gpu, Kernel, Workgroups, image, pass,

@@ -1,16 +1,16 @@
 //! `deform`: skins and morph targets into the merged world-space buffers.
 
 use super::tree_policy::TreePlan;
-use crate::{
+use crate::render::{
+    edges::Geometry,
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    stats::TreeWork,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Kernel, Workgroups,
         pass::Binding::{Read, Write},
-    },
-    render::{
-        edges::Geometry,
-        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-        stats::TreeWork,
     },
 };
 

@@ -1,11 +1,8 @@
 //! The vertices of the last frame, where the next one needs them.
 
 use super::tree_policy::TreePlan;
-use crate::{
-    Result,
-    gpu::Array,
-    render::frame::{Frame, recording::Recording},
-};
+use crate::render::frame::{Frame, recording::Recording};
+use canopy_bvh::{Result, gpu::Array};
 
 /// A copy of the merged positions, made when they are about to change. It takes 12 bytes a vertex, 24 on software
 /// adapters, from the first frame on that asks for it.
@@ -22,7 +19,7 @@ impl LastPositions {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub(crate) fn keep(
         &mut self,
         recording: &mut Recording<'_>,

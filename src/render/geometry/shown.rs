@@ -1,10 +1,10 @@
 //! The triangles that a scene shows, in the numbers of `canopy export`, and trees over them.
 
-use crate::{
+use crate::scene::{Pose, Scene};
+use canopy_bvh::{
     Result,
     accel::{Codes, Geometry, Lbvh, MeshRange, Nearest, Tree, Work},
     gpu::Gpu,
-    scene::{Pose, Scene},
 };
 use glam::Vec3;
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl Shown {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where there are too many for the adapter.
+    /// [`Error::Limit`](canopy_bvh::Error::Limit) where there are too many for the adapter.
     pub fn tree(&self, gpu: &Gpu) -> Result<Tree> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let (positions, indices) = gpu.catch(|| {

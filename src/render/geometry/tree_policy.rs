@@ -1,10 +1,12 @@
 //! What a frame does to the trees: the policy `tree.rebuild`.
 
 use crate::{
-    accel::{Quality, TreeCost},
     config::{self, Config, Rebuild, TreeQuality},
-    gpu::{Gpu, readback::Counters},
     render::stats::TreeWork,
+};
+use canopy_bvh::{
+    accel::{Quality, TreeCost},
+    gpu::{Gpu, readback::Counters},
 };
 
 /// What a frame is to do to the trees.

@@ -1,15 +1,15 @@
-//! The trees of a frame: built, refitted or kept as planned, by `lbvh` and `cost` of [`crate::accel`].
+//! The trees of a frame: built, refitted or kept as planned, by `lbvh` and `cost` of [`canopy_bvh::accel`].
 
 use super::tree_policy::{TreePlan, TreePolicy};
-use crate::{
+use crate::render::{
+    edges::{Geometry, Trees},
+    frame::{life_cycle::LifeCycle, recording::Recording},
+    stats::TreeWork,
+};
+use canopy_bvh::{
     Result,
     accel::{Cost, Lbvh, Quality, Tree, Work},
     gpu::{Gpu, on_demand::will_need},
-    render::{
-        edges::{Geometry, Trees},
-        frame::{life_cycle::LifeCycle, recording::Recording},
-        stats::TreeWork,
-    },
 };
 use std::sync::Arc;
 

@@ -16,8 +16,9 @@ use super::{
     },
     world::World,
 };
-use crate::{
-    Result, config,
+use crate::config;
+use canopy_bvh::{
+    Result,
     gpu::{
         Gpu, GpuImage, Kernel, Uniform,
         pass::Binding::{self, Read, Store},

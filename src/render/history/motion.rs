@@ -1,22 +1,22 @@
 //! `motion`: how far the point that a pixel shows has moved since the last frame.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{GBuffer, Motion, POSITIONS, WORDS, fitted},
+    frame::{
+        Frame,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    layout::MotionParams,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Array, Gpu, GpuImage, Kernel, Uniform,
-        layout::MotionParams,
         on_demand::will_need,
         pass::Binding::{self, ReadArray, Store},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{GBuffer, Motion, POSITIONS, WORDS, fitted},
-        frame::{
-            Frame,
-            life_cycle::{Carried, LifeCycle},
-            recording::Recording,
-        },
-        world::World,
     },
 };
 use glam::{Mat4, Vec2, Vec3};

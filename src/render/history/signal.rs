@@ -1,16 +1,16 @@
 //! A sampled signal that is averaged over frames and over neighbouring pixels: eight bytes a pixel, whose
 //! meaning its shaders know.
 
-use crate::{
+use crate::render::{
+    edges::{FRESH, FRESH_FORMAT, Reprojection, SURFACES, TAPS, UNUSED, fitted},
+    frame::{Frame, recording::Recording},
+    layout::SignalParams,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
-        layout::SignalParams,
         pass::Binding::{self, Store, StoreArray},
-    },
-    render::{
-        edges::{FRESH, FRESH_FORMAT, Reprojection, SURFACES, TAPS, UNUSED, fitted},
-        frame::{Frame, recording::Recording},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};

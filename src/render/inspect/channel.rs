@@ -1,18 +1,18 @@
 //! `channel`: one channel of the frame as floats, for AOVs and debug views.
 
-use crate::{
+use crate::render::{
+    aov::Channel,
+    bindings::Layouts,
+    edges::{Air, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, fitted},
+    frame::recording::Recording,
+    layout::ChannelParams,
+    upload::scene_buffers::SceneBuffers,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Uniform,
-        layout::ChannelParams,
         pass::Binding::{self, Float, Read, Store, Uint},
-    },
-    render::{
-        aov::Channel,
-        bindings::Layouts,
-        edges::{Air, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, fitted},
-        frame::recording::Recording,
-        upload::scene_buffers::SceneBuffers,
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};

@@ -1,19 +1,19 @@
 //! The tree over a surface that is compared with, and signed distances from it.
 
-use crate::{
+use crate::scene::{
+    bounds::Aabb,
+    compared::Compared,
+    deviation::{Measured, Statistics},
+    signed_surface::SignedNearest,
+    surface_points::{self, SurfacePoint},
+};
+use canopy_bvh::{
     Error, Result,
     accel::{
         Codes, Geometry, Lbvh, MeshRange, Moments, NearestPoints, Search, TREE_REACH, Tree,
         Winding, Work, layout::BVH_MISS,
     },
     gpu::Gpu,
-    scene::{
-        bounds::Aabb,
-        compared::Compared,
-        deviation::{Measured, Statistics},
-        signed_surface::SignedNearest,
-        surface_points::{self, SurfacePoint},
-    },
 };
 use glam::Vec3;
 use std::{

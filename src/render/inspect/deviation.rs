@@ -1,18 +1,18 @@
 //! `deviation`: how far what each pixel sees is from the surface that the scene is compared with.
 
 use super::compared_tree::{ComparedTree, LEAF_CUTOFF};
-use crate::{
+use crate::render::{
+    aov::Channel,
+    edges::{GBuffer, fitted},
+    frame::{Frame, recording::Recording},
+    layout::DeviationParams,
+};
+use canopy_bvh::{
     Result,
     accel::{Moments, Tree},
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Uniform,
-        layout::DeviationParams,
         pass::Binding::{self, Float, Read, Store},
-    },
-    render::{
-        aov::Channel,
-        edges::{GBuffer, fitted},
-        frame::{Frame, recording::Recording},
     },
 };
 use std::sync::Arc;

@@ -1,6 +1,15 @@
 //! `intersections`: which triangles pass through triangles of other meshes, and which meshes those are.
 
-use crate::{
+use crate::render::{
+    aov::Channel,
+    frame::{
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    stats::{FrameStats, IntersectionCounts, MeshPair, TreeWork},
+    world::World,
+};
+use canopy_bvh::{
     Result,
     accel::{
         Tree,
@@ -11,15 +20,6 @@ use crate::{
         library::wgsl_constants,
         pass::Binding::{self, Write},
         readback::Counters,
-    },
-    render::{
-        aov::Channel,
-        frame::{
-            life_cycle::{Carried, LifeCycle},
-            recording::Recording,
-        },
-        stats::{FrameStats, IntersectionCounts, MeshPair, TreeWork},
-        world::World,
     },
 };
 use std::{cmp::Reverse, sync::Arc};
@@ -90,7 +90,7 @@ impl Intersections {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device has no buffer for its uniforms.
+    /// [`Error::Limit`](canopy_bvh::Error::Limit) where the device has no buffer for its uniforms.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let bindings = [Binding::Uniform, Binding::Uniform, Write, Write];

@@ -3,14 +3,7 @@
 
 use super::{lab_rays::LabRaysPass, lab_scene::LabScene, lab_show::LabShowPass};
 use crate::{
-    Result,
-    accel::{
-        Query, Trace,
-        layout::TRACE_BLOCK,
-        trace::{Ray, RayBatch},
-    },
     config::{LabRays, LabShow, LabTest, LabWalk},
-    gpu::{Gpu, GpuImage, Recorder},
     lab::{Kernels, RayList},
     render::{
         aov::Channel,
@@ -20,6 +13,15 @@ use crate::{
         stats::FrameStats,
         world::World,
     },
+};
+use canopy_bvh::{
+    Result,
+    accel::{
+        Query, Trace,
+        layout::TRACE_BLOCK,
+        trace::{Ray, RayBatch},
+    },
+    gpu::{Gpu, GpuImage, Recorder},
 };
 use std::sync::Arc;
 
@@ -59,7 +61,7 @@ fn query(rays: LabRays) -> Query {
 ///
 /// # Errors
 ///
-/// [`Error::Limit`](crate::Error::Limit).
+/// [`Error::Limit`](canopy_bvh::Error::Limit).
 pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let bytes = u64::from(ray_count(size)) * size_of::<Ray>() as u64;
     gpu.check_binding("the rays of the channel lab", bytes)

@@ -1,16 +1,20 @@
 //! `lab_rays`: the rays of the channel `lab`.
 
 use crate::{
-    Result,
     config::LabRays,
+    render::{
+        bindings::Layouts, edges::GBuffer, frame::recording::Recording, layout::LabRayParams,
+        world::World,
+    },
+    scene::Projection,
+};
+use canopy_bvh::{
+    Result,
     gpu::{
         Gpu, Kernel, Uniform,
-        layout::LabRayParams,
         library::wgsl_constants,
         pass::Binding::{self, Float, Read, Uint, Write},
     },
-    render::{bindings::Layouts, edges::GBuffer, frame::recording::Recording, world::World},
-    scene::Projection,
 };
 use glam::Vec3;
 

@@ -1,11 +1,10 @@
 //! A structure of the laboratory over the triangles that a moment shows, in GPU memory.
 
 use crate::{
-    Result,
     config::{self, LabStructure, LabTest, LabWalk},
-    gpu::Gpu,
     lab::{Made, Triangle, Uploaded},
 };
+use canopy_bvh::{Result, gpu::Gpu};
 use glam::{Vec2, Vec3};
 use std::ops::Range;
 
@@ -94,8 +93,8 @@ impl LabGeometry {
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`](crate::Error::Argument) where the walk does not go through the structure or there
-    /// is no triangle, [`Error::Limit`](crate::Error::Limit) where it is too large or too deep, and those of
+    /// [`Error::Argument`](canopy_bvh::Error::Argument) where the walk does not go through the structure or there
+    /// is no triangle, [`Error::Limit`](canopy_bvh::Error::Limit) where it is too large or too deep, and those of
     /// the device.
     pub fn build(&mut self, gpu: &Gpu, build: LabBuild) -> Result<LabScene> {
         build.structure.check(build.walk)?;

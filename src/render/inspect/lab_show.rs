@@ -2,21 +2,23 @@
 
 use super::lab_scene::LabScene;
 use crate::{
-    Result,
-    accel::layout::TRACE_BLOCK,
     config::{LabRays, LabShow},
-    gpu::{
-        Gpu, GpuImage, Kernel, Recorder, Uniform, Workgroups,
-        layout::LabShowParams,
-        library::wgsl_constants,
-        pass::Binding::{self, Read, Store, Write},
-        readback::Counters,
-    },
     lab::RayList,
     render::{
         edges::fitted,
         frame::{Frame, recording::Recording},
+        layout::LabShowParams,
         stats::LabCounts,
+    },
+};
+use canopy_bvh::{
+    Result,
+    accel::layout::TRACE_BLOCK,
+    gpu::{
+        Gpu, GpuImage, Kernel, Recorder, Uniform, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{self, Read, Store, Write},
+        readback::Counters,
     },
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};

@@ -16,7 +16,7 @@ use super::{
     frame::{life_cycle::LifeCycle, recording::Recording},
     world::World,
 };
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{Gpu, GpuImage},
 };
@@ -39,7 +39,7 @@ impl Inspect {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             deviation: Deviation::new(gpu),

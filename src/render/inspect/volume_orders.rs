@@ -2,15 +2,19 @@
 //! from back to front.
 
 use crate::{
+    render::{
+        layout::{LabSeen, VolumeParams},
+        volumes::volume_grids::{VolumeGrids, sampler},
+    },
+    scene::{Progress, volume_lattice::VolumeLattice},
+};
+use canopy_bvh::{
     Result,
     accel::{Ray, layout::TRACE_BLOCK},
     gpu::{
         Gpu, Kernel, Recorder, Workgroups,
-        layout::{LabSeen, VolumeParams},
         pass::Binding::{Filtered3d, Float3d, Read, Sampler, Write},
     },
-    render::volumes::volume_grids::{VolumeGrids, sampler},
-    scene::{Progress, volume_lattice::VolumeLattice},
 };
 use wgpu::BufferUsages as Usage;
 
@@ -147,7 +151,7 @@ impl MarchedRays {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Limit`] where the device does not hold them.
+    /// [`canopy_bvh::Error::Limit`] where the device does not hold them.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
         let count = rays.len();
         let bytes = (count * size_of::<LabSeen>()) as u64;
@@ -163,7 +167,7 @@ impl MarchedRays {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the device is lost.
+    /// [`canopy_bvh::Error::Gpu`] where the device is lost.
     pub fn seen(&self, gpu: &Gpu) -> Result<Vec<LabSeen>> {
         let bytes = gpu.read(&self.seen)?;
         Ok(bytemuck::pod_collect_to_vec(&bytes))

@@ -1,24 +1,24 @@
 //! `blend`: alpha-blended and transmissive surfaces, and blended points and lines, over the lit image, back
 //! to front.
 
-use crate::{
+use crate::render::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{Air, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    materials::Surface,
+    raster::{
+        draw_lists::{Run, SegmentRun},
+        segments::{self, SegmentPipelines},
+    },
+    upload::scene_buffers::SceneBuffers,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     accel::Tree,
     gpu::{
         Bind, Gpu, GpuImage, Needs, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
-    },
-    render::{
-        bindings::{Layouts, SurfacePipeline},
-        edges::{Air, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
-        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-        materials::Surface,
-        raster::{
-            draw_lists::{Run, SegmentRun},
-            segments::{self, SegmentPipelines},
-        },
-        upload::scene_buffers::SceneBuffers,
-        world::World,
     },
 };
 use wgpu::{ShaderStages, TextureUsages as Usage};

@@ -1,17 +1,17 @@
 //! `layers`: surfaces whose materials have layers, lit where the G-buffer shows them.
 
-use crate::{
+use crate::render::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{Air, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    materials::Surface,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Needs, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
-    },
-    render::{
-        bindings::{Layouts, SurfacePipeline},
-        edges::{Air, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
-        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-        materials::Surface,
-        world::World,
     },
 };
 use wgpu::ShaderStages;

@@ -1,12 +1,7 @@
 //! `lighting`: the G-buffer, lights and environment to radiance.
 
 use crate::{
-    Result,
     config::{Config, ShadowMode},
-    gpu::{
-        Gpu, Kernel, Variants,
-        pass::Binding::{Read, Store, Uniform},
-    },
     render::{
         bindings::Layouts,
         edges::{Air, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
@@ -14,6 +9,13 @@ use crate::{
         world::World,
     },
     scene::framing::Ground,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, Kernel, Variants,
+        pass::Binding::{Read, Store, Uniform},
+    },
 };
 
 /// The pass.

@@ -2,13 +2,13 @@
 
 use crate::{
     config::{Config, ShadowMode, Shadows, Sun as SunConfig, Switch},
-    gpu::{
+    render::{
+        environment,
         layout::{LIGHT_LIMIT, Light as GpuLight},
-        library::wgsl_constants,
     },
-    render::environment,
     scene::{Light, LightKind, Pose, Scene, atmosphere, environment::Sun},
 };
+use canopy_bvh::gpu::library::wgsl_constants;
 use glam::{Mat4, Vec3};
 
 wgsl_constants! {

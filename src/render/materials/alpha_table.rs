@@ -2,10 +2,8 @@
 //! the web and in software.
 
 use super::material_uniforms::{alpha_cutoff, alpha_sampler, uv_rows};
-use crate::{
-    gpu::library::wgsl_constants,
-    scene::{AlphaMode, Image, Material, Scene, srgb},
-};
+use crate::scene::{AlphaMode, Image, Material, Scene, srgb};
+use canopy_bvh::gpu::library::wgsl_constants;
 use glam::{Vec3, Vec4Swizzles};
 use std::collections::{HashMap, HashSet};
 

@@ -2,13 +2,13 @@
 
 use super::material_textures::texture_refs;
 use crate::{
-    Result,
     config::HitOrder,
-    gpu::{
-        Gpu, UniformArray,
-        layout::{HitMaterial, Material as GpuMaterial, REFLECTION_BINS},
-    },
+    render::layout::{HitMaterial, Material as GpuMaterial, REFLECTION_BINS},
     scene::Material,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, UniformArray},
 };
 
 /// The bin of each material, and what is dispatched for each bin.

@@ -2,13 +2,15 @@
 
 use super::mipmap::{Filter, Mipmap};
 use crate::{
-    Error, Result,
-    gpu::{Bind, Gpu, bind_group},
     render::bindings::LAYER_TEXTURES,
     scene::{
         AlphaMode, Image, LayerSlot, Layers, Material, Progress, Sampler, Scene, TexelFormat,
         TextureRef, TextureSupport, Wrap,
     },
+};
+use canopy_bvh::{
+    Error, Result,
+    gpu::{Bind, Gpu, bind_group},
 };
 use std::{borrow::Cow, collections::HashMap};
 
@@ -271,7 +273,8 @@ impl<'a> Textures<'a> {
         // An image of two uses is uploaded twice.
         let count = count.max(number);
         self.progress
-            .enter(format!("uploading texture {number} of {count}"))?;
+            .enter(format!("uploading texture {number} of {count}"))
+            .map_err(|_| Error::Cancelled)?;
         self.progress.set_fraction(number as f32 / count as f32);
         let view = self.upload(&self.scene.images[image], texels, mipmap)?;
         self.views.insert((image, texels), view.clone());

@@ -2,13 +2,13 @@
 
 use super::material_textures::{BASE_TEXTURES, keeps_spread, layer_bindings, texture_refs};
 use crate::{
-    gpu::{
+    render::{
+        bindings::LAYER_TEXTURES,
         layout::{Material as GpuMaterial, MaterialLayers},
-        library::wgsl_constants,
     },
-    render::bindings::LAYER_TEXTURES,
     scene::{AlphaMode, LayerSlot, Material, Sampler, Scene, TextureRef, TextureSupport, Wrap},
 };
+use canopy_bvh::gpu::library::wgsl_constants;
 
 wgsl_constants! {
     pub(crate) const ALPHA_WRAP_MIRROR: u32 = 1;

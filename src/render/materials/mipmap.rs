@@ -1,6 +1,6 @@
 //! `mipmap`: the coarser levels of a texture, made on the GPU when a scene is uploaded.
 
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{Cover, Gpu, pass},
 };

@@ -8,17 +8,17 @@ pub(super) mod material_uniforms;
 pub mod mipmap;
 pub(super) mod sheen;
 
-use super::bindings::Layouts;
-use crate::{
-    Result,
-    gpu::{
-        Gpu, UniformArray,
-        layout::{Material as GpuMaterial, MaterialLayers},
-    },
-    scene::{AlphaMode, Image, Layers, Material, Pose, Scene},
+use super::{
+    bindings::Layouts,
+    layout::{Material as GpuMaterial, MaterialLayers},
 };
+use crate::scene::{AlphaMode, Image, Layers, Material, Pose, Scene};
 use alpha_table::{
     ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, ALPHA_SCATTERS, AlphaLayout, AlphaTable,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, UniformArray},
 };
 use glam::Vec3;
 use hit_materials::HitMaterials;
@@ -220,7 +220,7 @@ impl Materials {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Limit`] where the adapter has no room for its alpha.
+    /// [`canopy_bvh::Error::Limit`] where the adapter has no room for its alpha.
     pub(super) fn write(&mut self, gpu: &Gpu, scene: &Scene, index: usize) -> Result<bool> {
         let material = &scene.materials[index];
         // What may fail comes first, so that rays and the picture see the same.

@@ -1,7 +1,7 @@
 //! How much of light from each direction a sheen scatters: E of KHR_materials_sheen, as a table for
 //! material/layers.wgsl.
 
-use crate::gpu::library::wgsl_constants;
+use canopy_bvh::gpu::library::wgsl_constants;
 use std::f64::consts::PI;
 
 wgsl_constants! {

@@ -10,18 +10,20 @@ use super::{
     bindings::Layouts,
     edges::{HDR_FORMAT, Radiance, fitted},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    layout::{Light, PathParams},
     stats::FrameStats,
     world::World,
 };
 use crate::{
-    Result,
     config::{self, Config, PathKernels},
+    scene::Pose,
+};
+use canopy_bvh::{
+    Result,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, UniformArray, Variants,
-        layout::{Light, PathParams},
         pass::Binding::{Float, Store, Uniform, Write},
     },
-    scene::Pose,
 };
 use path_stages::PathStages;
 use path_sums::PathSums;

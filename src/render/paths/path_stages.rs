@@ -2,18 +2,18 @@
 //! of a band from surface to surface.
 
 use super::path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts};
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    frame::{bands::bands, ray_list::entries, recording::Recording},
+    layout::{HitRange, PathStage, RAY_BLOCK, REFLECTION_BINS},
+    world::World,
+};
+use canopy_bvh::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Uniform, UniformArray, Variants, Workgroups,
-        layout::{HitRange, PathStage, RAY_BLOCK, REFLECTION_BINS},
         pass::Binding::{self, Read, Store, Uint, Uniform as OfUniform, Write},
-    },
-    render::{
-        bindings::Layouts,
-        frame::{bands::bands, ray_list::entries, recording::Recording},
-        world::World,
     },
 };
 use std::num::NonZeroU64;

@@ -1,7 +1,7 @@
 //! Sums of samples of paths, exact: in fixed point, so that samples may be added in any order and in any
 //! parts, on any number of machines, and the sum is the same to the last bit.
 
-use crate::gpu::library::wgsl_constants;
+use canopy_bvh::gpu::library::wgsl_constants;
 
 wgsl_constants! {
     /// Words of a sum, the lowest first.

@@ -4,18 +4,12 @@
 
 use super::path_volumes::PathVolumes;
 use crate::{
-    Error, Result,
     config::Config,
-    gpu::{
-        Bind, Gpu, Kernel, UniformArray, Workgroups,
-        layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
-        library::wgsl_constants,
-        pass::Binding::{Float, FloatArray, Read, Uniform, Write},
-    },
     render::{
         bindings::Layouts,
         edges::Geometry,
         frame::recording::Recording,
+        layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
         materials::{
             material_textures::{
                 Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs,
@@ -26,6 +20,14 @@ use crate::{
         world::World,
     },
     scene::{AlphaMode, LayerSlot, Material, Scene, TextureRef},
+};
+use canopy_bvh::{
+    Error, Result,
+    gpu::{
+        Bind, Gpu, Kernel, UniformArray, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{Float, FloatArray, Read, Uniform, Write},
+    },
 };
 use glam::Vec3;
 use std::{
@@ -156,7 +158,7 @@ impl PathTable {
     }
 
     /// How the path tracer binds it.
-    pub(crate) const BINDING: crate::gpu::pass::Binding = Read;
+    pub(crate) const BINDING: canopy_bvh::gpu::pass::Binding = Read;
 
     /// Makes the table that of this scene, and then of this moment: materials, volumes, positions of what glows,
     /// and the level `cube` of the environment, whose faces have `face` texels along an edge.

@@ -1,15 +1,9 @@
 //! Volumes in the table of the path tracer: path/path_volume.wgsl.
 
 use crate::{
-    Error, Result,
-    gpu::{
-        Bind, Gpu, Kernel, UniformArray, Workgroups,
-        layout::{PathVoxels, VolumeParams},
-        library::wgsl_constants,
-        pass::Binding::{Float3d, Uniform, Write},
-    },
     render::{
         frame::{Frame, recording::Recording},
+        layout::{PathVoxels, VolumeParams},
         upload::scene_buffers::SceneBuffers,
         volumes::{
             volume_grids::VolumeGrids,
@@ -17,6 +11,14 @@ use crate::{
         },
     },
     scene::Scene,
+};
+use canopy_bvh::{
+    Error, Result,
+    gpu::{
+        Bind, Gpu, Kernel, UniformArray, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{Float3d, Uniform, Write},
+    },
 };
 use std::{collections::BTreeMap, mem::offset_of};
 

@@ -1,15 +1,15 @@
 //! `accumulate`: the frames of a supersampled picture, summed, and their mean.
 
-use crate::{
+use crate::render::{
+    edges::Radiance,
+    frame::{Frame, recording::Recording},
+    layout::AccumulateParams,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Cover, Gpu, Kernel, Needs, Uniform,
-        layout::AccumulateParams,
         pass::Binding::{self, Float, Read, Write},
-    },
-    render::{
-        edges::Radiance,
-        frame::{Frame, recording::Recording},
     },
 };
 use wgpu::BufferUsages as Buffer;
@@ -36,7 +36,7 @@ impl Accumulate {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let path = "picture/accumulate.wgsl";
         let uniform = Binding::Uniform;

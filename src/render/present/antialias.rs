@@ -1,14 +1,14 @@
 //! `antialias`: smooths the steps of edges in the finished picture by their shape.
 
-use crate::{
+use crate::render::{
+    edges::{PICTURE_FORMAT, fitted},
+    frame::recording::{Covered, Recording},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Cover, Gpu, GpuImage, Needs, image,
         pass::Binding::{Filtered, Float, Sampler, Uint},
-    },
-    render::{
-        edges::{PICTURE_FORMAT, fitted},
-        frame::recording::{Covered, Recording},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};

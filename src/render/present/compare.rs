@@ -1,11 +1,11 @@
 //! `compare`: two pictures in one, on either side of a line or as their error in colours, and how large that
 //! error is. No frame draws it: a viewer does, over two finished pictures.
 
-use crate::{
+use crate::render::layout::CompareParams;
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Cover, Gpu, Kernel, Uniform, Workgroups,
-        layout::CompareParams,
         pass::{self, Binding},
         readback::Counters,
     },
@@ -71,7 +71,7 @@ impl Compare {
         measures: bool,
     ) -> Result<bool> {
         let [[x, y], [width, height]] = [params.origin, params.size];
-        let [room_x, room_y] = crate::gpu::image::size_of_view(target);
+        let [room_x, room_y] = canopy_bvh::gpu::image::size_of_view(target);
         let [width, height] = [
             width.min(room_x.saturating_sub(x)),
             height.min(room_y.saturating_sub(y)),

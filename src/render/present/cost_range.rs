@@ -1,16 +1,17 @@
 //! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost`, or of
 //! counts of the channel `lab`, stands for.
 
-use crate::{
+use crate::render::{
+    aov::Heat, frame::recording::Recording, layout::CostRangeParams, stats::CostRange,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Recorder, Uniform, Workgroups,
-        layout::CostRangeParams,
         library::wgsl_constants,
         pass::Binding::{self, Float, Write},
         readback::Counters,
     },
-    render::{aov::Heat, frame::recording::Recording, stats::CostRange},
 };
 use wgpu::BufferUsages as Usage;
 

@@ -1,21 +1,23 @@
 //! `depth_of_field`: the picture as a lens with an aperture sees it. A frame without it pays nothing.
 
 use crate::{
-    Result,
     config::DepthOfField as Settings,
-    gpu::{
-        Gpu, GpuImage, Kernel, Recorder, Uniform,
-        layout::DepthOfFieldParams,
-        library::wgsl_constants,
-        pass::Binding::{Float, Read, Store, Uniform as UniformBinding, Write},
-    },
     render::{
         bindings::Layouts,
         edges::{GBuffer, Radiance, fitted},
         formats::HDR_FORMAT,
         frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+        layout::DepthOfFieldParams,
     },
     scene::Projection,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Recorder, Uniform,
+        library::wgsl_constants,
+        pass::Binding::{Float, Read, Store, Uniform as UniformBinding, Write},
+    },
 };
 use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages as Usage};
 

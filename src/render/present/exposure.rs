@@ -1,16 +1,18 @@
 //! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the
 //! picture's histogram.
 
-use crate::{
+use crate::render::{
+    frame::Prepared,
+    layout::{EXPOSURE_BINS, EXPOSURE_TILE, Exposure as Used, ExposureBin, ExposureParams},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Uniform, Workgroups, image,
-        layout::{EXPOSURE_BINS, EXPOSURE_TILE, Exposure as Used, ExposureBin, ExposureParams},
         pass::Binding::{self, Float, Write},
         profiler::Scope,
         readback::Counters,
     },
-    render::frame::Prepared,
 };
 use wgpu::BufferUsages as Buffer;
 

@@ -19,12 +19,13 @@ use super::{
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     stats::FrameStats,
 };
-use crate::{
-    Result, config,
-    gpu::{Gpu, GpuImage, image, on_demand::will_need},
-};
+use crate::config;
 use accumulate::Accumulate;
 use antialias::Antialias;
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, GpuImage, image, on_demand::will_need},
+};
 use cost_range::CostRangePass;
 use exposure::Exposure;
 use noise::{Mean, NoisePass};

@@ -1,15 +1,7 @@
 //! `noise`: how far the mean of many samples may still be from where it leads, from how it changed since it had fewer.
 
 use crate::{
-    Result, config,
-    gpu::{
-        Bind, Gpu, Kernel, Needs, Uniform, Workgroups,
-        layout::NoiseParams,
-        library::wgsl_constants,
-        pass::Binding::{self, Read, Write},
-        profiler::Scope,
-        readback::Counters,
-    },
+    config,
     render::{
         frame::{
             Frame,
@@ -17,7 +9,18 @@ use crate::{
             life_cycle::LifeCycle,
             recording::Recording,
         },
+        layout::NoiseParams,
         stats::Noise,
+    },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Uniform, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{self, Read, Write},
+        profiler::Scope,
+        readback::Counters,
     },
 };
 use wgpu::BufferUsages as Usage;
@@ -122,7 +125,7 @@ impl NoisePass {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let bindings = [Binding::Uniform, Read, Write, Write];
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;

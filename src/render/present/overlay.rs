@@ -2,22 +2,24 @@
 //! of the frame. A frame without them pays nothing.
 
 use crate::{
-    Result,
     config::Overlay as Settings,
-    gpu::{
-        Bind, Gpu, GpuImage, OnDemand, Uniform, bind_group, image,
-        layout::{OVERLAY_FACE_NORMALS, OVERLAY_KINDS, OVERLAY_WIREFRAME, OverlayParams},
-        library::{Constant, wgsl_constants},
-        pass::{self, Binding},
-        recorder::RenderPass,
-    },
     render::{
         bindings::Layouts,
         edges::{GBuffer, PICTURE_FORMAT, fitted},
         frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+        layout::{OVERLAY_FACE_NORMALS, OVERLAY_KINDS, OVERLAY_WIREFRAME, OverlayParams},
         raster::drawn::{Drawn, LARGEST, blended},
         stats::{FrameStats, OverlayCounts},
         upload::scene_buffers::SceneBuffers,
+    },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, OnDemand, Uniform, bind_group, image,
+        library::{Constant, wgsl_constants},
+        pass::{self, Binding},
+        recorder::RenderPass,
     },
 };
 use std::collections::HashMap;

@@ -1,13 +1,7 @@
 //! `temporal`: the mean of the frames of a moving picture, each of which looks at other points of its pixels.
 
 use crate::{
-    Result,
     config::{Antialias, Config},
-    gpu::{
-        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
-        layout::{TEMPORAL_SAMPLES, TemporalParams},
-        pass::Binding::{self, Filtered, Float, Sampler, Store, Uint},
-    },
     render::{
         aov::Channel,
         bindings::Layouts,
@@ -17,6 +11,14 @@ use crate::{
             life_cycle::{Carried, LifeCycle},
             recording::Recording,
         },
+        layout::{TEMPORAL_SAMPLES, TemporalParams},
+    },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
+        pass::Binding::{self, Filtered, Float, Sampler, Store, Uint},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};

@@ -1,18 +1,20 @@
 //! `tonemap`: radiance, or a channel, to the display.
 
 use crate::{
-    Result,
     config::Tonemap as Curve,
-    gpu::{
-        Cover, Gpu, GpuImage, Uniform,
-        layout::TonemapParams,
-        library::wgsl_constants,
-        pass::Binding::{self, Filtered, Float, Sampler},
-    },
     render::{
         aov::Channel,
         edges::{HDR_FORMAT, PICTURE_FORMAT, Radiance, fitted},
         frame::{Frame, recording::Recording},
+        layout::TonemapParams,
+    },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Cover, Gpu, GpuImage, Uniform,
+        library::wgsl_constants,
+        pass::Binding::{self, Filtered, Float, Sampler},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};

@@ -2,26 +2,28 @@
 //! nothing.
 
 use crate::{
-    Result,
     config::{BoxDepths, BoxTrees, TreeBoxes as Settings},
-    gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, OnDemand, Recorder, Uniform, Workgroups, bind_group,
-        image,
-        layout::{TreeBox, TreeBoxesParams},
-        library::{Constant, wgsl_constants},
-        pass::{self, Binding},
-        readback::Counters,
-        recorder::Scope,
-    },
     render::{
         bindings::Layouts,
         edges::{GBuffer, PICTURE_FORMAT, fitted},
         frame::{life_cycle::LifeCycle, recording::Recording},
+        layout::{TreeBox, TreeBoxesParams},
         raster::drawn::{Drawn, LARGEST, blended},
         stats::{FrameStats, TreeBoxCounts},
         upload::scene_buffers::SceneBuffers,
         view::View,
         world::World,
+    },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Needs, OnDemand, Recorder, Uniform, Workgroups, bind_group,
+        image,
+        library::{Constant, wgsl_constants},
+        pass::{self, Binding},
+        readback::Counters,
+        recorder::Scope,
     },
 };
 use std::collections::HashMap;
@@ -263,7 +265,7 @@ impl TreeBoxes {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where the device is lost.
     pub(crate) fn read(&self, gpu: &Gpu) -> Result<Vec<TreeBox>> {
         let Some(listed) = &self.buffers else {
             return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! What the GPU is asked between frames: one question at a time, whose answer comes at once or some frames
 //! later.
 
-use crate::gpu::{Gpu, readback::Counters};
+use canopy_bvh::gpu::{Gpu, readback::Counters};
 use std::time::Duration;
 
 /// The first `N` words of a buffer, once the GPU has written them.

@@ -2,11 +2,11 @@
 //! trees of the last frame. As `walk`, it is asked for between frames.
 
 use super::answer::Answer;
-use crate::{
+use crate::render::upload::scene_state::UploadedScene;
+use canopy_bvh::{
     Result,
     accel::{Contact, Objects, Queries, Search, Sweep, Sweeps},
     gpu::{Gpu, Needs},
-    render::upload::scene_state::UploadedScene,
 };
 use glam::Vec3;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Bytes of buffers, read back without a wait.
 
-use crate::{Error, Result, gpu::Gpu};
+use canopy_bvh::{Error, Result, gpu::Gpu};
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},

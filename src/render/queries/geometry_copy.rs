@@ -1,7 +1,8 @@
 //! Deformed vertices and the triangles over them, of one mesh or of the whole scene, read back without a
 //! wait.
 
-use crate::{Error, Result, gpu::Gpu, render::upload::scene_buffers::SceneBuffers};
+use crate::render::upload::scene_buffers::SceneBuffers;
+use canopy_bvh::{Error, Result, gpu::Gpu};
 use glam::Vec3;
 use std::{
     ops::Range,

@@ -1,21 +1,21 @@
 //! `outline`: lines around the selected meshes, for a viewer to lay over the finished picture. No frame draws them.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{PICTURE_FORMAT, fitted},
+    layout::OutlineParams,
+    raster::{
+        draw_lists::SegmentRun,
+        drawn::{Drawn, LARGEST, blended},
+    },
+    upload::scene_buffers::SceneBuffers,
+    view::View,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, GpuImage, Needs, OnDemand, Uniform, bind_group, image,
-        layout::OutlineParams,
         pass::{self, Binding, PipelineInUse},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{PICTURE_FORMAT, fitted},
-        raster::{
-            draw_lists::SegmentRun,
-            drawn::{Drawn, LARGEST, blended},
-        },
-        upload::scene_buffers::SceneBuffers,
-        view::View,
     },
 };
 use wgpu::{

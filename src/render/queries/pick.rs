@@ -1,16 +1,19 @@
 //! `pick`: what a ray from the camera hits first in the trees of the last frame, read back without a wait.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::GBuffer,
+    layout::{PickHit, PickParams, ViewRays},
+    upload::scene_state::UploadedScene,
+    view::PickQuery,
+};
+use canopy_bvh::{
     Result,
     accel::layout::BVH_MISS,
     gpu::{
         Gpu, Kernel, Needs, Recorder, Workgroups,
-        layout::{PickHit, PickParams, ViewRays},
         pass::Binding::{Float, Uint, Uniform, Write},
         readback::Counters,
-    },
-    render::{
-        bindings::Layouts, edges::GBuffer, upload::scene_state::UploadedScene, view::PickQuery,
     },
 };
 use glam::{Vec2, Vec3};

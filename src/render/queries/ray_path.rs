@@ -1,21 +1,24 @@
 //! `ray_path`: every step of a pixel's rays through the trees of the last frame, read back without a wait.
 
 use super::copied::Copied;
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::GBuffer,
+    layout::{
+        RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE,
+        TreeBox,
+    },
+    upload::scene_state::UploadedScene,
+    view::PickQuery,
+};
+use canopy_bvh::{
     Result,
     accel::layout::{ANY_HIT_TEST, LeafTriangle, Node},
     gpu::{
         Gpu, Kernel, Needs, Recorder, Workgroups,
-        layout::{
-            RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE,
-            TreeBox,
-        },
         library::wgsl_constants,
         pass::Binding::{Float, Uint, Write},
         shader::Replaced,
-    },
-    render::{
-        bindings::Layouts, edges::GBuffer, upload::scene_state::UploadedScene, view::PickQuery,
     },
 };
 use glam::Vec3;
@@ -217,7 +220,7 @@ impl RayPathCopy {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where it has not arrived.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where it has not arrived.
     pub fn read(&self) -> Result<RayPath> {
         self.copied.read(|bytes| {
             let (head, steps) = bytes[QUERY_BYTES..].split_at(HEAD_BYTES);

@@ -2,19 +2,21 @@
 
 use super::copied::Copied;
 use crate::{
-    Result,
-    gpu::{
-        Bind, Gpu, GpuImage, Kernel, OnDemand, Recorder, Workgroups, bind_group,
-        layout::{TextureViewParams, TextureViewTexel},
-        library::wgsl_constants,
-        pass::{self, Binding},
-    },
     render::{
         frame::check_size,
+        layout::{TextureViewParams, TextureViewTexel},
         materials::material_textures::SceneTexture,
         raster::drawn::{Drawn, blended},
     },
     scene::environment::EnvironmentImage,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, OnDemand, Recorder, Workgroups, bind_group,
+        library::wgsl_constants,
+        pass::{self, Binding},
+    },
 };
 use wgpu::{RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 
@@ -135,7 +137,7 @@ impl TextureView {
 ///
 /// # Errors
 ///
-/// [`Error`](crate::Error) where the adapter has no room for it.
+/// [`Error`](canopy_bvh::Error) where the adapter has no room for it.
 pub fn environment_texture(gpu: &Gpu, image: &EnvironmentImage) -> Result<SceneTexture> {
     let size = [image.width, image.height];
     check_size(gpu, size)?;
@@ -188,7 +190,7 @@ impl TexelCopy {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where it has not arrived.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where it has not arrived.
     pub fn read(&self) -> Result<[f32; 4]> {
         self.0.read(|bytes| {
             let texel: TextureViewTexel =

@@ -1,7 +1,7 @@
 //! The nodes of the trees, read back without a wait.
 
 use super::copied::Copied;
-use crate::{
+use canopy_bvh::{
     Result,
     accel::{
         Tree, TreeFigures,
@@ -56,7 +56,7 @@ impl TreeCopy {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where the nodes have not arrived.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where the nodes have not arrived.
     pub fn figures(&self, leaf_cutoff: u32) -> Result<TreeFigures> {
         self.copied.read(|bytes| {
             let (tlas, nodes) = bytes.split_at(self.tlas_bytes);

@@ -6,15 +6,18 @@
 //! come.
 
 use super::answer::Answer;
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    layout::{WALK_STEPS, WalkParams, WalkState},
+    upload::scene_state::UploadedScene,
+};
+use canopy_bvh::{
     Result,
     accel::layout::BVH_MISS,
     gpu::{
         Bind, Gpu, Kernel, Needs, Recorder, Uniform as UniformBuffer, Workgroups,
-        layout::{WALK_STEPS, WalkParams, WalkState},
         pass::Binding::{Read, Uniform, Write},
     },
-    render::{bindings::Layouts, upload::scene_state::UploadedScene},
 };
 use std::time::Duration;
 

@@ -1,17 +1,17 @@
 //! `blend_gbuffer`: the front-most blended surface of each pixel as a G-buffer, for the rays that it sends.
 
-use crate::{
+use crate::render::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBuffer, fitted, gbuffer_targets},
+    frame::{life_cycle::LifeCycle, recording::Recording},
+    materials::Surface,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, OnDemand,
         pass::{self, PipelineInUse},
-    },
-    render::{
-        bindings::{Layouts, SurfacePipeline},
-        edges::{GBuffer, fitted, gbuffer_targets},
-        frame::{life_cycle::LifeCycle, recording::Recording},
-        materials::Surface,
-        world::World,
     },
 };
 

@@ -1,9 +1,7 @@
 //! What is drawn of an uploaded scene: runs of triangles, lines and points, sorted out by how they are drawn.
 
-use crate::{
-    accel::layout::ANY_HIT_TEST,
-    scene::{AlphaMode, Scene},
-};
+use crate::scene::{AlphaMode, Scene};
+use canopy_bvh::accel::layout::ANY_HIT_TEST;
 use std::{collections::HashSet, ops::Range};
 
 /// Triangles of one material that lie side by side in the merged buffers.

@@ -1,6 +1,6 @@
 //! A raster pipeline of what is drawn over the picture, compiled when it is first needed.
 
-use crate::{
+use canopy_bvh::{
     Result,
     gpu::{Gpu, OnDemand, PipelineKey, pass, shader},
 };

@@ -1,18 +1,18 @@
 //! `gbuffer`: opaque and masked surfaces into the G-buffer.
 
 use super::{draw_lists::slices, frustum::Frustum};
-use crate::{
+use crate::render::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBuffer, fitted, gbuffer_targets},
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    materials::Surface,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Needs, OnDemand,
         pass::{self, PipelineInUse},
-    },
-    render::{
-        bindings::{Layouts, SurfacePipeline},
-        edges::{GBuffer, fitted, gbuffer_targets},
-        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-        materials::Surface,
-        world::World,
     },
 };
 

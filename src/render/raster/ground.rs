@@ -1,8 +1,6 @@
 //! `ground`: the plane below the scene into the G-buffer, behind everything else.
 
 use crate::{
-    Result,
-    gpu::{Gpu, OnDemand, pass},
     render::{
         bindings::{Layouts, SurfacePipeline},
         edges::{GBuffer, gbuffer_targets},
@@ -11,6 +9,10 @@ use crate::{
         world::World,
     },
     scene::framing::Ground,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, OnDemand, pass},
 };
 use glam::Vec2;
 

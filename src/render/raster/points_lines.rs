@@ -1,17 +1,17 @@
 //! `points_lines`: opaque and masked points and lines into the G-buffer, over the triangles.
 
 use super::segments::{self, SegmentPipelines};
-use crate::{
+use crate::render::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBuffer, gbuffer_targets},
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Needs,
         pass::{self, PipelineInUse},
-    },
-    render::{
-        bindings::{Layouts, SurfacePipeline},
-        edges::{GBuffer, gbuffer_targets},
-        frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-        world::World,
     },
 };
 

@@ -2,7 +2,8 @@
 //! draw.
 
 use super::draw_lists::SegmentRun;
-use crate::{gpu::OnDemand, render::upload::scene_buffers::SceneBuffers, scene::bounds::Aabb};
+use crate::{render::upload::scene_buffers::SceneBuffers, scene::bounds::Aabb};
+use canopy_bvh::gpu::OnDemand;
 use wgpu::{PrimitiveTopology, RenderPipeline};
 
 /// A pipeline for lines and one for points.

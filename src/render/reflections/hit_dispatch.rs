@@ -2,10 +2,12 @@
 //! others.
 
 use super::reflection_list::Bounce;
-use crate::{
+use crate::render::{
+    frame::recording::Recording, layout::HitRange, materials::Surface, world::World,
+};
+use canopy_bvh::{
     Result,
-    gpu::{Bind, Kernel, Workgroups, layout::HitRange},
-    render::{frame::recording::Recording, materials::Surface, world::World},
+    gpu::{Bind, Kernel, Workgroups},
 };
 
 /// What shades the hits of a material.

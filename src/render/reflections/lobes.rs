@@ -1,19 +1,19 @@
 //! `lobes`: the lobes by which surfaces with layers send reflection rays on, where the G-buffer shows them.
 
-use crate::{
+use crate::render::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
+    frame::recording::Recording,
+    materials::Surface,
+    raster::draw_lists::Run,
+    upload::scene_buffers::SceneBuffers,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, OnDemand, bind_group,
         pass::{self, Binding, PipelineInUse},
-    },
-    render::{
-        bindings::{Layouts, SurfacePipeline},
-        edges::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
-        frame::recording::Recording,
-        materials::Surface,
-        raster::draw_lists::Run,
-        upload::scene_buffers::SceneBuffers,
-        world::World,
     },
 };
 use wgpu::{ShaderStages, TextureUsages as Usage};

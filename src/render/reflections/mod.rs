@@ -24,10 +24,12 @@ use super::{
     world::World,
 };
 use crate::{
-    Result,
     config::Config,
-    gpu::{Gpu, GpuImage},
     scene::{Pose, Scene},
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, GpuImage},
 };
 use lobes::LobesPass;
 use reflection_bounces::{Bounces, Traced};
@@ -53,7 +55,7 @@ impl Reflections {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let usage = Usage::STORAGE_BINDING;
         Ok(Self {

@@ -1,14 +1,16 @@
 //! `reflection_ambient`: ambient occlusion and bounced light of what reflection rays have hit.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts, edges::Hits, frame::recording::Recording, layout::OcclusionParams,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Kernel, Uniform as UniformBuffer,
-        layout::OcclusionParams,
         library::wgsl_constants,
         pass::Binding::{Float, StoreArray, Uint, Uniform},
     },
-    render::{bindings::Layouts, edges::Hits, frame::recording::Recording, world::World},
 };
 
 const LABEL: &str = "reflection_ambient";

@@ -13,22 +13,21 @@ use super::{
     reflection_surface::ReflectionSurface,
 };
 use crate::{
-    Result,
     config::{HitOrder, RayListing},
-    gpu::{
-        Gpu, GpuImage,
-        layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
-        readback::Counters,
-    },
     render::{
         bindings::Layouts,
         edges::{Air, GBuffer, Hits, Lobes, Reflected, ReflectionStart, UNUSED, fitted},
         frame::{Frame, recording::Recording},
+        layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
         shadows::Shadows,
         stats::ReflectionCounts,
         upload::scene_buffers::SceneBuffers,
         world::World,
     },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, GpuImage, readback::Counters},
 };
 
 /// The part of a lobe's width that levels of textures and of the environment are wider by, where neighbours
@@ -93,7 +92,7 @@ impl Bounces {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             classify: ReflectionClassify::new(gpu, layouts),
@@ -115,7 +114,7 @@ impl Bounces {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn fit(
         &mut self,
         recording: &Recording<'_>,

@@ -1,15 +1,15 @@
 //! `reflection_classify`: the pixels whose surfaces trace what they reflect, as a dense list.
 
 use super::reflection_list::{Bounce, MEAN_FORMAT};
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    frame::{Frame, recording::Recording},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Workgroups,
         pass::Binding::{Float, Store, Uint, Uniform, Write},
-    },
-    render::{
-        bindings::Layouts,
-        frame::{Frame, recording::Recording},
     },
 };
 

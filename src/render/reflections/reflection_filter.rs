@@ -2,12 +2,7 @@
 
 use super::reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT};
 use crate::{
-    Result, config,
-    gpu::{
-        Bind, Gpu, GpuImage, Kernel, UniformArray, Workgroups,
-        layout::{Light, ReflectionFilterParams},
-        pass::Binding::{self, Float, Read, Store, Uint, Write},
-    },
+    config,
     render::{
         bindings::Layouts,
         edges::{Lobes, Reflected, Seen, UNUSED, fitted},
@@ -17,7 +12,15 @@ use crate::{
             recording::Recording,
         },
         history::LightChanges,
+        layout::{Light, ReflectionFilterParams},
         view::View,
+    },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, UniformArray, Workgroups,
+        pass::Binding::{self, Float, Read, Store, Uint, Write},
     },
 };
 use wgpu::TextureUsages as Usage;
@@ -82,7 +85,7 @@ impl ReflectionFilter {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
         let round = [Read, uniform, Float, Uint, Uint, Uint, Uint, Uint];
@@ -109,7 +112,7 @@ impl ReflectionFilter {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn fit(
         &mut self,
         gpu: &Gpu,

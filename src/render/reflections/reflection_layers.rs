@@ -4,13 +4,15 @@ use super::{
     hit_dispatch::{Shading, each_material},
     reflection_list::Bounce,
 };
-use crate::{
+use crate::render::{
+    bindings::Layouts, edges::Visibility, frame::recording::Recording, world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel,
         pass::Binding::{Read, UintArray, Uniform, Write},
     },
-    render::{bindings::Layouts, edges::Visibility, frame::recording::Recording, world::World},
 };
 
 const LABEL: &str = "reflection_layers";

@@ -1,13 +1,15 @@
 //! `reflection_light`: radiance of what reflection rays have hit, into what their pixels reflect.
 
 use super::reflection_list::Bounce;
-use crate::{
+use crate::render::{
+    bindings::Layouts, edges::Visibility, frame::recording::Recording, world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{Float, Read, Uint, UintArray, Uniform, Write},
     },
-    render::{bindings::Layouts, edges::Visibility, frame::recording::Recording, world::World},
 };
 
 const LABEL: &str = "reflection_light";

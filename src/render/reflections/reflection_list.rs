@@ -2,17 +2,17 @@
 //! it in batches, and `reflection_sort` sorts the hits.
 
 use crate::{
-    Result,
-    accel::layout::{SORT_BLOCK, SORT_ROUNDS},
     config::{HitOrder, RayListing},
-    gpu::{
-        Gpu, GpuImage, UniformArray,
-        layout::{HitRange, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES, SAMPLE_REFLECTIONS},
-    },
     render::{
         edges::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
         frame::ray_list::entries,
+        layout::{HitRange, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES, SAMPLE_REFLECTIONS},
     },
+};
+use canopy_bvh::{
+    Result,
+    accel::layout::{SORT_BLOCK, SORT_ROUNDS},
+    gpu::{Gpu, GpuImage, UniformArray},
 };
 use std::num::NonZeroU64;
 use wgpu::BufferUsages;
@@ -94,7 +94,7 @@ impl ReflectionList {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Limit`] where a storage binding of the adapter does not hold them.
+    /// [`canopy_bvh::Error::Limit`] where a storage binding of the adapter does not hold them.
     pub fn new(gpu: &Gpu, made_for: ListKey) -> Result<Self> {
         let [width, height] = made_for.size;
         let rays = u64::from(width) * u64::from(height);

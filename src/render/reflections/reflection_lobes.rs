@@ -4,13 +4,15 @@ use super::{
     hit_dispatch::{Shading, each_material},
     reflection_list::Bounce,
 };
-use crate::{
+use crate::render::{
+    bindings::Layouts, edges::LOBE_FORMATS, frame::recording::Recording, world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel,
         pass::Binding::{Read, Store, UintArray, Uniform},
     },
-    render::{bindings::Layouts, edges::LOBE_FORMATS, frame::recording::Recording, world::World},
 };
 
 const LABEL: &str = "reflection_lobes";

@@ -1,13 +1,13 @@
 //! `reflection_rays`: what surfaces reflect, by rays through the trees.
 
 use super::reflection_list::{Bounce, SENT_FORMAT};
-use crate::{
+use crate::render::{bindings::Layouts, edges::Air, frame::recording::Recording, world::World};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Workgroups,
         pass::Binding::{Float, Store, StoreArray, Uint, UintArray, Uniform, Write},
     },
-    render::{bindings::Layouts, edges::Air, frame::recording::Recording, world::World},
 };
 use wgpu::TextureFormat as Format;
 

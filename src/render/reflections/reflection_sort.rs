@@ -2,13 +2,15 @@
 
 use super::reflection_list::Bounce;
 use crate::{
-    Result,
     config::HitOrder,
+    render::{edges::ReflectionStart, frame::recording::Recording, world::World},
+};
+use canopy_bvh::{
+    Result,
     gpu::{
         Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{Read, Uint, Uniform, Write},
     },
-    render::{edges::ReflectionStart, frame::recording::Recording, world::World},
 };
 
 /// The pass.

@@ -5,13 +5,13 @@ use super::{
     hit_dispatch::{Shading, each_material},
     reflection_list::Bounce,
 };
-use crate::{
+use crate::render::{bindings::Layouts, frame::recording::Recording, world::World};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel,
         pass::Binding::{Read, Store, UintArray, Uniform},
     },
-    render::{bindings::Layouts, frame::recording::Recording, world::World},
 };
 use wgpu::TextureFormat as Format;
 

@@ -2,9 +2,7 @@
 
 use super::LastFrame;
 use crate::{
-    Result,
     config::Config,
-    gpu::{Gpu, Needs, image, on_demand::collect, profiler::TimedFrame},
     render::{
         Renderer, SceneBuffers, UploadedScene,
         ambient::{occlusion::Occlusion, occlusion_rays},
@@ -24,6 +22,10 @@ use crate::{
         volumes,
     },
     scene::{Pose, Scene},
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, Needs, image, on_demand::collect, profiler::TimedFrame},
 };
 use std::sync::Arc;
 
@@ -61,7 +63,7 @@ impl Renderer {
     ///
     /// # Errors
     ///
-    /// Those of compiling, and of the adapter's memory; [`crate::Error::Limit`] where the picture is too large.
+    /// Those of compiling, and of the adapter's memory; [`canopy_bvh::Error::Limit`] where the picture is too large.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -326,7 +328,7 @@ impl Renderer {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn abandon(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
         if self.parts.is_empty() {
             return Ok(());

@@ -1,13 +1,15 @@
 //! What is asked of the last frame before the next one: picks, outlines, paths of rays, copies of its geometry.
 
 use crate::{
-    Result,
     config::{self, CameraMode, Config},
-    gpu::{Gpu, Needs, layout::TreeBox},
     render::{
         GeometryCopy, OutlineQuery, PathOf, PickQuery, Picked, RayPathCopy, Renderer, TreeCopy,
-        UploadedScene, View, geometry::trees, queries::pick,
+        UploadedScene, View, geometry::trees, layout::TreeBox, queries::pick,
     },
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, Needs},
 };
 
 impl Renderer {
@@ -42,7 +44,7 @@ impl Renderer {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn copy_mesh(
         &self,
         gpu: &Gpu,
@@ -146,7 +148,7 @@ impl Renderer {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn copy_trees(
         &self,
         gpu: &Gpu,

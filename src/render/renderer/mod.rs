@@ -4,24 +4,27 @@ pub(super) mod frames;
 pub(super) mod last_frame;
 pub(super) mod readback;
 
-use crate::{
-    Result,
-    config::Config,
-    gpu::{Gpu, layout::ViewRays, profiler::Profiler},
-    lab::RayList,
-    render::{
-        FrameSample, FrameStats, LabScene, Passes, UploadedScene, Uploader,
-        frame::{
-            bands::FirstRows,
-            recording::{FrameBudget, Part},
-        },
-        inspect::compared_tree::ComparedTree,
-        paths::path_sums::PathSums,
-        queries::{
-            camera_arm::CameraArm, outline::Outline, pick::Pick, ray_path::RayPathPass, walk::Walk,
-        },
+use super::{
+    FrameSample, FrameStats, LabScene, Passes, UploadedScene, Uploader,
+    frame::{
+        bands::FirstRows,
+        recording::{FrameBudget, Part},
     },
+    inspect::compared_tree::ComparedTree,
+    layout::ViewRays,
+    paths::path_sums::PathSums,
+    queries::{
+        camera_arm::CameraArm, outline::Outline, pick::Pick, ray_path::RayPathPass, walk::Walk,
+    },
+};
+use crate::{
+    config::Config,
+    lab::RayList,
     scene::{Scene, environment::EnvironmentImage},
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, profiler::Profiler},
 };
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -136,7 +139,7 @@ impl Renderer {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Limit`] where the adapter has no room for the alpha that rays read.
+    /// [`canopy_bvh::Error::Limit`] where the adapter has no room for the alpha that rays read.
     pub fn write_materials(
         &self,
         gpu: &Gpu,

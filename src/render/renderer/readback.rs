@@ -1,16 +1,14 @@
 //! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
 
-use crate::{
-    Error, Result,
-    gpu::{
-        Gpu,
-        layout::{SHADOW_HEADER, TreeBox},
-    },
-    render::{
-        Channel, Recording, Renderer, SceneBuffers, edges::Incident, frame::recording::FrameBudget,
-        inspect::channel::ChannelSource, paths::path_sums::PathSums,
-    },
+use crate::render::{
+    Channel, Recording, Renderer, SceneBuffers,
+    edges::Incident,
+    frame::recording::FrameBudget,
+    inspect::channel::ChannelSource,
+    layout::{SHADOW_HEADER, TreeBox},
+    paths::path_sums::PathSums,
 };
+use canopy_bvh::{Error, Result, gpu::Gpu};
 use glam::{Vec3, Vec4};
 
 /// An image of floats, rows from the top.

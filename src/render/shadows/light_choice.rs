@@ -1,16 +1,16 @@
 //! `light_choice`: the lights that each pixel sends shadow rays to, where there are too many for all.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{GBuffer, POSITIONS, Visibility, WORDS},
+    frame::recording::Recording,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Kernel,
         pass::Binding::{Uniform, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{GBuffer, POSITIONS, Visibility, WORDS},
-        frame::recording::Recording,
-        world::World,
     },
 };
 

@@ -12,17 +12,19 @@ pub mod shadow_shafts;
 use super::{
     bindings::Layouts,
     edges::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
-    frame::{Frame, Prepared, life_cycle::LifeCycle, recording::Recording},
+    frame::{Frame, Prepared, life_cycle::LifeCycle, ray_list::RayList, recording::Recording},
+    layout::SHADOW_HEADER,
     light::lights,
     stats::FrameStats,
     world::World,
 };
 use crate::{
-    Result,
     config::{Config, ShadowMode},
-    gpu::{Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
-    render::frame::ray_list::RayList,
     scene::Scene,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, Needs, readback::Counters},
 };
 use light_choice::LightChoice;
 use shadow_classify::ShadowClassify;
@@ -89,7 +91,7 @@ impl Shadows {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             map: ShadowMap::new(gpu, layouts),
@@ -228,7 +230,7 @@ impl Shadows {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn forget_hits(&mut self, gpu: &Gpu) -> Result<()> {
         self.hits
             .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)

@@ -1,19 +1,19 @@
 //! `shadow_classify`: the shadow rays of a batch that have to be traced, as a dense list.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
+    frame::{
+        ray_list::{Batch, RayList},
+        recording::Recording,
+    },
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{self, Store, StoreArray, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
-        frame::{
-            ray_list::{Batch, RayList},
-            recording::Recording,
-        },
-        world::World,
     },
 };
 

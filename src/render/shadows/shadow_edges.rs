@@ -1,10 +1,12 @@
 //! Where the shadows of lights that have a size have edges with little history, and where they have settled:
 //! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
 
-use crate::{
+use crate::render::edges::{
+    FRESH_FORMAT, Reprojection, TAPS_FORMAT, UNUSED, fitted, unused_layers,
+};
+use canopy_bvh::{
     Result,
     gpu::{Bind, Gpu, GpuImage},
-    render::edges::{FRESH_FORMAT, Reprojection, TAPS_FORMAT, UNUSED, fitted, unused_layers},
 };
 use wgpu::TextureUsages as Usage;
 
@@ -35,7 +37,7 @@ impl ShadowEdges {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], slots: Option<u32>) -> Result<()> {
         // Of the kind of those that are not used; a layer that nobody writes holds no edges.
         let least = unused_layers(gpu);

@@ -2,24 +2,24 @@
 //! neighbouring pixels.
 
 use super::shadow_edges::ShadowEdges;
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{FRESH, Reprojection, SURFACES, Visibility},
+    frame::{
+        Frame,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+    layout::Light,
+    light::lights,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs,
-        layout::Light,
         library::wgsl_constants,
         pass::Binding::{self, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{FRESH, Reprojection, SURFACES, Visibility},
-        frame::{
-            Frame,
-            life_cycle::{Carried, LifeCycle},
-            recording::Recording,
-        },
-        history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
-        light::lights,
     },
 };
 
@@ -90,7 +90,7 @@ impl ShadowFilter {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn pairs(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<Vec<usize>> {
         let pairs = frame.lights.chunks(2);
         self.signals.truncate(pairs.len());

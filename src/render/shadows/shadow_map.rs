@@ -2,22 +2,24 @@
 //! is seen, a spot light one, a point light six.
 
 use crate::{
-    Result,
-    gpu::{
-        Gpu, OnDemand, bind_group,
-        layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
-        pass::{self, Binding, PipelineInUse},
-        shader,
-    },
     render::{
         bindings::Layouts,
         edges::{DEPTH_FORMAT, ShadowMaps},
         frame::{Prepared, recording::Recording},
+        layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
         light::lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
         raster::draw_lists::{DrawLists, Run},
         world::World,
     },
     scene::bounds::Aabb,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, OnDemand, bind_group,
+        pass::{self, Binding, PipelineInUse},
+        shader,
+    },
 };
 use glam::{
     Mat4, Vec3,

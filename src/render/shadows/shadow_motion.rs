@@ -1,20 +1,20 @@
 //! `shadow_motion`: where the last frame saw the shadows that each pixel sees now, while something moves.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{
+        FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted,
+    },
+    frame::recording::Recording,
+    layout::LIGHT_LIMIT,
+    light::lights,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel, Needs, UniformArray,
-        layout::LIGHT_LIMIT,
         pass::Binding::{self, Read, ReadArray, Store},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{
-            FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted,
-        },
-        frame::recording::Recording,
-        light::lights,
-        world::World,
     },
 };
 use wgpu::{BufferUsages, TextureUsages as Usage};
@@ -39,7 +39,7 @@ impl ShadowMotion {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
         let taps = Store(TAPS_FORMAT);

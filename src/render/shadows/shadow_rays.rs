@@ -1,19 +1,19 @@
 //! `shadow_rays`: shadow rays through the trees, those of a list or those of every pixel.
 
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
+    frame::{
+        ray_list::{Batch, RayList},
+        recording::Recording,
+    },
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Workgroups,
         pass::Binding::{self, StoreArray, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
-        frame::{
-            ray_list::{Batch, RayList},
-            recording::Recording,
-        },
-        world::World,
     },
 };
 

@@ -1,12 +1,6 @@
 //! `shadow_shafts`: between which tiles of the picture and which lights something has changed since the last frame.
 
 use crate::{
-    Result,
-    gpu::{
-        Bind, Gpu, GpuImage, Kernel, Uniform,
-        layout::{Light, SHAFT_BOXES, ShaftParams},
-        pass::Binding::{self, Store},
-    },
     render::{
         bindings::Layouts,
         edges::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, fitted},
@@ -15,9 +9,17 @@ use crate::{
             life_cycle::{Carried, LifeCycle},
             recording::Recording,
         },
+        layout::{Light, SHAFT_BOXES, ShaftParams},
         world::World,
     },
     scene::{Material, Scene, bounds::Aabb},
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Uniform,
+        pass::Binding::{self, Store},
+    },
 };
 use wgpu::TextureUsages as Usage;
 
@@ -86,7 +88,7 @@ impl ShadowShafts {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

@@ -1,11 +1,10 @@
 //! The scene merged on the CPU, as `deform` and the passes that draw read it.
 
 use crate::{
-    accel::MeshRange,
-    gpu::{layout::DeformPart, library::wgsl_constants},
-    render::raster::draw_lists::Surfaces,
+    render::{layout::DeformPart, raster::draw_lists::Surfaces},
     scene::{Primitive, Scene, Shading},
 };
+use canopy_bvh::{accel::MeshRange, gpu::library::wgsl_constants};
 
 wgsl_constants! {
     /// Flag of a vertex number of lines and points: it has no normal, so base colour and emission are shown.

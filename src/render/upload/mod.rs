@@ -9,17 +9,20 @@ pub(super) mod version;
 use super::{
     bindings::Layouts,
     geometry::{tree_policy::TreePolicy, trees::TreePasses},
+    layout::LIGHT_LIMIT,
     light::lights,
     materials::{Materials, material_textures::Textures, mipmap::Mipmap},
     raster::{draw_lists::DrawLists, ground},
     volumes::volume_grids::VolumeGrids,
 };
 use crate::{
-    Result,
-    accel::{Codes, Geometry, codes::Sample},
     config::Config,
-    gpu::{Array, Gpu, Needs, layout::LIGHT_LIMIT},
     scene::{Progress, Scene, bounds::Bounds, opened::scene_origin},
+};
+use canopy_bvh::{
+    Error, Result,
+    accel::{Codes, Geometry, codes::Sample},
+    gpu::{Array, Gpu, Needs},
 };
 use glam::Vec3;
 use merge::merge;
@@ -53,7 +56,7 @@ impl Uploader {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Limit`] where the scene does not fit the adapter: it names the limit.
+    /// [`canopy_bvh::Error::Limit`] where the scene does not fit the adapter: it names the limit.
     pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<UploadedScene> {
         self.upload_reporting(gpu, scene, config, &Progress::default())
     }
@@ -62,7 +65,7 @@ impl Uploader {
     ///
     /// # Errors
     ///
-    /// Also [`crate::Error::Cancelled`] once `progress` is cancelled.
+    /// Also [`canopy_bvh::Error::Cancelled`] once `progress` is cancelled.
     pub fn upload_reporting(
         &self,
         gpu: &Gpu,
@@ -71,7 +74,9 @@ impl Uploader {
         progress: &Progress,
     ) -> Result<UploadedScene> {
         progress.set_fraction(0.0);
-        progress.enter("uploading: compiling the tree builder")?;
+        progress
+            .enter("uploading: compiling the tree builder")
+            .map_err(|_| Error::Cancelled)?;
         match lights::without_room(scene, config) {
             0 => {}
             more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
@@ -80,7 +85,9 @@ impl Uploader {
         let mut needs = Needs::default();
         self.trees.lbvh.needs(&mut needs);
         needs.meet(gpu)?;
-        progress.enter("uploading triangles")?;
+        progress
+            .enter("uploading triangles")
+            .map_err(|_| Error::Cancelled)?;
         let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
         let anisotropy = config.image.anisotropy;
         gpu.catch(|| self.make_buffers(gpu, scene, codes, anisotropy, progress))?
@@ -101,7 +108,7 @@ impl Uploader {
             mipmap,
         } = self;
         let merge = merge(scene);
-        progress.check()?;
+        progress.check().map_err(|_| Error::Cancelled)?;
         let (vertex_count, triangle_count) = (
             merge.part_of_vertex.len() as u32,
             (merge.surfaces.info.len() - merge.segments.len()) as u32,
@@ -178,7 +185,9 @@ impl Uploader {
         let volumes = scene.volumes.iter();
         let volumes = volumes.map(|volume| VolumeGrids::new(gpu, volume, progress));
         let volumes = volumes.collect::<Result<_>>()?;
-        progress.enter("uploading: making room for the trees")?;
+        progress
+            .enter("uploading: making room for the trees")
+            .map_err(|_| Error::Cancelled)?;
         let merged = [&positions, &frames, &indices];
         let scene_group = scene_group(gpu, layouts, merged, &vertices, &materials.alpha);
 

@@ -2,8 +2,6 @@
 //! `scene_state`.
 
 use crate::{
-    accel::MeshRange,
-    gpu::{Array, Bind, Gpu, bind_group},
     render::{
         bindings::Layouts,
         materials::{Materials, Surface},
@@ -11,6 +9,10 @@ use crate::{
         volumes::volume_grids::VolumeGrids,
     },
     scene::bounds::{Aabb, Bounds},
+};
+use canopy_bvh::{
+    accel::MeshRange,
+    gpu::{Array, Bind, Gpu, bind_group},
 };
 use glam::Vec3;
 

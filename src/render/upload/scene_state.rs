@@ -3,9 +3,6 @@
 
 use super::{scene_buffers::SceneBuffers, version::next_version};
 use crate::{
-    Result,
-    accel::{Quality, Tree},
-    gpu::Gpu,
     render::{
         bindings::Layouts,
         frame::Prepared,
@@ -18,6 +15,11 @@ use crate::{
         stats::{FrameStats, TreeWork},
     },
     scene::{Pose, Scene, animation::instance_matrices, deform::Mirrors},
+};
+use canopy_bvh::{
+    Result,
+    accel::{Quality, Tree},
+    gpu::Gpu,
 };
 use std::{collections::BTreeSet, ops::Range};
 

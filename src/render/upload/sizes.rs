@@ -1,7 +1,8 @@
 //! Whether a scene fits an adapter, counted before anything is allocated.
 
 use super::merge::SEGMENT_PLAIN;
-use crate::{Error, Result, config::Config, gpu::Gpu, render::raster::ground, scene::Scene};
+use crate::{config::Config, render::raster::ground, scene::Scene};
+use canopy_bvh::{Error, Result, gpu::Gpu};
 
 /// How much of everything a scene has, counted before anything is allocated, in numbers that do not overflow.
 #[derive(Debug, Default)]

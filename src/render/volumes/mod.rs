@@ -14,17 +14,15 @@ use super::{
     bindings::Layouts,
     edges::{Air, GBuffer, Radiance, Visibility, VolumeLayers},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    layout::{Light, VolumeParams},
     stats::TreeWork,
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
-use crate::{
+use crate::config::ShadowMode;
+use canopy_bvh::{
     Result,
-    config::ShadowMode,
-    gpu::{
-        Gpu, GpuImage,
-        layout::{Light, VolumeParams},
-    },
+    gpu::{Gpu, GpuImage},
 };
 use std::collections::BTreeMap;
 use volume_compose::VolumeCompose;

@@ -1,15 +1,15 @@
 //! `volume_compose`: what the eye sees of a volume, over the picture, and over what was seen of others.
 
-use crate::{
+use crate::render::{
+    edges::{HDR_FORMAT, Radiance, fitted},
+    frame::recording::Recording,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, OnDemand, bind_group,
         pass::{self, Binding},
         shader,
-    },
-    render::{
-        edges::{HDR_FORMAT, Radiance, fitted},
-        frame::recording::Recording,
     },
 };
 use wgpu::{ShaderStages, TextureUsages as Usage, TextureView};

@@ -2,13 +2,13 @@
 
 use super::volume_params::{LatticeFacts, most_extinction, texel, texel_range};
 use crate::{
-    Error, Result,
-    gpu::{Gpu, layout::VolumeParams},
+    render::layout::VolumeParams,
     scene::{
         Progress, Volume,
         volume_lattice::{Brick, VolumeLattice},
     },
 };
+use canopy_bvh::{Error, Result, gpu::Gpu};
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
@@ -210,7 +210,7 @@ fn uploaded(
     let texture = gpu.catch(|| texture_3d(gpu, label, size, format, usage))?;
     let slice = texels.len() / size[2] as usize;
     for (first, slices) in (0..).step_by(SLICES).zip(texels.chunks(SLICES * slice)) {
-        progress.check()?;
+        progress.check().map_err(|_| Error::Cancelled)?;
         let depth = (slices.len() / slice) as u32;
         let size = [size[0], size[1], depth];
         write(gpu, &texture, bytemuck::cast_slice(slices), size, first);

@@ -1,17 +1,17 @@
 //! `volume_light`: how much of the light that shines on a volume arrives in each cell of a coarse grid.
 
 use super::volume_grids::{LIGHT_FORMAT, PlacedVolume};
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    frame::{bands::bands, recording::Recording},
+    layout::VolumeParams,
+    world::World,
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Workgroups,
-        layout::VolumeParams,
         pass::Binding::{Filtered3d, Float3d, Read, Sampler, Store3d, Uniform},
-    },
-    render::{
-        bindings::Layouts,
-        frame::{bands::bands, recording::Recording},
-        world::World,
     },
 };
 

@@ -1,16 +1,16 @@
 //! `volume_march`: what the eye sees of a volume in front of the surfaces.
 
 use super::volume_grids::PlacedVolume;
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{Air, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, fitted},
+    frame::{Frame, recording::Recording},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, GpuImage, Kernel,
         pass::Binding::{Filtered3d, Float, Float3d, Read, Sampler, Store, StoreArray, Uniform},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{Air, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, fitted},
-        frame::{Frame, recording::Recording},
     },
 };
 use wgpu::{TextureUsages as Usage, TextureView, TextureViewDescriptor, TextureViewDimension};

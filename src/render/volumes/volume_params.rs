@@ -2,9 +2,10 @@
 
 use crate::{
     config::{VolumeTransfer, Volumes as Settings},
-    gpu::{layout::VolumeParams, library::wgsl_constants},
+    render::layout::VolumeParams,
     scene::volume_lattice::{Brick, VolumeLattice},
 };
+use canopy_bvh::gpu::library::wgsl_constants;
 use glam::{Mat4, Vec3};
 use half::f16;
 

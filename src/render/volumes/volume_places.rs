@@ -1,7 +1,7 @@
 //! Where the volumes of a frame stand, and with which settings.
 
 use super::{volume_grids::VolumeGrids, volume_params::params};
-use crate::{gpu::layout::VolumeParams, render::frame::Frame};
+use crate::render::{frame::Frame, layout::VolumeParams};
 
 /// A volume at a visible node.
 #[derive(Debug)]

@@ -1,16 +1,16 @@
 //! `volume_shadow`: dims the light that surfaces see by the volume in between.
 
 use super::volume_grids::PlacedVolume;
-use crate::{
+use crate::render::{
+    bindings::Layouts,
+    edges::{GBuffer, Visibility},
+    frame::{Frame, recording::Recording},
+};
+use canopy_bvh::{
     Result,
     gpu::{
         Gpu, Kernel,
         pass::Binding::{Filtered3d, Float, Float3d, Read, Sampler, Uniform, Write},
-    },
-    render::{
-        bindings::Layouts,
-        edges::{GBuffer, Visibility},
-        frame::{Frame, recording::Recording},
     },
 };
 

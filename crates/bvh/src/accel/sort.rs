@@ -1,8 +1,11 @@
 //! `sort`: a stable least-significant-digit radix sort of 32-bit keys with 32-bit values, on the GPU.
 
-use super::layout::SortParams;
 pub use super::pairs::{Digits, SortBuffers};
-use super::{implementation, layout::SORT_SMALL, pairs::SortKernels};
+use super::{
+    implementation,
+    layout::{SORT_SMALL, SortParams},
+    pairs::SortKernels,
+};
 use crate::{
     Result,
     gpu::{Array, Gpu, Kernel, Needs, Passes, Recorder, Workgroups},

@@ -85,15 +85,22 @@ impl PipelineCache {
 mod tests {
     use super::*;
     use crate::{
-        config::Config,
-        gpu::{Gpu, pass},
+        accel,
+        gpu::{Gpu, Options, pass},
     };
 
     #[test]
     fn whatever_the_file_holds_pipelines_compile_and_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some folder").join("cache");
-        let mut gpu = Gpu::new(&Config::default().gpu).unwrap();
+        let mut gpu = Gpu::new(Options {
+            adapter: String::new(),
+            backend: String::new(),
+            arrays: None,
+            pipeline_cache: None,
+            shaders: &accel::SHADERS,
+        })
+        .unwrap();
         if !gpu
             .device
             .features()
@@ -110,7 +117,7 @@ mod tests {
             for _ in 0..2 {
                 gpu.pipeline_cache = PipelineCache::of_file(&gpu.device, &path);
                 assert!(gpu.pipeline_cache().is_some());
-                pass::compute_pipeline(&gpu, "bench/copy.wgsl", "copy").unwrap();
+                pass::compute_pipeline(&gpu, "bvh/build/scan.wgsl", "scan_sums").unwrap();
                 gpu.count_compiled();
                 gpu.save_pipelines();
                 let saved = gpu.pipeline_cache().unwrap().get_data().unwrap();

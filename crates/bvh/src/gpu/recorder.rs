@@ -89,7 +89,7 @@ type IsTimed = bool;
 
 enum Kind<'a> {
     Plain(Group<'a>),
-    #[cfg(feature = "render")]
+    #[cfg(feature = "tools")]
     Timed(wgpu_profiler::Scope<'a, wgpu::CommandEncoder>),
 }
 
@@ -101,15 +101,15 @@ pub struct ComputePass<'a>(ComputeKind<'a>);
 
 enum ComputeKind<'a> {
     Plain(wgpu::ComputePass<'a>),
-    #[cfg(feature = "render")]
+    #[cfg(feature = "tools")]
     Timed(wgpu_profiler::OwningScope<'a, wgpu::ComputePass<'a>>),
 }
 
 /// A render pass. It dereferences to wgpu's.
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 pub struct RenderPass<'a>(RenderKind<'a>);
 
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 enum RenderKind<'a> {
     Plain(wgpu::RenderPass<'a>),
     Timed(wgpu_profiler::OwningScope<'a, wgpu::RenderPass<'a>>),
@@ -161,7 +161,7 @@ impl Scope<'_> {
     pub fn scope(&mut self, label: &str) -> Scope<'_> {
         match &mut self.0 {
             Kind::Plain(group) => group.0.scope(label),
-            #[cfg(feature = "render")]
+            #[cfg(feature = "tools")]
             Kind::Timed(scope) => Scope(Kind::Timed(scope.scope(label)), self.1),
         }
     }
@@ -170,13 +170,13 @@ impl Scope<'_> {
     pub fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_> {
         match &mut self.0 {
             Kind::Plain(group) => group.0.scoped_compute_pass(label),
-            #[cfg(feature = "render")]
+            #[cfg(feature = "tools")]
             Kind::Timed(scope) => ComputePass(ComputeKind::Timed(scope.scoped_compute_pass(label))),
         }
     }
 }
 
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 impl<'a> Scope<'a> {
     /// A scope below a profiler.
     pub(super) fn profiled(
@@ -248,7 +248,7 @@ macro_rules! dereferences {
             fn deref(&self) -> &Self::Target {
                 match &self.0 {
                     $kind::Plain(plain) => plain,
-                    #[cfg(feature = "render")]
+                    #[cfg(feature = "tools")]
                     $kind::Timed(timed) => timed,
                 }
             }
@@ -258,7 +258,7 @@ macro_rules! dereferences {
             fn deref_mut(&mut self) -> &mut Self::Target {
                 match &mut self.0 {
                     $kind::Plain(plain) => plain,
-                    #[cfg(feature = "render")]
+                    #[cfg(feature = "tools")]
                     $kind::Timed(timed) => timed,
                 }
             }
@@ -273,5 +273,5 @@ macro_rules! dereferences {
 }
 dereferences!(Scope, Kind, wgpu::CommandEncoder);
 dereferences!(ComputePass, ComputeKind, wgpu::ComputePass<'a>);
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 dereferences!(RenderPass, RenderKind, wgpu::RenderPass<'a>);

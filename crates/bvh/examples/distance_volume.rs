@@ -2,13 +2,13 @@
 //! use them.
 //!
 //! ```text
-//! cargo run --release --example distance_volume --no-default-features -- torus.nrrd
+//! cargo run --release --package canopy-bvh --example distance_volume -- torus.nrrd
 //! ```
 //!
 //! The volume, of 64 × 64 × 64 floats, goes to that file in the format NRRD, which ParaView and 3D Slicer read. The mesh is
 //! a torus, whose distances have a formula: exit code 1 where the volume differs from that by more than the mesh does.
 
-use canopy::{
+use canopy_bvh::{
     accel::{self, Codes, Geometry, Lbvh, MeshRange, Search, Sign, SignedDistance, Work},
     gpu::Gpu,
 };

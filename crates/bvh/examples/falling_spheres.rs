@@ -3,14 +3,14 @@
 //! asks both for contacts.
 //!
 //! ```text
-//! cargo run --release --example falling_spheres --no-default-features -- spheres.obj
+//! cargo run --release --package canopy-bvh --example falling_spheres -- spheres.obj
 //! canopy spheres.obj
 //! ```
 //!
 //! The figure and the spheres as they are after two seconds go to that file. Exit code 1 where a sphere is inside of
 //! the figure by more than a fifth of its radius, or two spheres in one another by more than half of it.
 
-use canopy::{
+use canopy_bvh::{
     accel::{
         self, Codes, Geometry, Lbvh, MeshRange, ObjectGeometry, ObjectLbvh, Objects, OverlapPairs,
         Pairs, Search, Sign, SignedDistance, Tree, Work,

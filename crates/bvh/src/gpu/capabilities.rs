@@ -29,13 +29,13 @@ pub enum Cooperation {
 
 /// Bytes of workgroup memory that kernels without [`Cooperation`] need: the stacks of
 /// `bvh/software/hierarchy_serial.wgsl`.
-pub(crate) const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
+pub const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
 
 /// Storage textures that [`Arrays::Textures`] needs in a stage: `shadow_motion` has 14 with the scene's.
 const STORAGE_TEXTURES: u32 = 16;
 
 /// Whether a device has what [`Arrays::Textures`] needs.
-pub(crate) fn has_room_for_textures(limits: &wgpu::Limits) -> bool {
+pub fn has_room_for_textures(limits: &wgpu::Limits) -> bool {
     limits.max_compute_workgroup_storage_size >= SERIAL_WORKGROUP_BYTES
         && limits.max_storage_textures_per_shader_stage >= STORAGE_TEXTURES
 }

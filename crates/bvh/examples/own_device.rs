@@ -1,7 +1,7 @@
 //! The tree alone, in a program of one's own: its device, its buffers, its shader.
 //!
 //! ```text
-//! cargo run --example own_device --no-default-features
+//! cargo run --package canopy-bvh --example own_device
 //! ```
 //!
 //! It opens a wgpu device as any program does, uploads two meshes, lets canopy build a tree over those
@@ -9,7 +9,7 @@
 //! compared with the nearest one that a loop over all triangles finds on the CPU. Exit code 1 where one
 //! differs.
 
-use canopy::{
+use canopy_bvh::{
     accel::{self, Codes, Geometry, Lbvh, MeshRange, Tree, Work},
     gpu::Gpu,
 };

@@ -1,7 +1,7 @@
 //! The structs and constants that the renderer's shaders share with Rust;
-//! [`accel::layout`](crate::accel::layout) holds those of the tree.
+//! [`accel::layout`](canopy_bvh::accel::layout) holds those of the tree.
 
-use super::{library::wgsl_constants, structs::gpu_structs};
+use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
     /// Lights that a frame can hold: what fits a portable uniform buffer.
@@ -10,22 +10,6 @@ wgsl_constants! {
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
     /// Entries of the stack of the traversal that `canopy bench trace` measures by.
     pub const BASELINE_STACK: u32 = 96;
-    /// Entries of the stacks of the laboratory's walks in private memory.
-    pub const LAB_STACK: u32 = 96;
-    /// Words of the stacks of a workgroup, which has 16 KiB everywhere.
-    pub const LAB_WORKGROUP_WORDS: u32 = 3840;
-    /// Share of a cell by which triangles reach into the next one, for what rounding does to rays.
-    pub const GRID_SLACK: f64 = 1e-3;
-    /// Least extent of a box that is divided into cells.
-    pub const GRID_LEAST: f64 = 1.2e-38;
-    /// Triangles of a cell that one thread sorts.
-    pub const GRID_ORDERED: u32 = 1024;
-    /// Cells for each triangle of the lower level of two.
-    pub const GRID_LOWER_DENSITY: f64 = 2.0;
-    /// Most cells along an axis of it.
-    pub const GRID_LOWER_SIDE: f64 = 64.0;
-    /// How much larger than the whole three areas may be where a ray hits.
-    pub const LAB_AREAS_SLACK: f64 = 1.00001;
     /// Boxes around what has moved, at most.
     pub const SHAFT_BOXES: u32 = 32;
     /// Slots of a batch of shadow rays.
@@ -893,38 +877,6 @@ gpu_structs! {
         /// How far apart two hits are that are not the same, beside a ten-thousandth of their distance.
         slack: f32,
     }
-    /// What the kernels of the laboratory trace, and where they begin.
-    LabQuery {
-        /// Lower corner of the box of all triangles.
-        lower: [f32; 3],
-        ray_count: u32,
-        upper: [f32; 3],
-        /// A reference: see `lab/reference.wgsl`.
-        root: u32,
-        /// Cells of a grid along each axis.
-        cells: [u32; 3],
-        first_ray: u32,
-    }
-    /// The cells of a grid of the laboratory: see `lab/grid.wgsl`.
-    LabGrid {
-        lower: [f32; 3],
-        /// Threads that there is work for.
-        count: u32,
-        upper: [f32; 3],
-        cells: u32,
-        side: [u32; 3],
-        _pad: u32,
-    }
-    /// A hit of the laboratory.
-    LabHit {
-        /// Distance in units of the direction's length; the ray's `t_max` for a miss.
-        t: f32,
-        /// Weights of the second and the third corner.
-        u: f32,
-        v: f32,
-        /// Number of the triangle in the order of the structure; `BVH_MISS` for a miss.
-        leaf: u32,
-    }
     /// What a ray sees of a volume in the laboratory.
     LabSeen {
         /// Radiance towards the beginning of the ray.
@@ -1065,7 +1017,7 @@ gpu_structs! {
     }
     /// The ray whose path is asked for.
     RayPathQuery {
-        /// The camera's ray: see [`Ray`](crate::accel::Ray).
+        /// The camera's ray: see [`Ray`](canopy_bvh::accel::Ray).
         origin: [f32; 3],
         t_min: f32,
         direction: [f32; 3],

@@ -1,9 +1,7 @@
 //! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays and
 //! other queries through them.
 //!
-//! It stands alone: it takes triangles that lie in buffers of a wgpu device that you have, and records to
-//! your encoder. Built with `--no-default-features` it needs wgpu, bytemuck, glam, log, pollster and
-//! thiserror, and nothing else.
+//! It takes triangles that lie in buffers of a wgpu device that you have, and records to your encoder.
 //!
 //! ```text
 //! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► tlas_leaves ─► hierarchy ─► pyramid ─► hierarchy_across
@@ -15,42 +13,6 @@
 //!
 //! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no
 //! dispatch of its own but the one that writes its rows.
-//!
-//! ```no_run
-//! use canopy::{
-//!     accel::{self, Codes, Geometry, Lbvh, MeshRange, Query, Ray, Trace, Work},
-//!     gpu::Gpu,
-//! };
-//!
-//! # fn mine(
-//! #     device: wgpu::Device,
-//! #     queue: wgpu::Queue,
-//! #     positions: wgpu::Buffer,
-//! #     indices: wgpu::Buffer,
-//! # ) -> canopy::Result<()> {
-//! // Your device and queue; your buffers, with STORAGE and COPY_SRC: three f32 a vertex, three u32 a
-//! // triangle.
-//! let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
-//! let geometry = Geometry {
-//!     positions: &positions,
-//!     indices: &indices,
-//!     meshes: &[MeshRange { first_triangle: 0, triangle_count: 1000, first_vertex: 0 }],
-//!     triangle_info: None,
-//! };
-//! let lbvh = Lbvh::new(&gpu);
-//! let mut tree = lbvh.tree(&gpu, &geometry, Codes::Bits30)?;
-//!
-//! // Again whenever the positions have changed: nothing here waits.
-//! let mut encoder = device.create_command_encoder(&Default::default());
-//! lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild)?;
-//! queue.submit([encoder.finish()]);
-//!
-//! let ray = Ray { origin: [0.25, 0.25, 1.0], t_min: 0.0, direction: [0.0, 0.0, -1.0], t_max: 10.0 };
-//! let hits = Trace::new(&gpu).run(&gpu, &tree, &[ray], Query::ClosestHit, 4)?;
-//! println!("triangle {} of mesh {} at {}", hits[0].triangle, hits[0].mesh, hits[0].t);
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! A shader of your own traces rays too: [`shader_module`] puts `#import "bvh/bvh.wgsl"` in place, and
 //! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`bvh/bvh_nearest.wgsl`) and

@@ -9,7 +9,7 @@ pub struct Library {
     pub constants: &'static [&'static [Constant]],
     /// Beginnings of the paths of shaders whose indices and loops are proven to stay within bounds, given what
     /// the host has validated: see [`Gpu::set_unchecked`](super::Gpu::set_unchecked).
-    pub(crate) proven: &'static [&'static str],
+    pub proven: &'static [&'static str],
     /// A library whose files and constants belong to this one as well.
     pub base: Option<&'static Library>,
 }
@@ -100,6 +100,7 @@ impl Constant {
 }
 
 /// Declares `u32` and `f64` constants once for Rust and for WGSL, and lists them as `CONSTANTS`.
+#[macro_export]
 macro_rules! wgsl_constants {
     ($($(#[$doc:meta])* $vis:vis const $name:ident: $type:ident = $value:expr;)*) => {
         $($(#[$doc])* $vis const $name: $type = $value;)*
@@ -109,12 +110,13 @@ macro_rules! wgsl_constants {
             &[$($crate::gpu::Constant::$type(stringify!($name), $name)),*];
     };
 }
-pub(crate) use wgsl_constants;
+pub use wgsl_constants;
 
 /// Embeds shader files by their path under `shaders/`.
+#[macro_export]
 macro_rules! wgsl_files {
     ($($path:literal),* $(,)?) => {
         &[$(($path, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path)))),*]
     };
 }
-pub(crate) use wgsl_files;
+pub use wgsl_files;

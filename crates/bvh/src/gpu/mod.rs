@@ -1,9 +1,9 @@
 //! A thin layer over wgpu: the device, shaders, layouts, labelled pipelines, timings. Knows no pass.
 //!
-//! [`Gpu::from_device`] wraps a device that the caller has. The feature `render` adds opening one by name
+//! [`Gpu::from_device`] wraps a device that the caller has. The feature `tools` adds opening one by name
 //! ([`Gpu::new`]), GPU timestamps ([`profiler`]) and pipeline caches on disk.
 
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 pub mod adapter;
 pub mod array;
 pub mod bind;
@@ -11,18 +11,16 @@ pub mod capabilities;
 pub mod device;
 pub mod image;
 pub mod kernel;
-#[cfg(feature = "render")]
-pub mod layout;
 pub mod library;
 pub mod on_demand;
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 mod open;
 pub mod pass;
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 mod pipeline_cache;
 mod pipelines;
 mod private_uniforms;
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 pub mod profiler;
 pub mod readback;
 pub mod recorder;
@@ -34,7 +32,7 @@ pub mod structs;
 pub mod uniform;
 pub mod uniform_array;
 
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 pub use adapter::{AdapterReport, Display, Options, adapters, instance};
 pub use array::Array;
 pub use bind::{Bind, bind_group};
@@ -44,10 +42,10 @@ pub use image::GpuImage;
 pub use kernel::{Cover, Kernel, Variants, Workgroups};
 pub use library::{Constant, Library};
 pub use on_demand::{Needs, OnDemand};
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 pub use open::Tier;
-#[cfg(feature = "render")]
-pub(crate) use pipelines::PipelineKey;
+#[cfg(feature = "tools")]
+pub use pipelines::PipelineKey;
 pub use recorder::{Passes, Recorder, Scope};
 pub use uniform::Uniform;
 pub use uniform_array::UniformArray;

@@ -144,7 +144,7 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
 /// The number, or the next one that is no power of two, up to the longest side of the adapter's textures. Mesa's software
 /// driver compiles a kernel once more for textures of which other sides are powers of two: so scenes and pictures of all
 /// sizes share what it has compiled.
-pub(crate) fn without_powers_of_two(gpu: &Gpu, number: u32) -> u32 {
+pub fn without_powers_of_two(gpu: &Gpu, number: u32) -> u32 {
     let least = number.max(3);
     let allowed = gpu.limits.max_texture_dimension_2d;
     (least + u32::from(least.is_power_of_two())).min(allowed.max(number))

@@ -385,10 +385,11 @@ pub enum Objects {
 }
 
 impl Objects {
-    pub(crate) const ALL: [Self; 3] = [Self::Triangles, Self::Boxes, Self::Balls];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Triangles, Self::Boxes, Self::Balls];
 
     /// The constant of the shaders.
-    pub(crate) fn constant(self) -> f64 {
+    pub fn constant(self) -> f64 {
         f64::from(self as u32)
     }
 }

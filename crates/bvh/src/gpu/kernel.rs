@@ -97,7 +97,7 @@ impl Kernel {
     }
 
     /// As [`Kernel::with_constants`], with text of the caller's in place of a file of the library.
-    pub(crate) fn with_text(
+    pub fn with_text(
         gpu: &Gpu,
         path: &'static str,
         entry: &'static str,

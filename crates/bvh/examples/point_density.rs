@@ -1,14 +1,14 @@
 //! The density of a million points by their nearest neighbours, as point clouds and particle fluids use it.
 //!
 //! ```text
-//! cargo run --release --example point_density --no-default-features -- 1000000
+//! cargo run --release --package canopy-bvh --example point_density -- 1000000
 //! ```
 //!
 //! The points lie evenly in a cube, with a dense ball in its middle. The density at a point is that of its eight nearest
 //! neighbours: eight over the volume of the ball that just holds them. Exit code 1 where a neighbour of a hundred points
 //! differs from what a loop over all points finds, or where the densities are not those that the points were made with.
 
-use canopy::{
+use canopy_bvh::{
     accel::{self, Codes, NearestK, ObjectGeometry, ObjectLbvh, Objects, Search, Work},
     gpu::Gpu,
 };

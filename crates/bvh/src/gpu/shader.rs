@@ -165,7 +165,10 @@ impl<'a> Composer<'a> {
         match std::fs::read_to_string(&file) {
             Ok(text) => Ok(Some((file.display().to_string(), text))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io(&file, error)),
+            Err(error) => Err(Error::Io {
+                path: file,
+                source: error,
+            }),
         }
     }
 
@@ -393,11 +396,7 @@ pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parse
 }
 
 /// As [`module`], with text of the caller's in place of a file, and with all checks.
-pub(crate) fn module_with(
-    gpu: &Gpu,
-    path: &str,
-    replaced: &Replaced,
-) -> Result<wgpu::ShaderModule> {
+pub fn module_with(gpu: &Gpu, path: &str, replaced: &Replaced) -> Result<wgpu::ShaderModule> {
     let composed = compose_with(gpu.shaders(), path, replaced, gpu.capabilities.arrays)?;
     create_module(gpu, path, &composed, false)
 }
@@ -418,7 +417,7 @@ fn private(gpu: &Gpu, text: &str) -> Option<naga::Module> {
 /// # Errors
 ///
 /// The first one in the WGSL, with the file and line that it came from.
-pub(crate) fn create_module(
+pub fn create_module(
     gpu: &Gpu,
     label: &str,
     composed: &Composed,

@@ -19,7 +19,7 @@ pub(super) struct Pipelines {
 
 /// What a pipeline is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct PipelineKey {
+pub struct PipelineKey {
     arrays: Arrays,
     groups: Vec<Option<wgpu::BindGroupLayout>>,
     /// The shader, its entry points and all else, in words.
@@ -28,11 +28,7 @@ pub(crate) struct PipelineKey {
 
 impl PipelineKey {
     /// Over the bind groups `groups`, of shaders that read arrays so; `text` tells all else of it.
-    pub(crate) fn new(
-        arrays: Arrays,
-        groups: &[Option<wgpu::BindGroupLayout>],
-        text: String,
-    ) -> Self {
+    pub fn new(arrays: Arrays, groups: &[Option<wgpu::BindGroupLayout>], text: String) -> Self {
         Self {
             arrays,
             groups: groups.to_vec(),

@@ -14,6 +14,7 @@ pub struct StructLayout {
 
 /// Declares a `repr(C)` struct and its [`StructLayout`]. Members that begin with `_` are padding that WGSL
 /// does not name.
+#[macro_export]
 macro_rules! gpu_structs {
     ($($(#[$doc:meta])* $name:ident { $($(#[$member_doc:meta])* $member:ident: $type:ty),* $(,)? })*) => {
         $($(#[$doc])*
@@ -30,4 +31,4 @@ macro_rules! gpu_structs {
         }),*];
     };
 }
-pub(crate) use gpu_structs;
+pub use gpu_structs;

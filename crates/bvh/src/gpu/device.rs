@@ -6,7 +6,7 @@ use super::{
     pipelines::Pipelines,
     shader_folder::edition,
 };
-#[cfg(feature = "render")]
+#[cfg(feature = "tools")]
 use super::{pipeline_cache::PipelineCache, pipelines::PipelineKey};
 use crate::{
     Error, Result,
@@ -59,9 +59,9 @@ pub struct Gpu {
     pub(super) pipelines: Pipelines,
     compiled: AtomicU32,
     /// How much of that the pipeline cache's file has.
-    #[cfg(feature = "render")]
+    #[cfg(feature = "tools")]
     saved: AtomicU32,
-    #[cfg(feature = "render")]
+    #[cfg(feature = "tools")]
     pub(super) pipeline_cache: Option<PipelineCache>,
 }
 
@@ -93,16 +93,16 @@ impl Gpu {
             modules: Mutex::default(),
             pipelines: Pipelines::default(),
             compiled: AtomicU32::new(0),
-            #[cfg(feature = "render")]
+            #[cfg(feature = "tools")]
             saved: AtomicU32::new(0),
-            #[cfg(feature = "render")]
+            #[cfg(feature = "tools")]
             pipeline_cache: None,
         }
     }
 
     /// Gathers errors that no scope catches, each once, and the reason for which the device is lost: for
     /// devices that canopy has opened.
-    #[cfg(feature = "render")]
+    #[cfg(feature = "tools")]
     pub(super) fn gather_errors(&self) {
         let errors = self.errors.clone();
         let reported = Mutex::new(std::collections::HashSet::new());
@@ -184,8 +184,8 @@ impl Gpu {
     }
 
     /// The render pipeline of `key`, which `make` compiles the first time.
-    #[cfg(feature = "render")]
-    pub(crate) fn render_pipeline(
+    #[cfg(feature = "tools")]
+    pub fn render_pipeline(
         &self,
         key: PipelineKey,
         make: impl FnOnce() -> Result<wgpu::RenderPipeline>,
@@ -195,15 +195,15 @@ impl Gpu {
 
     /// What pipelines are compiled with.
     pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
-        #[cfg(feature = "render")]
+        #[cfg(feature = "tools")]
         return self.pipeline_cache.as_ref().map(|cache| &cache.inner);
-        #[cfg(not(feature = "render"))]
+        #[cfg(not(feature = "tools"))]
         None
     }
 
     /// Keeps on disk what has been compiled since the start, or since the last call, so that the next run
     /// finds it.
-    #[cfg(feature = "render")]
+    #[cfg(feature = "tools")]
     pub fn save_pipelines(&self) {
         let compiled = self.compiled();
         if compiled != self.saved.swap(compiled, Ordering::Relaxed)
