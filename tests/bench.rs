@@ -248,68 +248,6 @@ fn paths_are_followed_by_every_choice_of_kernels() {
 }
 
 #[test]
-fn reflect_compares_every_step_with_leaving_it_out() {
-    // Everything sends rays, however rough.
-    let report = report("reflect scene.obj --size 24x18 --set reflections.max_roughness=1");
-    let steps: Vec<_> = runs(&report)
-        .iter()
-        .map(|run| [&run["list"], &run["sort"]].map(|step| step.as_str().unwrap()))
-        .collect();
-    let expected = [
-        ["pixels", "material"],
-        ["tiles", "material"],
-        ["all", "material"],
-        ["pixels", "workgroup"],
-        ["pixels", "ray"],
-        ["pixels", "off"],
-    ];
-    assert_eq!(steps, expected);
-    let counts = |key: &str| -> Vec<_> {
-        let counts = runs(&report).iter().map(|run| number(&run[key]));
-        counts.collect()
-    };
-    let listed = counts("listed");
-    assert!(
-        listed[0] < listed[1] && listed[1] <= listed[2],
-        "{listed:?}"
-    );
-    assert_eq!(listed[2], 24.0 * 18.0);
-    assert_eq!(listed[3..], [listed[0]; 3]);
-    // Where nothing is compacted, each ray is listed as a hit.
-    let hits = counts("hits");
-    assert!(0.0 < hits[0] && hits[0] < listed[0], "{hits:?}");
-    assert_eq!(hits[..5], [hits[0]; 5]);
-    assert_eq!(hits[5], listed[0]);
-    for run in runs(&report) {
-        let first = &run["first"];
-        assert_eq!(first["listed"], run["listed"]);
-        assert!(number(&first["trace_steps"]) > 0.0 && number(&first["trace_ms"]) > 0.0);
-        assert_eq!(number(&first["rays"]), listed[0]);
-        assert!(number(&run["ratio"]) > 0.0);
-    }
-}
-
-#[test]
-fn textures_compares_arrays_with_a_dispatch_for_each_material() {
-    // It fails by itself where both do not see the same texels.
-    let report = report("textures");
-    let ways = runs(&report).iter().map(|run| {
-        let text = |key: &str| run[key].as_str().unwrap();
-        (text("name"), text("order"), number(&run["dispatches"]))
-    });
-    let expected = [1.0, 8.0, 64.0].map(|materials| {
-        [
-            ("own", "material", materials),
-            ("arrays", "material", 1.0),
-            ("arrays", "ray", 1.0),
-        ]
-    });
-    assert_eq!(ways.collect::<Vec<_>>(), expected.concat());
-    let many = &runs(&report)[6..];
-    assert!(number(&many[0]["texture_mib"]) < number(&many[1]["texture_mib"]));
-}
-
-#[test]
 fn compile_measures_every_entry_point_once() {
     // The quick lane leaves out what takes longest.
     let (shaders, lighting) = by_lane(

@@ -887,27 +887,6 @@ gpu_structs! {
         samples: u32,
         _pad: [u32; 3],
     }
-    /// A hit of `canopy bench textures`.
-    TextureHit {
-        uv: [f32; 2],
-        level: f32,
-        material: u32,
-    }
-    /// Hits that a dispatch of it shades.
-    HitSpan {
-        first: u32,
-        count: u32,
-    }
-    /// Where the textures of one of its materials lie in arrays.
-    TextureBounds {
-        /// Layers of the colours.
-        colors: [u32; 2],
-        _pad: [u32; 2],
-        /// Layers of the others.
-        numbers: [u32; 3],
-        /// Texels along a side.
-        side: f32,
-    }
     /// Which channel to extract.
     ChannelParams {
         /// Where the frame's own coordinates have theirs, in the world.

@@ -34,7 +34,6 @@ pub static SHADERS: Library = Library {
         "ambient/occlusion_rays.wgsl",
         "bench/baseline.wgsl",
         "bench/copy.wgsl",
-        "bench/textures.wgsl",
         "denoise/signal.wgsl",
         "denoise/signal_filter.wgsl",
         "denoise/signal_find.wgsl",

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, path, pathtrace, query, reflect, textures, irradiance, compile
+    /// What to measure: sort, build, trace, frame, path, pathtrace, query, irradiance, compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
-    /// Scene files, which make one scene (build, trace, query, frame, path, pathtrace, reflect)
+    /// Scene files, which make one scene (build, trace, query, frame, path, pathtrace)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -92,7 +92,7 @@ pub struct BenchArgs {
     /// Also write a page with plots that can be sent (path)
     #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Size of the picture whose pixels send rays (trace, frame, path, reflect)
+    /// Size of the picture whose pixels send rays (trace, frame, path)
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Input")]
     pub size: Option<[u32; 2]>,
     /// Seed of generated triangles and of random rays
@@ -137,11 +137,6 @@ Suites:
   pathtrace
          the path tracer by one kernel and by separate ones, with and without sorting hits by material; in time, and
          in surfaces of paths in lockstep
-  reflect
-         reflections by rays, with each step left out: skipping tiles, compacting rays, sorting hits by material;
-         in time, and in steps of rays and of hits in lockstep
-  textures
-         hits on many materials, by textures that each material binds for itself and by arrays of all of them
   irradiance
          cubes of half and full floats to spherical harmonics of order 3 and 5, beside the CPU in f32 (one
          thread, all threads) and in f64; and the environment passes of a sky whose sun moves in every frame
@@ -187,10 +182,6 @@ pub enum Suite {
     Path,
     /// Kernels of the path tracer
     Pathtrace,
-    /// Steps of reflections by rays
-    Reflect,
-    /// Ways to bind the textures of hits
-    Textures,
     /// Spherical harmonics of an environment
     Irradiance,
     /// Shaders, until they have run once
@@ -208,8 +199,6 @@ impl Suite {
             Self::Frame => "frame",
             Self::Path => "path",
             Self::Pathtrace => "pathtrace",
-            Self::Reflect => "reflect",
-            Self::Textures => "textures",
             Self::Irradiance => "irradiance",
             Self::Compile => "compile",
         }
@@ -236,13 +225,9 @@ impl BenchArgs {
     pub(super) fn check(&self) -> Result<()> {
         let sorts = self.suite == Suite::Sort;
         let plays = self.suite == Suite::Path;
-        let draws = plays
-            || matches!(
-                self.suite,
-                Suite::Trace | Suite::Frame | Suite::Pathtrace | Suite::Reflect
-            );
+        let draws = plays || matches!(self.suite, Suite::Trace | Suite::Frame | Suite::Pathtrace);
         let projects = self.suite == Suite::Irradiance;
-        let no_scene = sorts || projects || matches!(self.suite, Suite::Textures | Suite::Compile);
+        let no_scene = sorts || projects || matches!(self.suite, Suite::Compile);
         let not_generated = no_scene || plays;
         let wrong = [
             ("FILE", no_scene && !self.files.is_empty()),

@@ -19,11 +19,9 @@ mod pathtrace;
 mod progress;
 mod query;
 pub(super) mod rays;
-mod reflect;
 pub(super) mod report;
 mod session;
 mod sort;
-mod textures;
 pub mod timing;
 mod trace;
 pub(super) mod trees;
@@ -82,8 +80,6 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Frame => frame::run(&mut session)?,
         Suite::Path => path::run(&mut session)?,
         Suite::Pathtrace => pathtrace::run(&mut session)?,
-        Suite::Reflect => reflect::run(&mut session)?,
-        Suite::Textures => textures::run(&mut session)?,
         Suite::Irradiance => irradiance::run(&mut session)?,
         Suite::Compile => compile::run(&mut session)?,
     }
@@ -104,8 +100,6 @@ fn columns(suite: Suite) -> &'static [Column] {
         Suite::Frame => frame::COLUMNS,
         Suite::Path => path::COLUMNS,
         Suite::Pathtrace => pathtrace::COLUMNS,
-        Suite::Reflect => reflect::COLUMNS,
-        Suite::Textures => textures::COLUMNS,
         Suite::Irradiance => irradiance::COLUMNS,
         Suite::Compile => compile::COLUMNS,
     }
