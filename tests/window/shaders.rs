@@ -20,7 +20,7 @@ fn a_saved_shader_shows_without_a_build() {
     save(TONEMAP);
     let line = "scene.obj --shaders mine --size 320x240 --set window.panel=false --set image.antialias=off";
     let arguments: Vec<_> = line.split_whitespace().collect();
-    let log = [("RUST_LOG", "canopy::gpu=debug,error")];
+    let log = [("RUST_LOG", "canopy_bvh::gpu=debug,error")];
     let _canopy = display.canopy_with(&arguments, &log);
     display.focus("scene.obj");
     let first = display.settled("the scene", Screenshot::is_drawn);
