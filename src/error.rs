@@ -115,7 +115,8 @@ impl From<canopy_bvh::Error> for Error {
             canopy_bvh::Error::NotFound(what) => Self::NotFound(what),
             canopy_bvh::Error::Argument(what) => Self::Argument(what),
             canopy_bvh::Error::Cancelled => Self::Cancelled,
-            error => Self::Gpu(error.to_string()),
+            canopy_bvh::Error::Gpu(what) => Self::Gpu(what),
+            error => Self::Internal(error.to_string()),
         }
     }
 }

@@ -119,5 +119,5 @@ pub mod reference;
 pub mod render;
 pub mod scene;
 
-pub use canopy_bvh::{accel, gpu};
+pub use canopy_bvh::{self, accel, gpu};
 pub use error::{Error, Result};

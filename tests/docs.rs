@@ -1,7 +1,12 @@
 //! The documentation: its links lead somewhere, its command lines parse, and the settings that it names
 //! exist.
 
-use canopy::{cli::Cli, config::Config};
+use canopy::{
+    accel,
+    cli::Cli,
+    config::Config,
+    gpu::{Arrays, shader},
+};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -173,6 +178,17 @@ fn the_example_pass_is_compiled() {
     let read = |path| std::fs::read_to_string(root().join(path)).unwrap();
     let code = read("src/render/example_pass/vignette.rs");
     assert!(read("CONTRIBUTING.md").contains(&format!("```rust\n{code}```\n")));
+}
+
+/// The shader of canopy-bvh's README is WGSL.
+#[test]
+fn the_shader_of_the_tree_is_composed() {
+    let readme = std::fs::read_to_string(root().join("crates/bvh/README.md")).unwrap();
+    let code = readme.split("```wgsl\n").nth(1).unwrap();
+    let code = code.split("```").next().unwrap();
+    let composed = shader::compose_text(&accel::SHADERS, "README.md", code, Arrays::Buffers);
+    let text = composed.unwrap().text;
+    naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
 }
 
 #[test]

@@ -63,12 +63,11 @@ pub(crate) fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a 
     value[key].as_array().into_iter().flatten()
 }
 
-/// The crates of `metadata` whose ids are accepted, without canopy itself, in alphabetical order.
+/// The crates of `metadata` whose ids are accepted, without canopy's own packages, in alphabetical order.
 pub(crate) fn crates(metadata: &Value, accepts: impl Fn(&str) -> bool) -> Vec<Crate> {
-    let root = text(&metadata["resolve"], "root");
     let packages = list(metadata, "packages").filter(|package| {
-        let id = text(package, "id");
-        id != root && accepts(id)
+        // Packages of the workspace come from no registry.
+        !package["source"].is_null() && accepts(text(package, "id"))
     });
     let mut crates: Vec<_> = packages.map(read).collect();
     crates.sort();

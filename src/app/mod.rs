@@ -1,4 +1,20 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
+//!
+//! ```text
+//! winit: keys, pointer ─► input, keymap ─► Action ─► State::perform     needs neither window nor GPU
+//!                                            └─────► Viewer::perform    what is left: files, GPU, window
+//! egui: panel, cards ────────────────────────────► fields of State      undo compares settings and edits
+//!
+//! State: settings, scene, camera, what is selected and shown
+//!   └─► PictureKey      everything that a picture depends on, compared by ==
+//!         └─► Schedule::choose    a moving frame, a sample of the still picture, or none
+//!               └─► Viewer::record_scene    record, or compile what the frame lacks on threads
+//!                     └─► Viewer::present   the scene as far as it is drawn, and the panel over it
+//! ```
+//!
+//! Work in the background (loading, exports, figures) sends its outcome over a channel and wakes the loop;
+//! `Viewer::redraw` looks at each channel once a frame. Where the device is lost, `Viewer::recover` makes everything
+//! anew from the state.
 
 mod applying_looks;
 mod arm;

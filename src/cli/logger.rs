@@ -14,6 +14,7 @@ pub(super) fn start(quiet: bool, verbose: u8) {
         (_, 2) => LevelFilter::Debug,
         _ => LevelFilter::Trace,
     };
+    // The name begins those of all packages of canopy.
     let filter = format!("off,canopy={level}");
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(filter))
         .format(|out, record| {

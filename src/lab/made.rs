@@ -52,7 +52,12 @@ impl Made {
         let form = match structure.cells(triangles)? {
             Some(cells) => Form::Cells(cells),
             None => {
-                let missing = || Error::Argument(format!("{} has no builder", structure.name()));
+                let missing = || {
+                    Error::Argument(format!(
+                        "{} has no builder; please report this",
+                        structure.name()
+                    ))
+                };
                 Form::Tree(structure.tree(triangles).ok_or_else(missing)?)
             }
         };

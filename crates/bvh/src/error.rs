@@ -14,7 +14,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A shader file of a development build could not be read.
+    /// A file of a folder of shaders could not be read.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
@@ -40,13 +40,13 @@ pub enum Error {
     /// A shader that cannot be composed, with its file and line.
     #[error("{0}")]
     Shader(String),
-    /// No adapter has the name that was asked for.
+    /// Something that was named is not there: an adapter, a backend, an answer of the GPU.
     #[error("{0}")]
     NotFound(String),
-    /// An argument that a function does not accept.
+    /// An argument that a function does not accept. Programs over this library make such errors.
     #[error("{0}")]
     Argument(String),
-    /// The caller cancelled the work.
+    /// The caller cancelled the work. Programs over this library make such errors.
     #[error("cancelled")]
     Cancelled,
     /// No usable adapter, a lost device, or an error that wgpu reported.

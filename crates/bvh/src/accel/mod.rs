@@ -16,7 +16,7 @@
 //!
 //! A shader of your own traces rays too: [`shader_module`] puts `#import "bvh/bvh.wgsl"` in place, and
 //! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`bvh/bvh_nearest.wgsl`) and
-//! for what a box touches (`bvh/bvh_overlap.wgsl`). `examples/own_device.rs` does all of this.
+//! for what a box touches (`bvh/bvh_overlap.wgsl`). The example `own_device` traces rays so.
 
 pub mod codes;
 pub mod cost;

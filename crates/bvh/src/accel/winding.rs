@@ -32,13 +32,11 @@ pub struct Moments {
 
 impl Moments {
     /// The moments of all nodes, as `bvh/bvh_winding.wgsl` reads them.
-    #[cfg(feature = "tools")]
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
     /// Behind how many pairs of rows those of the nodes lie.
-    #[cfg(feature = "tools")]
     pub fn first_node(&self) -> u32 {
         self.nodes
     }

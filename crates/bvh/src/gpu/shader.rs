@@ -164,7 +164,11 @@ impl<'a> Composer<'a> {
         let file = folder.join(path);
         match std::fs::read_to_string(&file) {
             Ok(text) => Ok(Some((file.display().to_string(), text))),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error)
+                if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(Error::Io {
                 path: file,
                 source: error,
