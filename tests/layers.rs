@@ -169,7 +169,9 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
     for mut path in named(source, module) {
         // The modules of the tree's package count as the crate's own.
         let of_tree = ["accel", "gpu"].map(str::to_owned);
-        if path.names[0] == "canopy_bvh" && path.names.get(1).is_some_and(|n| of_tree.contains(n)) {
+        if path.names.first().is_some_and(|n| n == "canopy_bvh")
+            && path.names.get(1).is_some_and(|n| of_tree.contains(n))
+        {
             path.names.remove(0);
             path.in_crate = true;
         }
