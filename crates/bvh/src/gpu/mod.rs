@@ -44,7 +44,6 @@ pub use library::{Constant, Library};
 pub use on_demand::{Needs, OnDemand};
 #[cfg(feature = "tools")]
 pub use open::Tier;
-#[cfg(feature = "tools")]
 pub use pipelines::PipelineKey;
 pub use recorder::{Passes, Recorder, Scope};
 pub use uniform::Uniform;
