@@ -298,8 +298,8 @@ fn room<F>(gpu: &Gpu, objects: usize) -> [wgpu::Buffer; 2] {
 fn appended<F: bytemuck::Pod>(
     gpu: &Gpu,
     [total, found]: &[wgpu::Buffer; 2],
-    record: impl FnOnce(&mut wgpu::CommandEncoder, [&wgpu::Buffer; 2]) -> canopy::Result<()>,
-) -> canopy::Result<Vec<F>> {
+    record: impl FnOnce(&mut wgpu::CommandEncoder, [&wgpu::Buffer; 2]) -> canopy::canopy_bvh::Result<()>,
+) -> canopy::canopy_bvh::Result<Vec<F>> {
     let mut encoder = gpu.encoder("appended");
     record(&mut encoder, [total, found])?;
     gpu.queue.submit([encoder.finish()]);
@@ -315,7 +315,7 @@ fn touched(
     search: &Search<'_>,
     boxes: &[BoxQuery],
     room: &[wgpu::Buffer; 2],
-) -> canopy::Result<Vec<Touched>> {
+) -> canopy::canopy_bvh::Result<Vec<Touched>> {
     let batch = query.sorted(gpu, Queries::new(gpu, boxes)?)?;
     appended(gpu, room, |encoder, found| {
         query.record_append(gpu, encoder, search, &batch, found)
