@@ -2,7 +2,7 @@
 //! use them.
 //!
 //! ```text
-//! cargo run --release --package canopy-bvh --example distance_volume -- torus.nrrd
+//! cargo run --release --example distance_volume -- torus.nrrd
 //! ```
 //!
 //! The volume, of 64 × 64 × 64 floats, goes to that file in the format NRRD, which ParaView and 3D Slicer read. The mesh is

@@ -3,7 +3,7 @@
 //! asks both for contacts.
 //!
 //! ```text
-//! cargo run --release --package canopy-bvh --example falling_spheres -- spheres.obj
+//! cargo run --release --example falling_spheres -- spheres.obj
 //! canopy spheres.obj
 //! ```
 //!

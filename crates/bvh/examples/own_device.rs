@@ -1,7 +1,7 @@
 //! The tree alone, in a program of one's own: its device, its buffers, its shader.
 //!
 //! ```text
-//! cargo run --package canopy-bvh --example own_device
+//! cargo run --example own_device
 //! ```
 //!
 //! It opens a wgpu device as any program does, uploads two meshes, lets canopy build a tree over those

@@ -1,7 +1,7 @@
 //! The density of a million points by their nearest neighbours, as point clouds and particle fluids use it.
 //!
 //! ```text
-//! cargo run --release --package canopy-bvh --example point_density -- 1000000
+//! cargo run --release --example point_density -- 1000000
 //! ```
 //!
 //! The points lie evenly in a cube, with a dense ball in its middle. The density at a point is that of its eight nearest
