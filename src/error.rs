@@ -1,11 +1,6 @@
 //! The library's error type: each error is a single line that names the file, key or thing at fault.
 
-use std::{
-    cell::Cell,
-    panic::{self, AssertUnwindSafe},
-    path::PathBuf,
-    sync::Once,
-};
+use std::path::PathBuf;
 
 /// Shorthand for results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -121,6 +116,39 @@ impl From<canopy_bvh::Error> for Error {
     }
 }
 
+impl From<canopy_scene::Error> for Error {
+    fn from(error: canopy_scene::Error) -> Self {
+        use canopy_scene::Error as Of;
+        match error {
+            Of::Io { path, source } => Self::Io { path, source },
+            Of::Scene { path, what } => Self::Scene { path, what },
+            Of::SeveralScenes {
+                folder,
+                count,
+                names,
+            } => Self::SeveralScenes {
+                folder,
+                count,
+                names,
+            },
+            Of::NotFound(what) => Self::NotFound(what),
+            Of::Limit {
+                what,
+                needed,
+                allowed,
+                by,
+            } => Self::Limit {
+                what,
+                needed,
+                allowed,
+                by,
+            },
+            Of::Cancelled => Self::Cancelled,
+            error => Self::Internal(error.to_string()),
+        }
+    }
+}
+
 impl Error {
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
@@ -149,40 +177,5 @@ impl Error {
             path: path.into(),
             what: what.into().chars().take(LONGEST).map(plain).collect(),
         }
-    }
-}
-
-thread_local! {
-    /// Whether this thread is in [`guarded`].
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs `work`, which calls a library that is known to panic instead of returning an error. `None` if it
-/// panicked, without a report on standard error; then whatever `work` was changing must not be used.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let report = panic::take_hook();
-        panic::set_hook(Box::new(move |panic| {
-            if !GUARDED.get() {
-                report(panic);
-            }
-        }));
-    });
-    let outer = GUARDED.replace(true);
-    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
-    GUARDED.set(outer);
-    outcome.ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_guarded_panic_is_none() {
-        assert_eq!(guarded(|| 3), Some(3));
-        assert_eq!(guarded(|| guarded(|| panic!("inside"))), Some(None::<()>));
-        assert!(!GUARDED.get());
     }
 }

@@ -107,9 +107,9 @@
 #[cfg(feature = "viewer")]
 pub mod app;
 pub mod atomic_file;
-#[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
+pub mod device;
 pub mod error;
 pub mod lab;
 pub mod output;
@@ -117,7 +117,7 @@ pub mod profile;
 pub mod provenance;
 pub mod reference;
 pub mod render;
-pub mod scene;
 
 pub use canopy_bvh::{self, accel, gpu};
+pub use canopy_scene as scene;
 pub use error::{Error, Result};

@@ -11,16 +11,19 @@ use canopy::{
         environment::{brdf_table, cube_map, project_sh},
         lighting,
     },
-    render::{Channel, FloatImage, View, environment::daylight, light::lights},
+    render::{
+        Channel, FloatImage, View,
+        environment::daylight,
+        light::{lights, scene_exposure::exposure_ev},
+    },
     scene::{
         Layers, LightKind, Material, Pose, Projection, Scene,
         bounds::Bounds,
         environment::{EnvironmentImage, Shape},
-        framing::{Ground, exposure_ev},
+        framing::Ground,
         srgb,
     },
 };
-
 use common::{
     by_lane,
     golden::{compare_with_golden, difference},
@@ -393,17 +396,17 @@ fn the_environment_by_default_is_that_of_the_scene() {
         is_outdoors: true,
         ..Scene::default()
     };
-    assert!(thing.lit_by(&config).environment.is_studio() && has_key(&thing, &config));
-    assert!(lit.lit_by(&config).environment.is_studio() && !has_key(&lit, &config));
-    assert!(outdoors.lit_by(&config).environment.is_sky() && !has_key(&outdoors, &config));
+    assert!(config.lit_for(&thing).environment.is_studio() && has_key(&thing, &config));
+    assert!(config.lit_for(&lit).environment.is_studio() && !has_key(&lit, &config));
+    assert!(config.lit_for(&outdoors).environment.is_sky() && !has_key(&outdoors, &config));
     assert!(lights::has_sun(&outdoors, &config) && !lights::has_sun(&thing, &config));
     config.sun.enabled = Switch::On;
     assert!(lights::has_sun(&thing, &config) && !has_key(&thing, &config));
     config.environment.source = EnvironmentSource::Sky;
-    assert!(thing.lit_by(&config).environment.is_sky());
+    assert!(config.lit_for(&thing).environment.is_sky());
     config.environment.source = EnvironmentSource::Auto;
     config.environment.file = "a.hdr".into();
-    assert!(outdoors.lit_by(&config).environment.is_file());
+    assert!(config.lit_for(&outdoors).environment.is_file());
 }
 
 /// A card that faces the view, of this colour.

@@ -18,7 +18,7 @@ use std::{f64::consts::PI, fs};
 use tempfile::TempDir;
 
 fn limits() -> Load {
-    Config::default().load
+    Config::default().opening.load
 }
 
 #[track_caller]
@@ -697,7 +697,10 @@ fn files_are_told_apart_by_what_they_hold() {
         assert!(line.contains(&format!(".{extension}")), "{line}");
     }
     let missing = environment::load(&folder.path().join("none.hdr"), &limits(), 1).unwrap_err();
-    assert!(matches!(missing, Error::Io { .. }) && missing.to_string().contains("none.hdr"));
+    assert!(
+        matches!(missing, canopy::scene::Error::Io { .. })
+            && missing.to_string().contains("none.hdr")
+    );
     let is_folder = environment::load(folder.path(), &limits(), 1).unwrap_err();
     assert!(is_folder.to_string().ends_with("is a folder"));
     let little = Load {

@@ -11,11 +11,11 @@ use canopy::{
             EXPOSURE_BINS, Exposure as Used, ExposureBin, ExposureParams, LIGHT_LIMIT,
             TonemapParams,
         },
+        light::scene_exposure::exposure_ev,
         present::exposure::Exposure,
     },
-    scene::{LightKind, Pose, Projection, Scene, bounds::Bounds, framing::exposure_ev},
+    scene::{LightKind, Pose, Projection, Scene, bounds::Bounds},
 };
-
 use common::{
     Random, gpu, portable_gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, quad, scene},

@@ -10,9 +10,10 @@ use canopy::{
     config::{LabRays, LabShow},
     gpu::Gpu,
     lab::{
-        Built, Kernels, RayList, Structure, Triangle, TriangleTest, Uploaded, Walk,
+        Built, Kernels, LabBuild, LabCounts, LabGeometry, LabView, RayList, Structure, Triangle,
+        TriangleTest, Uploaded, Walk,
         binary_tree::BinaryTree,
-        data::LabHit,
+        data::{LabHit, LabRayParams, LabShowParams},
         exact::{self, Exact, Wrong},
         grid_build::GridBuild,
         kernels::Threads,
@@ -23,10 +24,7 @@ use canopy::{
         lab_view::{self, Eye, GAP, Seen},
         lab_walks::{self, Walked},
     },
-    render::{
-        Channel, LabBuild, LabCounts, LabGeometry, View,
-        layout::{LabRayParams, LabShowParams},
-    },
+    render::{Channel, View},
     scene::{Pose, Projection, Scene, Transform},
 };
 
@@ -519,14 +517,20 @@ fn front() -> View {
     look_at(Vec3::new(0.3, 0.5, 5.0), Vec3::ZERO, 100.0)
 }
 
+/// The channel `lab` of a stage.
+fn view_of<'a>(stage: &'a Stage<'_>) -> &'a LabView {
+    LabView::of(&stage.renderer).unwrap()
+}
+
 /// Draws the channel `lab`, and what its rays did.
 fn draw(stage: &mut Stage<'_>, view: View) -> (Vec<[f32; 4]>, LabCounts) {
+    LabView::follow(&mut stage.renderer, &stage.config.lab);
     stage.draw(&Pose::new(stage.scene, None, 0.0), view);
     stage.renderer.collect(stage.gpu);
     stage.gpu.wait().unwrap();
     stage.renderer.collect(stage.gpu);
     let texels = stage.channel(Channel::Lab).texels;
-    (texels, stage.renderer.stats().lab.unwrap())
+    (texels, view_of(stage).counts().unwrap())
 }
 
 /// The triangles of the last frame in its space.
@@ -548,7 +552,7 @@ fn staged<'a>(
     stage.draw(&Pose::new(scene, None, 0.0), view);
     let found = geometry(&stage);
     assert!(
-        stage.renderer.lab_rays().is_none(),
+        LabView::of(&stage.renderer).is_none(),
         "free where nobody asks"
     );
     let blank = stage
@@ -562,7 +566,7 @@ fn staged<'a>(
 fn set(stage: &mut Stage<'_>, geometry: &mut LabGeometry) {
     let build = LabBuild::from(&stage.config.lab);
     let scene = geometry.build(stage.gpu, build).unwrap();
-    stage.renderer.set_lab(Some(scene.into()));
+    LabView::within(&mut stage.renderer, stage.gpu, &stage.config.lab).set(Some(scene.into()));
 }
 
 fn read<T: bytemuck::Pod>(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<T> {
@@ -616,7 +620,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
             assert!(counts.wrong.unwrap() < 3, "{what}: {counts:?}");
             let red = texels.iter().filter(|texel| texel[0] > texel[1]).count();
             assert_eq!(red as u64, counts.wrong.unwrap(), "{what}");
-            let list = stage.renderer.lab_rays().unwrap();
+            let list = view_of(&stage).list().unwrap();
             let hits: Vec<LabHit> = read(&gpu, &list.hits);
             let rays: Vec<Ray> = read(&gpu, &list.rays);
             let sent = |i: &usize| rays[*i].t_max > rays[*i].t_min;
@@ -706,12 +710,12 @@ fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
         for show in LabShow::ALL {
             stage.config.lab.show = show;
             let (texels, counts) = draw(&mut stage, view);
-            let list = stage.renderer.lab_rays().unwrap();
+            let list = view_of(&stage).list().unwrap();
             let rays: Vec<Ray> = read(&gpu, &list.rays);
             if show == LabShow::Picture {
                 check_rays(&mut stage, view, &rays, to_sun);
             }
-            let list = stage.renderer.lab_rays().unwrap();
+            let list = view_of(&stage).list().unwrap();
             let (hits, visits) = (read(&gpu, &list.hits), read(&gpu, &list.visits));
             let query = match kind {
                 LabRays::Primary => Query::ClosestHit,

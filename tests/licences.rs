@@ -1,8 +1,6 @@
 //! The licences of everything that canopy depends on are among those of deny.toml: on any platform, or on
 //! this one where cargo can reach no other's crates.
 
-#![cfg(feature = "cli")]
-
 #[path = "../examples/licences/crates.rs"]
 mod crates;
 

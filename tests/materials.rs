@@ -45,7 +45,7 @@ struct Studio {
 
 impl Studio {
     fn new() -> Self {
-        let gpu = Gpu::new(&whole().gpu)
+        let gpu = Gpu::new(canopy::device::options(&whole().gpu))
             .unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"));
         let renderer = Renderer::new(&gpu).unwrap();
         Self { gpu, renderer }
@@ -54,7 +54,7 @@ impl Studio {
     /// With exactly the limits and features that WebGPU guarantees.
     fn portable() -> Self {
         let adapter = Self::new().gpu.adapter.unwrap();
-        let gpu = Gpu::open(&adapter, Tier::Portable, &canopy::render::SHADERS).unwrap();
+        let gpu = Gpu::open(&adapter, Tier::Portable, &canopy::device::SHADERS).unwrap();
         let renderer = Renderer::new(&gpu).unwrap();
         Self { gpu, renderer }
     }
@@ -974,7 +974,7 @@ fn golden_images_of_materials() {
 }
 
 /// A triangle whose material has `extensions`, and a texture.
-fn with_extensions(extensions: &Value) -> canopy::Result<Scene> {
+fn with_extensions(extensions: &Value) -> scene::Result<Scene> {
     let mut file = Builder::triangle();
     let view = file.view(&canopy::output::picture::png(1, 1, vec![255; 4]).unwrap());
     file.push(
@@ -1133,7 +1133,7 @@ fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     file.json["scenes"] = json!([{ "nodes": nodes }]);
     let folder = tempfile::TempDir::new().unwrap();
     let path = file.write(folder.path(), "volumes.glb");
-    let load = Config::default().load;
+    let load = Config::default().opening.load;
     let scene = scene::load(&[path], &load, &Progress::default()).unwrap();
     assert_eq!(scene.warnings, Vec::<String>::new());
 

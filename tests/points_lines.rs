@@ -1,8 +1,7 @@
 //! Points and lines: reading them from glTF and OBJ, and drawing them to the pixel, without a change to the
 //! triangles beside them.
 
-use crate::common;
-use crate::common::gltf_builder;
+use crate::common::{self, gltf_builder};
 use canopy::{
     config::{Config, Load, OcclusionMode, Rebuild, ShadowMode},
     gpu::Gpu,
@@ -20,7 +19,7 @@ use glam::{Mat4, Vec3, Vec4};
 use gltf_builder::{Builder, U8, U16};
 use serde_json::{Value, json};
 
-fn load_within(name: &str, bytes: &[u8], limits: &Load) -> canopy::Result<Scene> {
+fn load_within(name: &str, bytes: &[u8], limits: &Load) -> scene::Result<Scene> {
     scene::load_bytes(name, bytes, limits, &Progress::default())
 }
 
@@ -169,7 +168,7 @@ fn hostile_points_and_lines_are_one_line() {
             );
         }
     };
-    let limits = Config::default().load;
+    let limits = Config::default().opening.load;
     for mode in 0..4 {
         let past = along_x(mode, 3, Some(&[0, 1, 2, 3]), &json!({}));
         refused(

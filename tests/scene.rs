@@ -6,12 +6,11 @@ use ::meshopt::{
     EncodeExpMode, encode_filter_color, encode_filter_exp, encode_filter_oct, encode_filter_quat,
 };
 use canopy::{
-    Error,
     config::Load,
     reference::deform::deform,
     scene::{
-        self, AlphaMode, LightKind, Pose, Primitive, Progress, Projection, Scene, TextureRef,
-        Transform, Treatment, Wrap, bounds::Bounds, deform::positions,
+        self, AlphaMode, Error, LightKind, Pose, Primitive, Progress, Projection, Scene,
+        TextureRef, Transform, Treatment, Wrap, bounds::Bounds, deform::positions,
     },
 };
 use common::draco::{DRACO, Method, compressed};
@@ -42,12 +41,12 @@ const LIMITS: Load = Load {
     obj_texture: false,
 };
 
-fn load_files(files: &[&Path]) -> canopy::Result<Scene> {
+fn load_files(files: &[&Path]) -> scene::Result<Scene> {
     let files: Vec<_> = files.iter().map(|f| f.to_path_buf()).collect();
     scene::load(&files, &LIMITS, &Progress::default())
 }
 
-fn try_bytes(name: &str, bytes: &[u8]) -> canopy::Result<Scene> {
+fn try_bytes(name: &str, bytes: &[u8]) -> scene::Result<Scene> {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join(name);
     fs::write(&path, bytes).unwrap();

@@ -2,9 +2,9 @@
 
 use canopy::{
     accel,
+    device::SHADERS,
     gpu::{Arrays, shader, structs::StructLayout},
-    lab::{TriangleTest, Walk, data, kernels},
-    render::{SHADERS, layout},
+    lab::{TriangleTest, Walk, kernels},
 };
 
 use naga::{
@@ -124,10 +124,7 @@ fn every_shader_file_is_embedded_and_imported() {
         SHADERS.files().count(),
         "a file is there twice"
     );
-    assert_eq!(
-        embedded, on_disk,
-        "render::SHADERS, accel::SHADERS and shaders/ differ"
-    );
+    assert_eq!(embedded, on_disk, "device::SHADERS and shaders/ differ");
     let entries: BTreeSet<_> = entry_shaders().collect();
     let is_part = |(path, _): &(&str, &str)| !entries.contains(path) && !kernels::is_part(path);
     let parts = SHADERS.files().filter(is_part);
@@ -172,8 +169,7 @@ fn folders_import_each_other_one_way() {
 
 /// Every struct that Rust declares for the shaders.
 fn structs() -> impl Iterator<Item = &'static StructLayout> {
-    let of_tree = accel::layout::STRUCTS.iter();
-    of_tree.chain(data::STRUCTS).chain(layout::STRUCTS)
+    canopy::device::structs()
 }
 
 /// What wgpu makes of a shader: as words of SPIR-V and as text for Metal.

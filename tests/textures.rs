@@ -1,9 +1,7 @@
 //! Images of every format, from the bits of a file to the texels that a surface shows.
 
-use crate::common;
-use crate::common::{gltf_builder, images};
+use crate::common::{self, gltf_builder, images};
 use canopy::{
-    Error,
     config::{Config, Load},
     gpu::Gpu,
     render::{
@@ -14,11 +12,10 @@ use canopy::{
         },
     },
     scene::{
-        self, Image, Pose, Progress, Projection, Sampler, Scene, TexelFormat, Texture, TextureRef,
-        TextureSupport,
+        self, Error, Image, Pose, Progress, Projection, Sampler, Scene, TexelFormat, Texture,
+        TextureRef, TextureSupport,
     },
 };
-
 use common::{
     Random, gpu, portable_gpu,
     scenes::{self, Stage, look_at, matte, primitive, sphere},
@@ -39,11 +36,11 @@ fn limits() -> Load {
     Load {
         max_image_pixels: 1 << 20,
         max_texture_bytes: 1 << 24,
-        ..Config::default().load
+        ..Config::default().opening.load
     }
 }
 
-fn load_with(builder: &Builder, limits: &Load, takes: TextureSupport) -> canopy::Result<Scene> {
+fn load_with(builder: &Builder, limits: &Load, takes: TextureSupport) -> scene::Result<Scene> {
     let folder = TempDir::new().unwrap();
     let path = builder.write(folder.path(), "test.glb");
     scene::load_for(&[path], limits, takes, &Progress::default())

@@ -14,11 +14,11 @@ use tempfile::TempDir;
 use volumes::{BESIDE, NIFTI, NRRD, SPARSE};
 
 fn limits() -> Load {
-    Config::default().load
+    Config::default().opening.load
 }
 
 /// Loads files of these names, in one folder with `beside`.
-fn load_with(files: &[(&str, &[u8])], beside: &[(&str, &[u8])]) -> canopy::Result<Scene> {
+fn load_with(files: &[(&str, &[u8])], beside: &[(&str, &[u8])]) -> scene::Result<Scene> {
     let folder = TempDir::new().unwrap();
     for (name, bytes) in beside.iter().chain(files) {
         let path = folder.path().join(name);

@@ -8,6 +8,10 @@ use canopy::{
         VolumeTransfer,
     },
     gpu::Gpu,
+    lab::{
+        data::LabSeen,
+        volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
+    },
     reference::{
         fog::phase,
         lbvh::{Triangle, triangles},
@@ -18,8 +22,7 @@ use canopy::{
     render::{
         Channel, Renderer, View,
         frame::blue_noise,
-        inspect::volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
-        layout::{LabSeen, Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
+        layout::{Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
         paths::MOST_ADDED,
         volumes::{LAYERS, volume_params},
     },
@@ -28,7 +31,6 @@ use canopy::{
         volume_lattice::VolumeLattice,
     },
 };
-
 use common::{
     Random, by_lane, gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, node, quad, scene},

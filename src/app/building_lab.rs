@@ -3,7 +3,8 @@
 use super::{graphics::Graphics, lab::Subject, viewer::Viewer};
 use crate::{
     Result,
-    render::{Channel, LabBuild, LabScene, geometry::shown::visible, inspect::lab},
+    lab::{LabBuild, LabScene, LabView, view},
+    render::{Channel, geometry::shown::visible},
 };
 
 use std::{sync::Arc, time::Duration};
@@ -13,7 +14,7 @@ impl Viewer {
     /// nothing while a frame of another pose is being drawn.
     pub(super) fn follow_lab(&mut self) -> Result<()> {
         if self.state.channel != Channel::Lab {
-            if self.graphics.renderer.lab().is_some() {
+            if self.has_lab() {
                 self.replace_lab(None);
             }
             self.lab.forget();
@@ -23,7 +24,7 @@ impl Viewer {
         let Some(shown) = self.selecting.shown.clone() else {
             return Ok(());
         };
-        if self.graphics.renderer.lab().is_some() && !self.lab.is_of_scene(self.scenes) {
+        if self.has_lab() && !self.lab.is_of_scene(self.scenes) {
             self.replace_lab(None);
             self.state.lab.built = None;
         }
@@ -33,7 +34,7 @@ impl Viewer {
             uploaded,
             ..
         } = &self.graphics;
-        if let Err(error) = lab::check_size(gpu, self.area.size) {
+        if let Err(error) = view::check_size(gpu, self.area.size) {
             self.state.lab.built = Some(Err(error.to_string()));
         }
         let subject = Subject {
@@ -113,9 +114,15 @@ impl Viewer {
         self.draw_within(Duration::ZERO);
     }
 
+    /// Whether rays are traced through a structure.
+    fn has_lab(&self) -> bool {
+        LabView::of(&self.graphics.renderer).is_some_and(|view| view.scene().is_some())
+    }
+
     /// The next picture is traced through this structure.
     fn replace_lab(&mut self, scene: Option<Arc<LabScene>>) {
-        self.graphics.renderer.set_lab(scene);
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        LabView::within(renderer, gpu, &self.state.config.lab).set(scene);
         self.labs += 1;
     }
 }

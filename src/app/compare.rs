@@ -405,7 +405,7 @@ impl OtherScene {
         now: Option<usize>,
     ) -> Result<Option<usize>> {
         match self.with.get(VARIANT).and_then(toml::Value::as_str) {
-            Some(name) => scene.variant(name),
+            Some(name) => Ok(scene.variant(name)?),
             // Another file has variants of its own.
             None if !is_same => Ok(now),
             None if self.frozen.is_some() => Ok(self.frozen_variant),
@@ -417,16 +417,14 @@ impl OtherScene {
     pub(super) fn config(&self, a: &Config) -> Config {
         let mut config = a.clone();
         if let Some(frozen) = &self.frozen {
-            config = Config {
-                gpu: a.gpu.clone(),
-                window: a.window.clone(),
-                output: a.output.clone(),
-                animation: a.animation.clone(),
-                camera: a.camera.clone(),
-                deviation: a.deviation.clone(),
-                keys: a.keys.clone(),
-                ..(**frozen).clone()
-            };
+            config = (**frozen).clone();
+            config.gpu = a.gpu.clone();
+            config.window = a.window.clone();
+            config.output = a.output.clone();
+            config.animation = a.animation.clone();
+            config.camera = a.camera.clone();
+            config.deviation = a.deviation.clone();
+            config.keys = a.keys.clone();
         }
         for (key, value) in &self.with {
             // They were allowed when they were set.

@@ -1,9 +1,8 @@
 //! The file whose surface the scene is compared with. A thread reads it when the settings name another one.
 
 use crate::{
-    Error, Result,
     config::{self, Config},
-    scene::compared::Compared,
+    scene::{Error, Result, compared::Compared},
 };
 use std::{
     path::{Path, PathBuf},

@@ -2,9 +2,12 @@
 
 use super::state::State;
 use crate::{
-    Error, Result,
-    config::{Config, EnvironmentSource},
-    scene::environment::{self, EnvironmentImage},
+    config::{Config, EnvironmentSource, Switch},
+    render::environment::load_environment,
+    scene::{
+        Error, Result,
+        environment::{self, EnvironmentImage},
+    },
 };
 use std::{
     path::Path,
@@ -50,7 +53,9 @@ impl EnvironmentFile {
     /// Mean luminance of the environment that is shown, as far as it lights the scene; 0 without one.
     pub(super) fn luminance(&self, config: &Config) -> f32 {
         self.shown.as_ref().map_or(0.0, |shown| {
-            shown.image.lighting_luminance(config, shown.luminance)
+            shown
+                .image
+                .lighting_luminance(shown.luminance, config.sun.enabled == Switch::On)
         })
     }
 
@@ -126,7 +131,7 @@ impl EnvironmentFile {
         let (sender, outcome) = mpsc::channel();
         let (path, config) = (name.clone(), config.clone());
         std::thread::spawn(move || {
-            let image = environment::load_for(Path::new(&path), &config, most);
+            let image = load_environment(Path::new(&path), &config, most);
             let image = image.map(|image| {
                 let luminance = image.mean_luminance();
                 (image, luminance)
@@ -188,7 +193,7 @@ impl State {
     pub(super) fn next_environment(&mut self) {
         let stage = self.stage.as_ref();
         let is_sky = match stage {
-            Some(stage) => stage.scene.lit_by(&self.config).environment.is_sky(),
+            Some(stage) => self.config.lit_for(&stage.scene).environment.is_sky(),
             None => self.config.environment.is_sky(),
         };
         let environment = &mut self.config.environment;

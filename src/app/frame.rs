@@ -14,12 +14,12 @@ use crate::{
     Error, Result,
     config::{self, Antialias, Config, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::Needs,
+    lab::LabView,
     output,
     provenance::{LeftOut, SOFTWARE},
     render::{Attempt, Channel, View, frame, inspect::compared_tree::ComparedTree},
     scene::Pose,
 };
-
 use std::{
     path::PathBuf,
     sync::Arc,
@@ -384,6 +384,7 @@ impl Viewer {
             renderer.budget.in_parts = true;
         }
         let target = screen.next_picture(gpu, picture.area.size)?;
+        LabView::follow(renderer, &plan.config.lab);
         let sample = frame.sample;
         let counts = self.schedule.counts_frames();
         if !counts {
@@ -660,24 +661,21 @@ impl Viewer {
 
 /// The settings that the picture depends on. Others leave it as it is, and are those of the start.
 pub(super) fn of_picture(config: &Config, initial: &Config) -> Config {
-    let window = &config.window;
-    let initial = initial.clone();
-    Config {
-        window: config::Window {
-            still_samples: window.still_samples,
-            render_scale: window.render_scale,
-            ..initial.window
-        },
-        // The key holds the view and the time themselves.
-        camera: config::Camera {
-            mode: config.camera.mode,
-            avoid_walls: config.camera.avoid_walls,
-            ..initial.camera
-        },
-        animation: initial.animation,
-        output: initial.output,
-        load: initial.load,
-        keys: initial.keys,
-        ..config.clone()
-    }
+    let mut of_picture = config.clone();
+    of_picture.window = config::Window {
+        still_samples: config.window.still_samples,
+        render_scale: config.window.render_scale,
+        ..initial.window.clone()
+    };
+    // The key holds the view and the time themselves.
+    of_picture.camera = config::Camera {
+        mode: config.camera.mode,
+        avoid_walls: config.camera.avoid_walls,
+        ..initial.camera.clone()
+    };
+    of_picture.animation = initial.animation.clone();
+    of_picture.output = initial.output.clone();
+    of_picture.load = initial.load.clone();
+    of_picture.keys = initial.keys.clone();
+    of_picture
 }

@@ -6,7 +6,8 @@ use crate::{
     Error, Result,
     config::{self, LabStructure, LabWalk},
     gpu::Gpu,
-    render::{GeometryCopy, LabBuild, LabFigures, LabGeometry, LabScene},
+    lab::{LabBuild, LabFigures, LabGeometry, LabScene},
+    render::GeometryCopy,
 };
 use glam::Vec3;
 use std::{
@@ -21,7 +22,7 @@ const TRACED: usize = 4;
 
 /// What the panel tells of the laboratory.
 #[derive(Debug, Default)]
-pub(super) struct LabView {
+pub(super) struct LabState {
     /// The structure that rays are traced through; `None` until it is built, and why where it cannot be.
     pub(super) built: Option<Result<(LabBuild, LabFigures), String>>,
     /// Whether the picture was traced through that of a pose before, or of settings before.
@@ -32,7 +33,7 @@ pub(super) struct LabView {
     before: Option<(LabWalk, LabStructure)>,
 }
 
-impl LabView {
+impl LabState {
     /// Where walk and structure do not fit, moves the one that was not just chosen, and says so.
     pub(super) fn settle(&mut self, settings: &mut config::Lab) {
         let now = (settings.walk, settings.structure);
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn a_choice_moves_what_does_not_fit_and_says_so() {
         let mut settings = Config::default().lab;
-        let mut view = LabView::default();
+        let mut view = LabState::default();
         view.settle(&mut settings);
         assert_eq!(view.moved, None);
         settings.walk = LabWalk::TwoLevel;
@@ -290,7 +291,7 @@ mod tests {
         for structure in LabStructure::ALL {
             for walk in LabWalk::ALL {
                 (settings.structure, settings.walk) = (structure, walk);
-                LabView::default().settle(&mut settings);
+                LabState::default().settle(&mut settings);
                 assert!(settings.structure.has(settings.walk));
                 assert_eq!(settings.walk, walk);
                 assert!(settings.structure == structure || !structure.has(walk));

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn it_is_done_once_it_is_ready_and_was_shown() {
-        let gpu = Arc::new(Gpu::new(&Config::default().gpu).unwrap());
+        let gpu = Arc::new(Gpu::new(crate::device::options(&Config::default().gpu)).unwrap());
         let picture = PictureKey::for_tests();
         for fails in [false, true] {
             let made = OnDemand::new("shadow_map", move |_| match fails {

@@ -1,6 +1,6 @@
 //! The window's surface, and the image that is composed for it: the scene and the panel over it.
 
-use crate::{Error, Result, error::guarded, gpu::Gpu};
+use crate::{Error, Result, gpu::Gpu, scene::error::guarded};
 use egui_wgpu::ScreenDescriptor;
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture as Acquired;
@@ -64,8 +64,8 @@ impl Screen {
         options: &crate::config::Config,
     ) -> Result<(Self, Gpu)> {
         let surface = create_surface(&instance, &window)?;
-        let gpu = crate::render::options::as_set(
-            Gpu::for_surface(&instance, &options.gpu, &surface)?,
+        let gpu = crate::device::as_set(
+            Gpu::for_surface(&instance, crate::device::options(&options.gpu), &surface)?,
             &options.gpu,
         );
         let adapter = gpu.adapter.as_ref();

@@ -5,7 +5,7 @@ use super::{
     wake::Wake,
     watch::{SHORT_INTERVAL, Watch},
 };
-use crate::{gpu::shader_folder::shader_folder, render::SHADERS};
+use crate::{device::SHADERS, gpu::shader_folder::shader_folder};
 
 /// Headline of the card that shows a fault.
 const BROKEN: &str = "A shader is broken";

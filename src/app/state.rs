@@ -13,7 +13,7 @@ use super::{
     jump::{Finder, Jump},
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
-    lab::LabView,
+    lab::LabState,
     looks::Looks,
     measure::Measure,
     offer::Offer,
@@ -36,7 +36,10 @@ use crate::{
         OcclusionMode, ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
     },
     profile::history::{self, History},
-    render::{Channel, layout::LIGHT_LIMIT, light::lights::SunInForce},
+    render::{
+        Channel, layout::LIGHT_LIMIT, light::lights::SunInForce,
+        light::scene_exposure::first_exposure_ev,
+    },
     scene::{
         Blend, Pose, Projection, Scene, UpHint,
         bounds::{Aabb, Bounds},
@@ -161,7 +164,7 @@ pub(super) struct State {
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
     /// The laboratory.
-    pub(super) lab: LabView,
+    pub(super) lab: LabState,
     /// The texture viewer.
     pub(super) textures: Textures,
     /// Whether lines over the picture are those of the mesh that is selected.
@@ -394,8 +397,7 @@ impl Stage {
         // A light that is edited or added changes the picture, and not its exposure.
         let edits = self.applied.edits().clone();
         self.applied.apply(&mut self.scene, &SceneEdits::default());
-        let first = &self.first;
-        let ev = first.exposure_ev(&self.scene, config, file_luminance, limit);
+        let ev = first_exposure_ev(&self.scene, &self.first, config, file_luminance, limit);
         self.applied.apply(&mut self.scene, &edits);
         self.exposure = Some((key, ev));
         ev
@@ -471,7 +473,7 @@ impl State {
             selection: Selection::default(),
             outline: Outline::default(),
             tree_view: TreeView::default(),
-            lab: LabView::default(),
+            lab: LabState::default(),
             textures: Textures::default(),
             overlay_of_selection: false,
             measure: Measure::default(),

@@ -46,11 +46,11 @@ use super::{
 };
 use crate::{
     Error, Result, gpu,
+    lab::LabView,
     profile::history::History,
     render::{self, Channel, TextureView, UploadedScene, inspect::compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
-
 use glam::Vec2;
 use std::{
     collections::VecDeque,
@@ -195,7 +195,7 @@ impl Viewer {
         let config = &options.config;
         let window = window::open(event_loop, &config.window)?;
         let display = || Box::new(event_loop.owned_display_handle()) as _;
-        let instance = gpu::instance(&config.gpu, Some(&display))?;
+        let instance = gpu::instance(crate::device::options(&config.gpu), Some(&display))?;
         let graphics = Graphics::new(instance, window.clone(), config)?;
         let mut viewer = Self {
             gui: Gui::new(event_loop, &window, &graphics.gpu, &waker),
@@ -930,6 +930,7 @@ impl Viewer {
         let counts = stats.intersections.as_deref();
         let facts = ui::Facts {
             stats,
+            lab: LabView::of(&self.graphics.renderer).and_then(LabView::counts),
             intersections: counts.filter(|_| drawn == Some(self.scenes)),
             loading,
             preparing,

@@ -24,7 +24,7 @@ pub struct AdaptersArgs {
 ///
 /// [`crate::Error::NotFound`] for a backend that does not exist.
 pub fn run(args: &AdaptersArgs, config: &Config) -> Result<()> {
-    let adapters = gpu::adapters(&gpu::instance(&config.gpu, None)?);
+    let adapters = gpu::adapters(&gpu::instance(crate::device::options(&config.gpu), None)?);
     if args.json {
         let list: Vec<_> = adapters.iter().map(report_json).collect();
         return print(&json_text(&json!(list)));

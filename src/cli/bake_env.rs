@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use crate::{
-    Error, Result,
+    Result,
     config::{self, Config, EnvironmentSource},
     gpu::{Gpu, profiler::Profiler},
     output::baked::{self, Baked, CubeTexels},
@@ -58,10 +58,7 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     wanted.face = args.face.unwrap_or(LARGEST_FACE);
     let report = Report::new(quiet);
     report.line.stage("opening the adapter");
-    let gpu = report.stage("open", "the adapter", || {
-        let gpu = Gpu::new(&config.gpu)?;
-        Ok::<_, Error>(crate::render::options::as_set(gpu, &config.gpu))
-    })?;
+    let gpu = report.stage("open", "the adapter", || crate::device::open(&config.gpu))?;
     let name = args.file.display().to_string();
     report.line.stage(&format!("reading {name}"));
     let image = report.stage("load", &name, || {

@@ -6,19 +6,22 @@ use crate::{
     Error, Result,
     accel::MeshRange,
     config::{
-        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, ShadowMode,
+        self, Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode,
+        ShadowMode,
     },
     gpu::{Gpu, profiler::Stopwatch},
+    lab::{LabBuild, LabGeometry, LabView, view},
     output::picture,
     profile::{history::History, memory::Memory},
     render::{
-        Attempt, Channel, FloatImage, FrameInput, FrameSample, FrameStats, LabBuild, LabGeometry,
-        LabScene, Merged, Noise, Renderer, UploadedScene, View,
-        environment::most_texels,
+        Attempt, Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Noise, Renderer,
+        UploadedScene, View,
+        environment::{load_environment, most_texels},
         frame,
         geometry::shown::{self, Shown},
-        inspect::{compared_tree::ComparedTree, lab},
+        inspect::compared_tree::ComparedTree,
         layout::LIGHT_LIMIT,
+        light::scene_exposure::first_exposure_ev,
         materials::material_textures::texture_support,
         paths::{self, path_sums::PathSums},
     },
@@ -27,7 +30,6 @@ use crate::{
         bounds::{Aabb, Bounds},
         compared::Compared,
         edits::AppliedEdits,
-        environment,
         framing::{Ground, Look, Viewpoint},
         opened::{FirstView, OpenedScene, Span},
     },
@@ -100,10 +102,7 @@ pub(super) fn load(
 /// The adapter of the settings.
 pub(super) fn adapter(report: &Report, config: &Config) -> Result<Gpu> {
     report.line.stage("opening the adapter");
-    report.stage("open", "the adapter", || {
-        let gpu = Gpu::new(&config.gpu)?;
-        Ok(crate::render::options::as_set(gpu, &config.gpu))
-    })
+    report.stage("open", "the adapter", || crate::device::open(&config.gpu))
 }
 
 /// Settings of a frame that shows the scene's geometry and nothing else.
@@ -129,7 +128,13 @@ pub(super) fn deformed(
     let gpu = adapter(report, &config)?;
     let support = texture_support(&gpu);
     let opened = load(report, files, |files, progress| {
-        OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+        Ok(OpenedScene::load(
+            files,
+            &config,
+            support,
+            Span::MOMENT,
+            progress,
+        )?)
     })?;
     deform(report, gpu, opened.checked()?, &Look::default(), config)
 }
@@ -203,9 +208,7 @@ impl Offscreen {
         let mut renderer = Renderer::new(&gpu)?;
         let file_luminance = read_environment(&gpu, &mut renderer, &config)?;
         let limit = LIGHT_LIMIT as usize;
-        let exposure_ev = opened
-            .first
-            .exposure_ev(&scene, &config, file_luminance, limit);
+        let exposure_ev = first_exposure_ev(&scene, &opened.first, &config, file_luminance, limit);
         let mut uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
         // As the viewer does: textures keep what they are in the file.
         let mut edits = AppliedEdits::default();
@@ -376,7 +379,7 @@ impl Offscreen {
     /// Traces the channel `lab` through a structure over the triangles of `moment`. They are drawn by a frame
     /// of their own, unless the structure is of the same pose.
     pub(super) fn build_lab(&mut self, moment: &Moment) -> Result<()> {
-        lab::check_size(&self.gpu, self.config.output.size)?;
+        view::check_size(&self.gpu, self.config.output.size)?;
         if self.lab_pose.as_ref() == Some(&moment.pose) {
             return Ok(());
         }
@@ -392,14 +395,14 @@ impl Offscreen {
         let origin = self.uploaded.buffers.origin;
         let mut geometry = LabGeometry::new(&merged.positions, &merged.indices, ranges, origin);
         let scene = geometry.build(&self.gpu, LabBuild::from(&self.config.lab))?;
-        self.renderer.set_lab(Some(Arc::new(scene)));
+        LabView::within(&mut self.renderer, &self.gpu, &self.config.lab).set(Some(Arc::new(scene)));
         self.lab_pose = Some(moment.pose.clone());
         Ok(())
     }
 
-    /// The structure that the channel `lab` traces through.
-    pub(super) fn lab(&self) -> Option<&LabScene> {
-        self.renderer.lab().map(Arc::as_ref)
+    /// The channel `lab`, where it has been asked for.
+    pub(super) fn lab(&self) -> Option<&LabView> {
+        LabView::of(&self.renderer)
     }
 
     /// Figures of the last frame.
@@ -484,10 +487,13 @@ fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Resu
         return Ok(0.0);
     }
     let path = Path::new(&config.environment.file);
-    let image = environment::load_for(path, config, most_texels(gpu, config))?;
+    let image = load_environment(path, config, most_texels(gpu, config))?;
     image.warnings.iter().for_each(|line| log::warn!("{line}"));
     renderer.set_environment(gpu, Some(&image))?;
-    Ok(image.lighting_luminance(config, image.mean_luminance()))
+    Ok(image.lighting_luminance(
+        image.mean_luminance(),
+        config.sun.enabled == config::Switch::On,
+    ))
 }
 
 /// Fails if the adapter has no pictures of this size.

@@ -90,7 +90,7 @@ impl ViewArgs {
     ///
     /// Those of [`SavedEdits::read`].
     pub fn saved_edits(&self) -> Result<Option<SavedEdits>> {
-        self.edits.as_deref().map(SavedEdits::read).transpose()
+        Ok(self.edits.as_deref().map(SavedEdits::read).transpose()?)
     }
 
     /// Fails for files that are not there, so that a mistyped name is an error without a display too.

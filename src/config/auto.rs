@@ -1,6 +1,11 @@
-//! Meaning of `auto` where it depends on the adapter, in one place.
+//! Meaning of `auto` where it depends on the adapter or on what lights the scene, in one place.
 
-use super::{Antialias, Config, OcclusionMode, PathKernels, ReflectionMode, TreeQuality};
+use super::{
+    Antialias, Config, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Switch,
+    TreeQuality,
+};
+use canopy_scene::Scene;
+use std::borrow::Cow;
 
 /// Traits of an adapter on which the meaning of `auto` depends.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +80,40 @@ impl Config {
             Antialias::Smaa,
         );
         config
+    }
+
+    /// The settings with the environment that `environment.source = "auto"` means for this scene. In the studio, `auto`
+    /// of the sun says whether the key light shines: not on a scene with lights of its own. Nor does it in a closed room,
+    /// whose walls do not keep out the light of the studio, or nothing would be seen.
+    pub fn lit_for(&self, scene: &Scene) -> Cow<'_, Self> {
+        if !self.environment.is_studio() {
+            return Cow::Borrowed(self);
+        }
+        let room = scene.closed_room.filter(|_| !scene.has_lights());
+        let is_lit = scene.has_lights() || room.is_some();
+        let occlusion = &self.occlusion;
+        let given = (self.environment.source, self.sun.enabled, occlusion.radius);
+        let radius = match room {
+            Some(room) if occlusion.radius == 0.0 => room,
+            _ => occlusion.radius,
+        };
+        let meant = match given {
+            (EnvironmentSource::Auto, sun, radius) if scene.is_outdoors => {
+                (EnvironmentSource::Sky, sun, radius)
+            }
+            (_, Switch::Auto, _) if is_lit => (EnvironmentSource::Studio, Switch::Off, radius),
+            (_, sun, _) => (EnvironmentSource::Studio, sun, radius),
+        };
+        if meant == given {
+            return Cow::Borrowed(self);
+        }
+        let mut config = self.clone();
+        (
+            config.environment.source,
+            config.sun.enabled,
+            config.occlusion.radius,
+        ) = meant;
+        Cow::Owned(config)
     }
 }
 

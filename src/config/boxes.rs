@@ -1,6 +1,6 @@
 //! Which boxes of the trees are drawn.
 
-use super::describe::Describe;
+use canopy_scene::settings::describe::Describe;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

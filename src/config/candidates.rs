@@ -1,6 +1,7 @@
 //! Values that a person may want to choose from, for a setting.
 
 use super::{Config, explain::comment};
+use canopy_scene::settings::describe::Describe;
 
 /// A setting as a list of all of them tells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Told {
 impl Config {
     /// Every setting in the order of `config.toml`.
     pub fn told() -> Vec<Told> {
-        let all = Self::expectations().into_iter();
+        let all = Self::expected().into_iter();
         all.map(|(section, name, expected)| Told {
             key: format!("{section}.{name}"),
             comment: comment(section, name),
@@ -28,13 +29,13 @@ impl Config {
     /// Values of `key` that its expectation names, such as all words of a choice, or the ends of a range, in that
     /// order. None for text, and for a key that does not exist.
     pub fn candidates(&self, key: &str) -> Vec<String> {
-        let all = Self::expectations().into_iter();
+        let all = Self::expected().into_iter();
         let mut found =
             all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let Some((.., expected)) = found.next() else {
             return Vec::new();
         };
-        if expected == <String as super::describe::Describe>::what() {
+        if expected == <String as Describe>::what() {
             return Vec::new();
         }
         let mut values: Vec<String> = Vec::new();

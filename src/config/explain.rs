@@ -33,7 +33,7 @@ impl Config {
                 default: None,
             });
         }
-        let found = Self::expectations()
+        let found = Self::expected()
             .into_iter()
             .find(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let (Some((section, name, expected)), Some(default)) = (found, Self::default().value(key))

@@ -1,36 +1,8 @@
 //! The words of the laboratory of ray tracing, in `[lab]`, on the command line and in reports.
 
-use super::describe::{Describe, one_of};
-use serde::{Deserialize, Serialize};
+use canopy_scene::choice;
 
-/// Declares an enum with the word of each variant.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
-
-        impl $name {
-            /// All, in the order of lists.
-            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
-
-            /// Its word.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),*
-                }
-            }
-        }
-
-        impl Describe for $name {
-            fn what() -> String {
-                one_of(&Self::ALL.map(Self::name))
-            }
-        }
-    };
-}
-
-words! {
+choice! {
     /// A test of a ray against a triangle: `shaders/lab/test_….wgsl`, whose headers name the sources.
     LabTest {
         /// Plane, then three areas.
@@ -48,7 +20,7 @@ words! {
     }
 }
 
-words! {
+choice! {
     /// A walk through a structure: `shaders/lab/walk_….wgsl`, whose headers name the sources.
     LabWalk {
         /// A stack in private memory.
@@ -72,7 +44,7 @@ words! {
     }
 }
 
-words! {
+choice! {
     /// What is built over the triangles.
     LabStructure {
         /// canopy's radix tree over Morton codes, built on the GPU.
@@ -90,7 +62,7 @@ words! {
     }
 }
 
-words! {
+choice! {
     /// Who takes which ray.
     LabThreads {
         /// A thread a ray.
@@ -100,7 +72,7 @@ words! {
     }
 }
 
-words! {
+choice! {
     /// The rays of the channel `lab`.
     LabRays {
         /// From the eye through the middles of pixels, to the closest hit.
@@ -110,7 +82,7 @@ words! {
     }
 }
 
-words! {
+choice! {
     /// What the channel `lab` shows.
     LabShow {
         /// What the rays hit.

@@ -1,6 +1,5 @@
 //! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
 
-mod allowed;
 mod auto;
 mod boxes;
 #[cfg(feature = "viewer")]
@@ -11,7 +10,6 @@ mod choices;
 mod closest;
 mod cost_count;
 pub mod declared;
-mod describe;
 pub mod explain;
 mod keys;
 mod lab;
@@ -20,15 +18,18 @@ pub mod looks;
 mod of_pictures;
 mod sections;
 
-pub use allowed::{Direction, Rising, ZeroOr};
 pub use auto::AdapterTraits;
 pub use boxes::{BoxDepths, BoxTrees};
 #[cfg(feature = "viewer")]
 pub use candidates::Told;
+pub use canopy_scene::settings::{
+    Animation, Camera, CameraMode, Direction, GroundMode, Load, Rising, Scene, Switch, UpAxis,
+    ZeroOr,
+};
 pub use choices::{
-    Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
-    HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
-    ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis, VolumeTransfer,
+    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode,
+    OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Theme, Tonemap,
+    TreeQuality, VolumeTransfer,
 };
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;
@@ -36,90 +37,24 @@ pub use keys::{BoundKeys, Keys};
 pub use lab::{LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use of_pictures::is_of_pictures;
 pub use sections::{
-    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Fog, Gpu, Image, Lab,
-    Lights, Load, Materials, Occlusion, Output, Overlay, Paths, Reflections, Scene, Shadows, Sun,
-    Tree, TreeBoxes, Volumes, Window,
+    Cost, DepthOfField, Deviation, Environment, Exposure, Fog, Gpu, Image, Lab, Lights, Materials,
+    Occlusion, Output, Overlay, Paths, Reflections, Shadows, Sun, Tree, TreeBoxes, Volumes, Window,
 };
 
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use canopy_scene::{
+    settings,
+    settings::{DEFAULTS, Expectation, Sections as _, Settings as OpeningSettings},
+};
 use std::{collections::HashMap, sync::LazyLock};
 use toml::{Table, Value};
 
-/// The defaults, with their documentation.
-const DEFAULTS: &str = include_str!("../../config.toml");
-
-/// Declares [`Config`] and its check, section by section.
-macro_rules! config {
-    (
-        $(#[$doc:meta])*
-        $name:ident { $($section:ident: $type:ident,)* ; $($free:ident: $free_type:ident,)* }
-    ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        #[expect(missing_docs, reason = "config.toml is the documentation, key by key")]
-        pub struct $name { $(pub $section: $type,)* $(pub $free: $free_type,)* }
-
-        impl $name {
-            /// Sections whose keys are free: the viewer knows which there are.
-            const FREE: &[&str] = &[$(stringify!($free)),*];
-
-            /// The first key whose value is not allowed, and why.
-            fn value_fault(&self) -> Option<(String, String)> {
-                $(
-                    if let Some((key, why)) = self.$section.fault() {
-                        return Some((format!("{}.{key}", stringify!($section)), why));
-                    }
-                )*
-                None
-            }
-
-            /// Every key, section by section, and what its value has to be.
-            fn expectations() -> Vec<(&'static str, &'static str, String)> {
-                let mut all = Vec::new();
-                $(
-                    let section = $type::expectations().into_iter();
-                    all.extend(section.map(|(key, text)| (stringify!($section), key, text)));
-                )*
-                all
-            }
-
-            /// The least and the greatest number that each key may be, where it is a number within ends.
-            fn all_ends() -> HashMap<String, [f64; 2]> {
-                let mut all = HashMap::new();
-                $(
-                    for (key, ends) in $type::ends() {
-                        all.insert(format!("{}.{key}", stringify!($section)), ends);
-                    }
-                )*
-                all
-            }
-
-            /// What keys may be, in words: section, key and declaration.
-            #[cfg(test)]
-            fn limits() -> Vec<(&'static str, &'static str, String)> {
-                let mut limits = Vec::new();
-                $(
-                    let section = $type::limits().into_iter();
-                    limits.extend(section.map(|(key, text)| (stringify!($section), key, text)));
-                )*
-                limits
-            }
-        }
-    };
-}
-
-config! {
+settings! {
     /// Every setting, section by section as in `config.toml`, which documents each.
     Config {
         gpu: Gpu,
         window: Window,
         output: Output,
-        load: Load,
-        scene: Scene,
-        animation: Animation,
-        camera: Camera,
         deviation: Deviation,
         tree: Tree,
         tree_boxes: TreeBoxes,
@@ -139,20 +74,13 @@ config! {
         depth_of_field: DepthOfField,
         volumes: Volumes,
         exposure: Exposure,
-        ;
-        keys: Keys,
     }
+    over opening: OpeningSettings;
+    with keys: Keys;
 }
 
-impl Default for Config {
-    #[expect(
-        clippy::expect_used,
-        reason = "the file is compiled in, and a test parses it"
-    )]
-    fn default() -> Self {
-        toml::from_str(DEFAULTS).expect("config.toml is complete and valid")
-    }
-}
+/// Section whose keys are free: the viewer knows which there are.
+const FREE: &str = "keys";
 
 impl Config {
     /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
@@ -206,7 +134,7 @@ impl Config {
             ));
         };
         let keys = self.section(origin, section, key)?;
-        if !keys.contains_key(name) && !Self::FREE.contains(&section) {
+        if !keys.contains_key(name) && section != FREE {
             let known: Vec<_> = keys.keys().map(String::as_str).collect();
             let hint = match closest::closest_key(key, &Self::keys()) {
                 Some(known) => format!("did you mean {known}?"),
@@ -223,10 +151,10 @@ impl Config {
             keys.insert(name.into(), value);
         }
         let mut config: Self = table.try_into().map_err(|e: toml::de::Error| {
-            if Self::FREE.contains(&section) {
+            if section == FREE {
                 return fault(origin, format!("{key}: {}", one_line(e.message())));
             }
-            let all = Self::expectations().into_iter();
+            let all = Self::expected().into_iter();
             let expected = all.filter(|(of, key, _)| (*of, *key) == (section, name));
             let expected: String = expected.map(|(.., expected)| expected).collect();
             let given = shortened(&given);
@@ -245,13 +173,24 @@ impl Config {
 
     /// The least and the greatest number that `key` may be, 0 aside where that is automatic.
     pub fn range(key: &str) -> Option<[f64; 2]> {
-        static ALL: LazyLock<HashMap<String, [f64; 2]>> = LazyLock::new(Config::all_ends);
+        static ALL: LazyLock<HashMap<String, [f64; 2]>> = LazyLock::new(|| {
+            let all = Config::ends().into_iter();
+            all.map(|(section, key, ends)| (format!("{section}.{key}"), ends))
+                .collect()
+        });
         ALL.get(key).copied()
+    }
+
+    /// Every key and what its value has to be, in the order of `config.toml`.
+    fn expected() -> Vec<Expectation> {
+        let mut all = Self::expectations();
+        all.sort_by_cached_key(|(section, ..)| DEFAULTS.find(&format!("\n[{section}]")));
+        all
     }
 
     /// Every key, `SECTION.KEY`, in the order of `config.toml`.
     pub fn keys() -> Vec<String> {
-        let keys = Self::expectations().into_iter();
+        let keys = Self::expected().into_iter();
         keys.map(|(section, key, _)| format!("{section}.{key}"))
             .collect()
     }

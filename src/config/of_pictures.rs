@@ -38,16 +38,17 @@ impl Config {
     /// on.
     pub fn without_picture(&self) -> Self {
         let defaults = Self::default();
-        let mut load = self.load.clone();
-        load.obj_texture = defaults.load.obj_texture;
-        Self {
+        let mut without = Self {
             gpu: self.gpu.clone(),
             window: self.window.clone(),
             output: self.output.clone(),
             keys: self.keys.clone(),
-            load,
             ..defaults
-        }
+        };
+        let obj_texture = without.load.obj_texture;
+        without.load = self.load.clone();
+        without.load.obj_texture = obj_texture;
+        without
     }
 }
 

@@ -1,85 +1,20 @@
 //! The sections of `config.toml`: every key with its type and, where it has one, its range.
 
 use super::{
-    allowed::{Allows as _, Direction, Groups, Rising, ZeroOr},
     boxes::{BoxDepths, BoxTrees},
     choices::{
-        Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
-        HitOrder, ImageMode, OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode,
-        ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis, VolumeTransfer,
+        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode,
+        OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Theme,
+        Tonemap, TreeQuality, VolumeTransfer,
     },
     cost_count::CostCount,
-    describe::Describe,
     lab::{LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk},
 };
-use serde::{Deserialize, Serialize};
+use canopy_scene::{
+    section,
+    settings::{Direction, Groups, Rising, Switch, ZeroOr},
+};
 use std::ops::RangeInclusive;
-
-/// What a value of this type has to be, within the limit that is declared for it.
-macro_rules! expected {
-    ($type:ty) => {
-        <$type as Describe>::what()
-    };
-    ($type:ty, $limit:expr) => {
-        super::allowed::Allows::<$type>::expected(&$limit, &<$type as Describe>::what())
-    };
-}
-
-/// Declares a section. What a key may be stands behind it as a constant of the section.
-macro_rules! section {
-    (
-        $(#[$doc:meta])*
-        $name:ident {
-            $($key:ident: $type:ty $(=> $limit:ident: $limit_type:ty = $value:expr)?),* $(,)?
-        }
-    ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        #[expect(missing_docs, reason = "config.toml is the documentation, key by key")]
-        pub struct $name { $(pub $key: $type),* }
-
-        impl $name {
-            $($(
-                #[doc = concat!("What `", stringify!($key), "` may be.")]
-                pub const $limit: $limit_type = $value;
-            )?)*
-
-            /// The first key whose value is not allowed, and why.
-            pub(super) fn fault(&self) -> Option<(&'static str, String)> {
-                $($(
-                    if let Some(why) = Self::$limit.fault(&self.$key) {
-                        return Some((stringify!($key), why));
-                    }
-                )?)*
-                None
-            }
-
-            /// Every key, and what its value has to be.
-            pub(super) fn expectations() -> Vec<(&'static str, String)> {
-                vec![$((stringify!($key), expected!($type $(, Self::$limit)?)),)*]
-            }
-
-            /// The keys that are numbers within ends.
-            pub(super) fn ends() -> Vec<(&'static str, [f64; 2])> {
-                let all: Vec<(&'static str, Option<[f64; 2]>)> = vec![$($((
-                    stringify!($key),
-                    super::allowed::Allows::<$type>::ends(&Self::$limit),
-                ),)?)*];
-                all.into_iter().filter_map(|(key, ends)| Some((key, ends?))).collect()
-            }
-
-            /// The keys that not every value is allowed for, and the declarations in words.
-            #[cfg(test)]
-            pub(super) fn limits() -> Vec<(&'static str, String)> {
-                vec![$($((
-                    stringify!($key),
-                    super::allowed::Allows::<$type>::text(&Self::$limit),
-                ),)?)*]
-            }
-        }
-    };
-}
 
 section! {
     /// `[gpu]`: which adapter.
@@ -118,63 +53,6 @@ section! {
         samples: u32 => SAMPLES: RangeInclusive<u32> = 0..=4096,
         jpeg_quality: u32 => JPEG_QUALITY: RangeInclusive<u32> = 1..=100,
         metadata: bool,
-    }
-}
-
-section! {
-    /// `[load]`: what a file may cost.
-    Load {
-        follow_links: bool,
-        max_file_bytes: u64,
-        max_total_bytes: u64,
-        max_json_objects: u64,
-        max_image_pixels: u64,
-        max_environment_pixels: u64,
-        max_texture_bytes: u64,
-        max_triangles: u64,
-        max_vertices: u64,
-        max_empty_vertices: u64,
-        max_nodes: u64,
-        max_joints: u64,
-        max_morph_targets: u64,
-        max_morph_bytes: u64,
-        max_voxels: u64,
-        max_volume_nodes: u64,
-        obj_texture: bool,
-    }
-}
-
-section! {
-    /// `[scene]`: what of a scene is shown.
-    Scene { variant: String, up: UpAxis, ground: GroundMode }
-}
-
-section! {
-    /// `[animation]`: the clip and its time.
-    Animation {
-        clip: String,
-        time: f32 => TIME: RangeInclusive<f32> = -1e6..=1e6,
-        speed: f32 => SPEED: RangeInclusive<f32> = -1e3..=1e3,
-        play: Switch,
-        repeat: bool,
-        loop_from: f32 => LOOP_FROM: RangeInclusive<f32> = 0.0..=1e6,
-        loop_to: f32 => LOOP_TO: RangeInclusive<f32> = 0.0..=1e6,
-        frame_rate: f32 => FRAME_RATE: RangeInclusive<f32> = 1.0..=1000.0,
-        morphs: Vec<String>,
-    }
-}
-
-section! {
-    /// `[camera]`: the first view.
-    Camera {
-        name: String,
-        fov: f32 => FOV: RangeInclusive<f32> = 1.0..=170.0,
-        speed: f32 => SPEED: RangeInclusive<f32> = 1e-6..=1e6,
-        mode: CameraMode,
-        walk_speed: f32 => WALK_SPEED: RangeInclusive<f32> = 0.01..=1000.0,
-        person: f32 => PERSON: ZeroOr<f32> = ZeroOr(0.001..=100000.0),
-        avoid_walls: bool,
-        turntable: f32 => TURNTABLE: RangeInclusive<f32> = -3600.0..=3600.0,
     }
 }
 

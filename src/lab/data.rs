@@ -56,4 +56,43 @@ gpu_structs! {
         /// Number of the triangle in the order of the structure; `BVH_MISS` for a miss.
         leaf: u32,
     }
+
+    /// How the rays of the channel `lab` are made.
+    LabRayParams {
+        /// From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
+        right: [f32; 3],
+        /// How far rays go.
+        far: f32,
+        /// From the eye to where the rays of the pixels at the upper edge start.
+        up: [f32; 3],
+        /// How far from surfaces shadow rays start.
+        step: f32,
+        /// Triangles of the scene.
+        triangle_count: u32,
+        _pad: [u32; 3],
+    }
+
+    /// What the channel `lab` shows of its rays.
+    LabShowParams {
+        size: [u32; 2],
+        /// A `LabShow`.
+        show: u32,
+        /// Whether rays go to a light, and ask for any hit.
+        is_shadow: u32,
+        /// Whether they were traced through canopy's own trees, too.
+        is_checked: u32,
+        /// How far apart two hits are that are not the same, beside a ten-thousandth of their distance.
+        slack: f32,
+    }
+
+    /// What a ray sees of a volume in the laboratory.
+    LabSeen {
+        /// Radiance towards the beginning of the ray.
+        radiance: [f32; 3],
+        /// The share of light from behind that comes through.
+        through: f32,
+        /// Samples that were taken.
+        samples: u32,
+        _pad: [u32; 3],
+    }
 }

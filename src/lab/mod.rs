@@ -17,15 +17,24 @@ pub mod made;
 pub mod ray_file;
 pub mod ray_order;
 pub mod sah_tree;
+pub mod shaders;
 pub mod structure;
 pub mod triangle_test;
+pub mod view;
+pub mod volume_orders;
 pub mod walk;
 
 pub use kernels::{Kernels, RayList, Uploaded};
 pub use layout::{Built, Layout};
 pub use made::Made;
+pub use shaders::SHADERS;
 pub use structure::Structure;
 pub use triangle_test::TriangleTest;
+pub use view::{
+    LabView,
+    lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene},
+    lab_show::LabCounts,
+};
 pub use walk::Walk;
 
 /// The corners of a triangle, in world space.

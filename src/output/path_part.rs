@@ -3,9 +3,9 @@
 
 use crate::{
     Error, Result,
-    error::guarded,
     output::{embedded, picture},
     render::{FloatImage, paths::path_sums::PathSums},
+    scene::error::guarded,
 };
 
 use exr::{

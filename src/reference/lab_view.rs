@@ -3,7 +3,7 @@
 use crate::{
     accel::layout::{BVH_MISS, Hit, Ray, Visits},
     lab::data::LabHit,
-    render::layout::{LabRayParams, LabShowParams},
+    lab::data::{LabRayParams, LabShowParams},
 };
 
 use glam::{UVec2, Vec2, Vec3};

@@ -1,6 +1,6 @@
 //! The channels of a frame (arbitrary output variables, AOVs): what a picture can show.
 
-use crate::config::{Config, LabShow};
+use crate::config::Config;
 use canopy_bvh::gpu::library::wgsl_constants;
 
 /// What a picture shows: the lit image, or a channel of the frame as floats.
@@ -51,7 +51,7 @@ pub enum Channel {
     /// 1 where the triangle passes through a triangle of another mesh, else 0; then how much the surface faces the
     /// camera, from 0 to 1.
     Intersections,
-    /// What `[lab]` shows of rays through a structure of the laboratory.
+    /// Image of a guest ([`GuestPass`](crate::render::inspect::guest::GuestPass)): rays of the laboratory.
     Lab,
     /// The share of what is seen that passes the fog and the volumes in front of it.
     Transmittance,
@@ -97,16 +97,13 @@ impl Channel {
         Self::Scattered,
     ];
 
-    /// What is shown by the colours of magnitudes, with these settings; `None` of what has other colours.
+    /// Colours of magnitudes in which the channel is shown; `None` for one that has other colours, and for that of a
+    /// guest, which knows its own.
     pub fn heat(self, config: &Config) -> Option<Heat> {
-        let (weights, range) = match self {
-            Self::Cost => (config.cost.count.weights(), config.cost.range),
-            // Shares in percent.
-            Self::Lab if config.lab.show == LabShow::Divergence => ([1.0, 0.0], 100.0),
-            Self::Lab => (config.lab.show.weights()?, config.lab.range),
-            _ => return None,
-        };
-        Some(Heat { weights, range })
+        (self == Self::Cost).then(|| Heat {
+            weights: config.cost.count.weights(),
+            range: config.cost.range,
+        })
     }
 
     /// The name on the command line and in lists, in lower case.

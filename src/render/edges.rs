@@ -2,6 +2,7 @@
 //! into them.
 
 use super::{
+    aov::Heat,
     layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
     upload::scene_buffers::SceneBuffers,
 };
@@ -638,12 +639,21 @@ impl Radiance {
     }
 }
 
+/// The channel that a frame shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// Its floats, or those of an earlier frame where this one is lit.
+    pub image: &'a GpuImage,
+    /// Colours of magnitudes in which it is shown; `None` where it has others.
+    pub heat: Option<Heat>,
+}
+
 /// What `make` makes for a picture of `size`.
 ///
 /// # Errors
 ///
 /// [`Error::Gpu`] where the adapter has no room for it.
-pub(super) fn fitted<T>(gpu: &Gpu, size: [u32; 2], make: impl FnOnce() -> T) -> Result<T> {
+pub fn fitted<T>(gpu: &Gpu, size: [u32; 2], make: impl FnOnce() -> T) -> Result<T> {
     gpu.catch(make).map_err(|e| {
         let [width, height] = size;
         let name = &gpu.info.name;

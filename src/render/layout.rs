@@ -8,8 +8,6 @@ wgsl_constants! {
     pub const LIGHT_LIMIT: u32 = 256;
     /// Layers of the shadow maps that a frame can hold.
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
-    /// Entries of the stack of the traversal that `canopy bench trace` measures by.
-    pub const BASELINE_STACK: u32 = 96;
     /// Boxes around what has moved, at most.
     pub const SHAFT_BOXES: u32 = 32;
     /// Slots of a batch of shadow rays.
@@ -841,51 +839,6 @@ gpu_structs! {
         count: u32,
         /// First of the rows of each face that are written.
         first_row: u32,
-    }
-    /// A node of the textbook tree that `canopy bench trace` measures by.
-    BaselineNode {
-        lower: [f32; 3],
-        /// A leaf's triangle, or the left child.
-        left: u32,
-        upper: [f32; 3],
-        /// The right child; 0 for a leaf.
-        right: u32,
-    }
-    /// How the rays of the channel `lab` are made.
-    LabRayParams {
-        /// From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
-        right: [f32; 3],
-        /// How far rays go.
-        far: f32,
-        /// From the eye to where the rays of the pixels at the upper edge start.
-        up: [f32; 3],
-        /// How far from surfaces shadow rays start.
-        step: f32,
-        /// Triangles of the scene.
-        triangle_count: u32,
-        _pad: [u32; 3],
-    }
-    /// What the channel `lab` shows of its rays.
-    LabShowParams {
-        size: [u32; 2],
-        /// A `LabShow`.
-        show: u32,
-        /// Whether rays go to a light, and ask for any hit.
-        is_shadow: u32,
-        /// Whether they were traced through canopy's own trees, too.
-        is_checked: u32,
-        /// How far apart two hits are that are not the same, beside a ten-thousandth of their distance.
-        slack: f32,
-    }
-    /// What a ray sees of a volume in the laboratory.
-    LabSeen {
-        /// Radiance towards the beginning of the ray.
-        radiance: [f32; 3],
-        /// The share of light from behind that comes through.
-        through: f32,
-        /// Samples that were taken.
-        samples: u32,
-        _pad: [u32; 3],
     }
     /// Which channel to extract.
     ChannelParams {

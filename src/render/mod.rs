@@ -29,13 +29,12 @@ pub mod stats;
 pub mod upload;
 pub mod view;
 pub mod volumes;
-mod world;
+pub mod world;
 
 pub use aov::Channel;
 pub use canopy_bvh::accel::{MeshFigures, TreeFigures};
 pub use frame::FrameInput;
 pub use frame::frame_sample::FrameSample;
-pub use inspect::lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene};
 pub use materials::material_textures::SceneTexture;
 pub use queries::geometry_copy::GeometryCopy;
 pub use queries::outline::{OUTLINES, OutlineQuery};
@@ -48,8 +47,8 @@ pub use renderer::frames::Attempt;
 pub use renderer::readback::{FloatImage, Merged};
 pub use shaders::SHADERS;
 pub use stats::{
-    CostRange, FrameStats, IntersectionCounts, LabCounts, MeshPair, Noise, OverlayCounts,
-    ReflectionCounts, TreeBoxCounts, TreeWork,
+    CostRange, FrameStats, IntersectionCounts, MeshPair, Noise, OverlayCounts, ReflectionCounts,
+    TreeBoxCounts, TreeWork,
 };
 pub use upload::Uploader;
 pub use upload::scene_buffers::SceneBuffers;
@@ -241,9 +240,9 @@ impl Passes {
         let light = Incident::new(shadows.output(), ambient, self.reflections.output(), air);
         let volumes = self.volumes.total();
         let inspect = &mut self.inspect;
-        let channel = inspect.record(r, world, seen, (light, radiance), volumes)?;
+        let shown = inspect.record(r, world, seen, (light, radiance), volumes)?;
         self.present
-            .record(r, frame, seen, (radiance, channel), target)?;
+            .record(r, frame, seen, (radiance, shown), target)?;
         self.overlay.record(r, frame, gbuffer, target)?;
         self.tree_boxes.record(r, world, gbuffer, target)
     }

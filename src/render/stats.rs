@@ -53,9 +53,6 @@ pub struct FrameStats {
     pub tree_boxes: Option<TreeBoxCounts>,
     /// Lines of the meshes that are drawn; `None` where none are asked for.
     pub overlay: Option<OverlayCounts>,
-    /// What the rays of the channel `lab` did, in the last frame of which that has come back; `None` where it
-    /// is neither shown nor read.
-    pub lab: Option<LabCounts>,
     /// What the colours of the channel `cost`, or of counts of the channel `lab`, stand for, in the last frame of which that
     /// has come back;
     /// `None` where it is not shown.
@@ -121,23 +118,6 @@ pub struct IntersectionCounts {
     pub meshes: Vec<MeshPair>,
     /// Pairs of triangles of further meshes, which are not in the list.
     pub unlisted: u32,
-}
-
-/// What the rays of a frame did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LabCounts {
-    /// Rays that were sent.
-    pub rays: u64,
-    /// Those that hit something.
-    pub hits: u64,
-    /// Nodes, or cells, that they visited.
-    pub nodes: u64,
-    /// Triangles that they were tested against.
-    pub triangles: u64,
-    /// Nodes and triangles of the slowest of each 32 neighbours.
-    pub steps: u64,
-    /// Hits that are not those of canopy's own trees; `None` where they were not compared.
-    pub wrong: Option<u64>,
 }
 
 /// Noise of a picture.

@@ -2,10 +2,9 @@
 //! error out.
 
 use canopy::{
-    Error, Result,
     config::{Config, Load},
     scene::{
-        self, Pose, Progress, PropertyOf, Scene, deform,
+        self, Error, Pose, Progress, PropertyOf, Result, Scene, deform,
         environment::{self, EnvironmentImage, Shape},
     },
 };
@@ -79,7 +78,7 @@ pub(crate) fn nvdb(bytes: &[u8]) -> Result<Scene> {
 }
 
 /// A `config.toml` over the defaults.
-pub(crate) fn config(bytes: &[u8]) -> Result<()> {
+pub(crate) fn config(bytes: &[u8]) -> canopy::Result<()> {
     let merged = Config::default().merge("fuzz.toml", &String::from_utf8_lossy(bytes));
     if let Err(error) = &merged {
         one_line(error);
@@ -132,7 +131,7 @@ fn checked(loaded: Result<Scene>) -> Result<Scene> {
     loaded
 }
 
-fn one_line(error: &Error) {
+fn one_line(error: &impl std::fmt::Display) {
     let line = error.to_string();
     assert!(!line.is_empty() && !line.contains('\n'), "{line:?}");
 }

@@ -19,8 +19,8 @@ pub(crate) mod volumes;
 use canopy::{
     accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, tree::TreeData},
     config::Config,
+    device::SHADERS,
     gpu::{Arrays, Gpu, Tier, profiler::Profiler},
-    render::SHADERS,
 };
 use glam::Vec3;
 use std::{
@@ -51,7 +51,7 @@ pub(crate) fn own_gpu() -> Gpu {
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
         options.arrays = canopy::config::ArrayMode::Buffers;
     }
-    let gpu = Gpu::new(&options);
+    let gpu = Gpu::new(canopy::device::options(&options));
     let mut gpu = gpu.unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"));
     gpu.capabilities.fast_rays = false;
     gpu

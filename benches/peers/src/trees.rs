@@ -48,7 +48,7 @@ pub(crate) struct Canopy {
 
 impl Canopy {
     pub(crate) fn new() -> Result<Self> {
-        let gpu = Gpu::new(&Config::default().gpu)?;
+        let gpu = canopy::device::open(&Config::default().gpu)?;
         Ok(Self {
             lbvh: Lbvh::new(&gpu),
             trace: Trace::new(&gpu),

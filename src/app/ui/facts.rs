@@ -3,6 +3,7 @@
 use crate::{
     app::preparing::CompileProgress,
     config::AdapterTraits,
+    lab::LabCounts,
     render::{FrameStats, IntersectionCounts, View},
     scene::Pose,
 };
@@ -11,6 +12,8 @@ use crate::{
 pub(in crate::app) struct Facts<'a> {
     /// Figures of the renderer.
     pub(in crate::app) stats: &'a FrameStats,
+    /// Rays of the laboratory in the last frame.
+    pub(in crate::app) lab: Option<LabCounts>,
     /// What passes through what in the scene that is open, where it is known.
     pub(in crate::app) intersections: Option<&'a IntersectionCounts>,
     /// What is being loaded.

@@ -101,7 +101,7 @@ pub(super) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
 fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
     let config = &state.config.resolved(facts.traits);
     let stage = state.stage.as_ref();
-    let lit = stage.map(|stage| stage.scene.lit_by(config));
+    let lit = stage.map(|stage| config.lit_for(&stage.scene));
     let lamps = stage.is_some_and(|stage| {
         let mut lights = stage.scene.lights.iter();
         lights.any(|light| light.kind != LightKind::Directional)

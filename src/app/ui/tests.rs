@@ -15,11 +15,11 @@ use crate::{
         declared::{Tab, groups},
     },
     gpu::profiler::{PassTiming, TimedFrame},
+    lab::{LabBuild, LabCounts, LabFigures},
     profile::memory::Memory,
     render::{
-        Channel, CostRange, Element, FrameStats, IntersectionCounts, LabBuild, LabCounts,
-        LabFigures, MeshFigures, MeshPair, PathOf, PathStep, Picked, RayPath, TreeBoxCounts,
-        TreeFigures, View,
+        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf,
+        PathStep, Picked, RayPath, TreeBoxCounts, TreeFigures, View,
     },
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
@@ -229,6 +229,14 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
     Facts {
         stats,
+        lab: Some(LabCounts {
+            rays: 8_294_400,
+            hits: 8_000_000,
+            nodes: 999_999_999,
+            triangles: 99_999_999,
+            steps: 34_567_890,
+            wrong: Some(1_234_567),
+        }),
         intersections: stats.intersections.as_deref(),
         loading: loads.then(|| LoadProgress {
             name: LONG.into(),
@@ -291,14 +299,6 @@ pub(super) fn stats() -> FrameStats {
             found: 19_999_999,
             drawn: 32_768,
             deepest: 95,
-        }),
-        lab: Some(LabCounts {
-            rays: 8_294_400,
-            hits: 8_000_000,
-            nodes: 999_999_999,
-            triangles: 99_999_999,
-            steps: 34_567_890,
-            wrong: Some(1_234_567),
         }),
         cost_range: Some(CostRange {
             range: 999_999.0,

@@ -5,7 +5,7 @@
 //! traversal for comparison.
 
 mod args;
-mod baseline;
+pub(crate) mod baseline;
 mod build;
 mod compile;
 mod copy;
@@ -33,7 +33,7 @@ use super::{
     adapters::adapter_json,
     console::{json_text, print},
 };
-use crate::{Error, Result, config::Config, gpu::Gpu};
+use crate::{Error, Result, config::Config};
 use report::{Column, Report};
 use session::Session;
 use timing::{Meter, Sampling};
@@ -52,7 +52,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
     if let Some(cutoff) = args.leaf_cutoff {
         config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
     }
-    let gpu = crate::render::options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+    let gpu = crate::device::open(&config.gpu)?;
     let software = !gpu.capabilities.has_gpu;
     let mut report = Report::new(args.suite.name(), adapter_json(&gpu.info));
     let sampling = Sampling {

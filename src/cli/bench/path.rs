@@ -8,7 +8,6 @@ use super::{
 use crate::{
     Error, Result,
     cli::{bench::args::BenchArgs, offscreen::Offscreen, route::Route},
-    gpu::Gpu,
     output,
     profile::{
         history::{Frame, History},
@@ -77,7 +76,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let keys = args.path.as_deref();
     let keys = keys.map(|file| CameraPath::read(file, config.camera.fov));
     let keys = keys.transpose()?;
-    let gpu = crate::render::options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+    let gpu = crate::device::open(&config.gpu)?;
     check_timestamps(&gpu)?;
     let progress = Progress::default();
     let opened = OpenedScene::load(

@@ -151,7 +151,7 @@ impl Workload {
     pub(super) fn open(&self, config: &Config, size: [u32; 2]) -> Result<Offscreen> {
         let mut config = config.clone();
         config.output.size = size;
-        let gpu = crate::render::options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+        let gpu = crate::device::open(&config.gpu)?;
         check_timestamps(&gpu)?;
         let files = match self {
             Self::Files(files) => files.as_slice(),

@@ -230,7 +230,13 @@ impl Side {
         let files: Vec<PathBuf> = self.name.file.iter().cloned().collect();
         let support = texture_support(&gpu);
         let opened = offscreen::load(report, &files, |files, progress| {
-            OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+            Ok(OpenedScene::load(
+                files,
+                &config,
+                support,
+                Span::MOMENT,
+                progress,
+            )?)
         })?;
         let opened = opened.checked()?;
         report.line.stage("uploading the scene");

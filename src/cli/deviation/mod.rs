@@ -208,7 +208,13 @@ fn opened(
 ) -> Result<[OpenedScene; 2]> {
     let open = |path: &Path| {
         let opened = offscreen::load(report, &[path.to_owned()], |files, progress| {
-            OpenedScene::load(files, config, texture_support(gpu), Span::MOMENT, progress)
+            Ok(OpenedScene::load(
+                files,
+                config,
+                texture_support(gpu),
+                Span::MOMENT,
+                progress,
+            )?)
         })?;
         let primitives = opened.scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
         match primitives.into_iter().all(|p| p.indices.is_empty()) {
@@ -218,7 +224,7 @@ fn opened(
     };
     let mut both = [open(paths[0])?, open(paths[1])?];
     match [both[0].misfit.take(), both[1].misfit.take()] {
-        [Some(misfit), Some(_)] => return Err(misfit),
+        [Some(misfit), Some(_)] => return Err(misfit.into()),
         misfits => {
             for (misfit, path) in misfits.iter().zip(paths) {
                 if let Some(misfit) = misfit {

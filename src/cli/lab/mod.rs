@@ -26,7 +26,6 @@ use crate::{
     Error, Result,
     accel::{Lbvh, MeshRange, Work as Build},
     config::Config,
-    gpu::Gpu,
     lab::{
         Triangle,
         ray_file::{self, RaySet},
@@ -78,7 +77,7 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
         .iter()
         .map(|path| read_rays(path))
         .collect::<Result<_>>()?;
-    let gpu = crate::render::options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+    let gpu = crate::device::open(&config.gpu)?;
     let software = !gpu.capabilities.has_gpu;
     let sampling = Sampling {
         samples: args.samples,
@@ -126,7 +125,13 @@ fn open(
     let gpu = offscreen::adapter(work, &config)?;
     let support = texture_support(&gpu);
     let opened = offscreen::load(work, &args.files, |files, progress| {
-        OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+        Ok(OpenedScene::load(
+            files,
+            &config,
+            support,
+            Span::MOMENT,
+            progress,
+        )?)
     })?;
     let (offscreen, moment) = offscreen::deform(
         work,

@@ -12,13 +12,14 @@ use crate::{
         progress::StatusLine,
     },
     config::Volumes as Settings,
-    lab::{ray_file::RaySet, ray_order::is_sent},
-    reference::volumes::{Lit, Medium, Order, Seen},
-    render::{
-        inspect::volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
-        layout::{LabSeen, VolumeParams},
-        volumes::volume_params,
+    lab::{
+        data::LabSeen,
+        ray_file::RaySet,
+        ray_order::is_sent,
+        volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
     },
+    reference::volumes::{Lit, Medium, Order, Seen},
+    render::{layout::VolumeParams, volumes::volume_params},
     scene::{Pose, Scene, volume_lattice::VolumeLattice},
 };
 

@@ -7,7 +7,7 @@ use crate::{
         self,
         path_part::{self, About, PathPart},
     },
-    scene::picture::checked_openexr,
+    scene::{self, picture::checked_openexr},
 };
 use std::{
     io::ErrorKind,
@@ -42,7 +42,9 @@ impl Checkpoint {
     pub(super) fn restore(&mut self, offscreen: &mut Offscreen, about: &About) -> Result<u32> {
         self.written = Instant::now();
         let bytes = match checked_openexr(&self.path, &offscreen.config.load) {
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(0),
+            Err(scene::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(0);
+            }
             bytes => bytes?,
         };
         let kept = path_part::read(&self.path, &bytes)?;

@@ -120,7 +120,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     });
     let support = texture_support(&gpu);
     let opened = offscreen::load(&report, &args.files, |files, progress| {
-        OpenedScene::load(files, &config, support, span, progress)
+        Ok(OpenedScene::load(files, &config, support, span, progress)?)
     })?;
     let (mut opened, look) = (opened.checked()?, args.look.look());
     opened.edits = args.edits_of(&opened.scene);

@@ -8,6 +8,7 @@ use crate::{
     Error, Result,
     cli::{console::print_bytes, offscreen::Offscreen},
     config::{self, Config, ImageMode, ShadowMode},
+    lab::view::heat_of,
     output::{
         self, embedded, numbers,
         path_part::{self, About, PathPart},
@@ -363,7 +364,7 @@ impl Output {
             (channel, PictureFormat::Exr) => picture::exr_with(&offscreen.channel(channel)?, made),
             (channel, _) => {
                 let image = offscreen.channel(channel)?;
-                if let Some(heat) = channel.heat(&offscreen.config) {
+                if let Some(heat) = heat_of(channel, &offscreen.config) {
                     let (pixels, range) = picture::cost(&image, heat.weights, heat.range);
                     let name = channel.name();
                     log::info!("the brightest colour of the channel {name} stands for {range}");

@@ -181,7 +181,8 @@ pub(super) fn write(
 
 /// What the rays of the channel `lab` did; `null` where it was not read.
 fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
-    let (counts, scene) = (stats.lab?, offscreen.lab()?);
+    let lab = offscreen.lab()?;
+    let (counts, scene) = (lab.counts()?, lab.scene()?);
     let (build, figures) = (scene.build, scene.figures);
     Some(json!({
         "test": build.test.name(),
@@ -192,7 +193,7 @@ fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
         "rays": counts.rays,
         "hits": counts.hits,
         "wrong": counts.wrong,
-        "mrays_per_s": stats.lab_mrays(offscreen.gpu.capabilities.has_gpu),
+        "mrays_per_s": counts.mrays(stats, offscreen.gpu.capabilities.has_gpu),
         "nodes_per_ray": counts.a_ray(counts.nodes),
         "triangles_per_ray": counts.a_ray(counts.triangles),
         "lockstep_steps": counts.lockstep(),

@@ -3,8 +3,8 @@
 use crate::{
     Result,
     config::Config,
+    device::{self, SHADERS},
     gpu::{Arrays, Gpu, Tier, capabilities::has_room_for_textures},
-    render::{SHADERS, options},
 };
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const CHECKED: &str = "checked";
 pub(super) fn chosen(config: &Config) -> Result<Implementation> {
     Ok(Implementation {
         name: "chosen",
-        gpu: Arc::new(options::as_set(Gpu::new(&config.gpu)?, &config.gpu)),
+        gpu: Arc::new(device::open(&config.gpu)?),
     })
 }
 
@@ -37,9 +37,9 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     let adapter = chosen.gpu.adapter.clone();
     let mut implementations = vec![chosen];
     let mut add = |name, arrays, by_subgroups: bool| -> Result<()> {
-        let mut gpu = Gpu::new(&config.gpu)?;
+        let mut gpu = Gpu::new(device::options(&config.gpu))?;
         if name != CHECKED {
-            gpu = options::as_set(gpu, &config.gpu);
+            gpu = device::as_set(gpu, &config.gpu);
         }
         gpu.capabilities.arrays = arrays;
         if !by_subgroups {

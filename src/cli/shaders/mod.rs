@@ -14,7 +14,7 @@ use super::{
     console::{json_text, print},
     reflected::{Reflected, stage_name},
 };
-use crate::{Error, Result, gpu::shader_folder::read_shaders_from, output, render::SHADERS};
+use crate::{Error, Result, device::SHADERS, gpu::shader_folder::read_shaders_from, output};
 use serde_json::json;
 use std::{collections::BTreeSet, fmt::Write, path::Path};
 use wgpu::naga::ShaderStage;

@@ -2,11 +2,11 @@
 
 use crate::{
     Error,
+    device::SHADERS,
     gpu::{
         Arrays,
         shader::{self, Composed},
     },
-    render::SHADERS,
 };
 
 /// Files whose path or text contains one of the names, composed or with their fault. Parsing, which is slow, is left to these.

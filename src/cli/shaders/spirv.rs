@@ -1,7 +1,7 @@
 //! SPIR-V of entry points as wgpu makes it for Vulkan 1.3 on a GPU whose buffers and images are robust.
 
 use crate::{
-    Error, Result, cli::reflected::Reflected, gpu::shader_folder::shader_folder, render::SHADERS,
+    Error, Result, cli::reflected::Reflected, device::SHADERS, gpu::shader_folder::shader_folder,
 };
 use wgpu::naga::{
     EntryPoint,

@@ -18,8 +18,8 @@ use super::frame::{life_cycle::LifeCycle, recording::Recording};
 use crate::{
     config::{Config, Switch},
     scene::{
-        atmosphere,
-        environment::{EnvironmentImage, Sun, studio},
+        self, atmosphere,
+        environment::{EnvironmentImage, Sun, load, studio},
     },
 };
 use brdf_table::BrdfTable;
@@ -32,6 +32,7 @@ use equirect::{Equirect, EquirectImage};
 use glam::{Quat, Vec2, Vec3};
 use prefilter::{Prefilter, PrefilterSettings};
 use sky::Sky;
+use std::path::Path;
 use wgpu::TextureFormat as Format;
 
 /// Radiance, as it is stored.
@@ -114,6 +115,24 @@ pub struct Environment {
     records: bool,
     /// Between texels and levels.
     pub sampler: wgpu::Sampler,
+}
+
+/// Reads an environment's file, of which the renderer shows [`most_texels`] along the longer side, as the settings ask for
+/// it: within `load`, and without its sun where `environment.sun` is set.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_environment(
+    path: &Path,
+    config: &Config,
+    most: u32,
+) -> scene::Result<EnvironmentImage> {
+    let mut image = load(path, &config.load, most)?;
+    if config.environment.sun {
+        image.take_sun();
+    }
+    Ok(image)
 }
 
 /// Texels along the longer side of a file beyond which they show nowhere.

@@ -10,7 +10,6 @@ use super::{
         recording::{FrameBudget, Recording},
     },
 };
-use crate::config::Config;
 use canopy_bvh::gpu::{Gpu, GpuImage, Library, Options, pass, profiler::Profiler};
 use half::f16;
 use vignette::Vignette;
@@ -31,8 +30,11 @@ fn kept(pixel: [u32; 2], size: [u32; 2], strength: f32) -> f32 {
 #[test]
 fn the_example_agrees_with_its_twin() {
     let options = Options {
+        adapter: String::new(),
+        backend: String::new(),
+        arrays: None,
+        pipeline_cache: None,
         shaders: &LIBRARY,
-        ..Options::from(&Config::default().gpu)
     };
     let gpu = Gpu::new(options).unwrap();
     let mut profiler = Profiler::new(&gpu).unwrap();

@@ -473,7 +473,7 @@ pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Config {
 /// Settings with the environment that `auto` means for the scene, and everything else that it means on the adapter
 /// ([`Config::resolved`]).
 pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Config) -> Config {
-    scene.lit_by(config).resolved((&gpu.capabilities).into())
+    config.lit_for(scene).resolved((&gpu.capabilities).into())
 }
 
 /// True if a frame that shows `channel` is made of paths.

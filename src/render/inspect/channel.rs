@@ -57,8 +57,8 @@ pub struct Measured<'a> {
     pub deviation: &'a GpuImage,
     /// Output of `intersections`: a bit a triangle.
     pub through: &'a wgpu::Buffer,
-    /// Output of `lab_show`.
-    pub lab: &'a GpuImage,
+    /// Image of the guest.
+    pub guest: &'a GpuImage,
 }
 
 impl ChannelPass {
@@ -153,7 +153,7 @@ impl ChannelPass {
                 &light.reflected.words,
                 measured.deviation,
                 measured.through,
-                measured.lab,
+                measured.guest,
                 fog,
                 fog_texture,
                 fog_sampler,

@@ -3,34 +3,36 @@
 pub mod channel;
 pub mod compared_tree;
 pub mod deviation;
+pub mod guest;
 pub mod intersections;
-pub mod lab;
-pub mod lab_rays;
-pub mod lab_scene;
-pub mod lab_show;
-pub mod volume_orders;
 
 use super::{
+    aov::{Channel, Heat},
     bindings::Layouts,
-    edges::{Incident, Radiance, Seen},
+    edges::{Incident, Radiance, Seen, Shown},
     frame::{life_cycle::LifeCycle, recording::Recording},
     world::World,
 };
+use crate::config::Config;
 use canopy_bvh::{
     Result,
     gpu::{Gpu, GpuImage},
 };
 use channel::{ChannelPass, ChannelSource, Measured};
 use deviation::Deviation;
+use guest::GuestPass;
 use intersections::Intersections;
-use lab::Lab;
+use wgpu::{TextureFormat, TextureUsages};
 
 /// The passes.
 #[derive(Debug)]
 pub struct Inspect {
     pub(super) deviation: Deviation,
     pub(super) intersections: Intersections,
-    pub(super) lab: Lab,
+    /// Draws the channel `lab`.
+    pub(super) guest: Option<Box<dyn GuestPass>>,
+    /// Stands for the guest's image where there is none.
+    nothing: GpuImage,
     pub(super) channel: ChannelPass,
 }
 
@@ -44,7 +46,14 @@ impl Inspect {
         Ok(Self {
             deviation: Deviation::new(gpu),
             intersections: Intersections::new(gpu)?,
-            lab: Lab::new(gpu, layouts),
+            guest: None,
+            nothing: GpuImage::new(
+                gpu,
+                "inspect.nothing",
+                [1, 1],
+                TextureFormat::Rgba32Float,
+                TextureUsages::TEXTURE_BINDING,
+            ),
             channel: ChannelPass::new(gpu, layouts),
         })
     }
@@ -58,17 +67,18 @@ impl Inspect {
         seen: Seen<'_>,
         (light, radiance): (Incident<'_>, &Radiance),
         volumes: Option<&GpuImage>,
-    ) -> Result<&GpuImage> {
+    ) -> Result<Shown<'_>> {
         let World {
             frame, geometry, ..
         } = world;
         let gbuffer = seen.gbuffer;
-        let measured = Measured {
-            deviation: self.deviation.record(recording, frame, gbuffer)?,
-            through: self.intersections.record(recording, world)?,
-            lab: self.lab.record(recording, world, gbuffer)?,
-        };
+        self.deviation.record(recording, frame, gbuffer)?;
+        self.intersections.record(recording, world)?;
+        if let Some(guest) = &mut self.guest {
+            guest.record(recording, world, gbuffer)?;
+        }
         if !frame.is_lit() {
+            let (channel, measured) = self.channel_and_measured();
             let source = ChannelSource {
                 group: &frame.group,
                 buffers: geometry.buffers,
@@ -79,17 +89,36 @@ impl Inspect {
                 measured,
                 volumes,
             };
-            self.channel.record(recording, frame.channel, source)?;
+            channel.record(recording, frame.channel, source)?;
         }
-        Ok(self.channel.output())
+        Ok(Shown {
+            image: self.channel.output(),
+            heat: self.heat(frame.channel, &frame.config),
+        })
+    }
+
+    /// Image of the guest in the last frame, where it has drawn one.
+    pub(super) fn guest_image(&self) -> Option<&GpuImage> {
+        self.guest.as_ref()?.output()
+    }
+
+    /// Colours of magnitudes in which `channel` is shown; `None` where it has others.
+    fn heat(&self, channel: Channel, config: &Config) -> Option<Heat> {
+        match channel {
+            Channel::Lab => self.guest.as_ref()?.heat(),
+            channel => channel.heat(config),
+        }
     }
 
     /// The pass that writes channels, and what was measured of the surfaces of the last frame.
     pub(super) fn channel_and_measured(&mut self) -> (&mut ChannelPass, Measured<'_>) {
+        let guest = self.guest.as_ref();
         let measured = Measured {
             deviation: self.deviation.output(),
             through: self.intersections.output(),
-            lab: self.lab.output(),
+            guest: guest
+                .and_then(|guest| guest.output())
+                .unwrap_or(&self.nothing),
         };
         (&mut self.channel, measured)
     }
@@ -97,6 +126,10 @@ impl Inspect {
 
 impl LifeCycle for Inspect {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
-        vec![&mut self.intersections, &mut self.lab]
+        let mut parts: Vec<&mut dyn LifeCycle> = vec![&mut self.intersections];
+        if let Some(guest) = &mut self.guest {
+            parts.push(guest.as_mut());
+        }
+        parts
     }
 }

@@ -179,7 +179,7 @@ pub fn sun_in_force(
     config: &Config,
     of_file: Option<Sun>,
 ) -> Option<SunInForce> {
-    let config = &*scene.lit_by(config);
+    let config = &*config.lit_for(scene);
     if has_sun(scene, config) {
         return Some(SunInForce {
             source: SunSource::Settings,
@@ -223,7 +223,7 @@ fn strength(light: &GpuLight) -> f32 {
 /// settings takes the place of the scene's own. Shadow views are left open. `scene_radius`, in metres, bounds the
 /// automatic size of lights.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> Vec<GpuLight> {
-    let config = &*scene.lit_by(config);
+    let config = &*config.lit_for(scene);
     let mut lights = of_scene(scene, pose, config, scene_radius);
     if has_sun(scene, config) {
         if let Some(replaced) = brightest_from_above(&lights) {
@@ -305,7 +305,7 @@ pub fn without_room(scene: &Scene, config: &Config) -> usize {
 /// Whether the configuration's sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Config) -> bool {
     let is_lit = scene.has_lights();
-    scene.lit_by(config).has_sun(is_lit)
+    config.lit_for(scene).has_sun(is_lit)
 }
 
 /// A light that shines along −Z.

@@ -4,3 +4,4 @@ pub mod blend;
 pub mod layers;
 pub mod lighting;
 pub mod lights;
+pub mod scene_exposure;

@@ -15,7 +15,7 @@ pub mod tree_boxes;
 
 use super::{
     bindings::Layouts,
-    edges::{PICTURE_FORMAT, Radiance, Seen},
+    edges::{PICTURE_FORMAT, Radiance, Seen, Shown},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     stats::FrameStats,
 };
@@ -24,7 +24,7 @@ use accumulate::Accumulate;
 use antialias::Antialias;
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, GpuImage, image, on_demand::will_need},
+    gpu::{Gpu, image, on_demand::will_need},
 };
 use cost_range::CostRangePass;
 use exposure::Exposure;
@@ -69,12 +69,12 @@ impl Present {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         seen: Seen<'_>,
-        (radiance, channel): (&Radiance, &GpuImage),
+        (radiance, shown): (&Radiance, Shown<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let gpu = recording.gpu;
-        match frame.channel.heat(&frame.config) {
-            Some(heat) => self.cost_range.record(recording, heat, channel)?,
+        match shown.heat {
+            Some(heat) => self.cost_range.record(recording, heat, shown.image)?,
             None => self.cost_range.clear(),
         }
         self.exposure_ev = frame.exposure_ev;
@@ -90,9 +90,9 @@ impl Present {
         if frame.accumulates() {
             self.accumulate
                 .record(recording, frame, radiance, exposure)?;
-            let shown = self.accumulate.shown();
+            let mean = self.accumulate.shown();
             self.noise
-                .record(recording, shown, frame.sample, frame.size)?;
+                .record(recording, mean, frame.sample, frame.size)?;
             self.temporal.keep();
             let fits = image::size_of_view(target) == frame.size;
             let format = target.texture().format();
@@ -131,7 +131,7 @@ impl Present {
         if let Some(samples) = samples.filter(|n| self.noise.is_due(*n, frame)) {
             self.estimate_paths(recording, frame, radiance, samples)?;
         }
-        self.record_single(recording, frame, seen, (radiance, channel), target)
+        self.record_single(recording, frame, seen, (radiance, shown), target)
     }
 
     /// Estimates the noise of a picture by paths, from the mean of so many samples, as it is displayed.
@@ -161,7 +161,7 @@ impl Present {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         seen: Seen<'_>,
-        (radiance, channel): (&Radiance, &GpuImage),
+        (radiance, shown): (&Radiance, Shown<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let Seen {
@@ -174,14 +174,14 @@ impl Present {
             self.temporal.clear(gpu);
         }
         if frame.antialias == config::Antialias::Off {
-            return tonemap.record_to(recording, frame, radiance, channel, exposure, target);
+            return tonemap.record_to(recording, frame, radiance, shown, exposure, target);
         }
         if frame.antialias == config::Antialias::Temporal {
             let continues = self.temporal.continues(frame, image::size_of_view(target));
-            let shown = target.texture().format();
-            will_need(|needs| self.temporal.needs_shown(shown, needs));
+            let format = target.texture().format();
+            will_need(|needs| self.temporal.needs_shown(format, needs));
             let (format, size) = (ENCODED_FORMAT, image::size_of_view(target));
-            let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
+            let picture = tonemap.record(recording, frame, radiance, shown, exposure, format)?;
             self.temporal
                 .record(recording, frame, picture, gbuffer, motion, size)?;
             if continues {
@@ -190,7 +190,7 @@ impl Present {
             // A single frame has one sample a pixel: its edges are smoothed by their shape.
         }
         let format = PICTURE_FORMAT;
-        let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
+        let picture = tonemap.record(recording, frame, radiance, shown, exposure, format)?;
         self.antialias.record(recording, picture, target)
     }
 }

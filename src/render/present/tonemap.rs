@@ -3,8 +3,8 @@
 use crate::{
     config::Tonemap as Curve,
     render::{
-        aov::Channel,
-        edges::{HDR_FORMAT, PICTURE_FORMAT, Radiance, fitted},
+        aov::{Channel, Heat},
+        edges::{HDR_FORMAT, PICTURE_FORMAT, Radiance, Shown, fitted},
         frame::{Frame, recording::Recording},
         layout::TonemapParams,
     },
@@ -77,7 +77,7 @@ impl Tonemap {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         radiance: &Radiance,
-        channel: &GpuImage,
+        shown: Shown<'_>,
         exposure: &wgpu::Buffer,
         format: Format,
     ) -> Result<&GpuImage> {
@@ -87,7 +87,7 @@ impl Tonemap {
             self.output = fitted(gpu, frame.size, || picture(gpu, frame.size, format))?;
         }
         let target = &self.output.view;
-        self.record_to(recording, frame, radiance, channel, exposure, target)?;
+        self.record_to(recording, frame, radiance, shown, exposure, target)?;
         Ok(&self.output)
     }
 
@@ -97,11 +97,11 @@ impl Tonemap {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         radiance: &Radiance,
-        channel: &GpuImage,
+        shown: Shown<'_>,
         exposure: &wgpu::Buffer,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let mut values = params(frame);
+        let mut values = params(frame, shown.heat);
         let params = match target.texture().format() {
             HDR_FORMAT => {
                 values.dither = 0;
@@ -118,7 +118,7 @@ impl Tonemap {
                 params,
                 &radiance.hdr,
                 &self.sampler,
-                channel,
+                shown.image,
                 exposure,
                 &radiance.display,
                 &self.cost_range,
@@ -133,7 +133,7 @@ fn picture(gpu: &Gpu, size: [u32; 2], format: Format) -> GpuImage {
 }
 
 /// Positions and depths are scaled to the scene's box, so that they fill the picture's range.
-fn params(frame: &Frame<'_>) -> TonemapParams {
+fn params(frame: &Frame<'_>, heat: Option<Heat>) -> TonemapParams {
     let (scene, view) = (frame.bounds, &frame.view);
     let size = (scene.max - scene.min).max_element().max(1e-20);
     let (offset, scale) = match frame.channel {
@@ -148,7 +148,6 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
         Channel::Motion => (glam::Vec3::splat(MOTION_SHOWN), 0.5 / MOTION_SHOWN),
         _ => (glam::Vec3::ZERO, 1.0),
     };
-    let heat = frame.channel.heat(&frame.config);
     TonemapParams {
         curve: frame.config.image.tonemap as u32,
         // Counts of any channel have the colours of costs.

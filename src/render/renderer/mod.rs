@@ -5,12 +5,13 @@ pub(super) mod last_frame;
 pub(super) mod readback;
 
 use super::{
-    FrameSample, FrameStats, LabScene, Passes, UploadedScene, Uploader,
+    FrameSample, FrameStats, Passes, UploadedScene, Uploader,
+    bindings::Layouts,
     frame::{
         bands::FirstRows,
         recording::{FrameBudget, Part},
     },
-    inspect::compared_tree::ComparedTree,
+    inspect::{compared_tree::ComparedTree, guest::GuestPass},
     layout::ViewRays,
     paths::path_sums::PathSums,
     queries::{
@@ -19,7 +20,6 @@ use super::{
 };
 use crate::{
     config::Config,
-    lab::RayList,
     scene::{Scene, environment::EnvironmentImage},
 };
 use canopy_bvh::{
@@ -27,6 +27,7 @@ use canopy_bvh::{
     gpu::{Gpu, profiler::Profiler},
 };
 use std::{
+    any::Any,
     collections::{BTreeSet, VecDeque},
     ops::Range,
     sync::Arc,
@@ -181,19 +182,28 @@ impl Renderer {
         self.passes.inspect.deviation.set(compared);
     }
 
-    /// Replaces the structure that the channel `lab` traces through.
-    pub fn set_lab(&mut self, scene: Option<Arc<LabScene>>) {
-        self.passes.inspect.lab.set(scene);
+    /// The guest that draws the channel `lab`. Where it is no `T`, `make` makes one, which takes its place.
+    #[expect(
+        clippy::expect_used,
+        reason = "the guest has the type that was asked for"
+    )]
+    pub fn guest_or<T: GuestPass>(&mut self, make: impl FnOnce(&Layouts) -> T) -> &mut T {
+        if self.guest::<T>().is_none() {
+            self.passes.inspect.guest = Some(Box::new(make(&self.uploader.layouts)));
+        }
+        self.guest_mut().expect("the guest is a T")
     }
 
-    /// The structure that the channel `lab` traces through.
-    pub fn lab(&self) -> Option<&Arc<LabScene>> {
-        self.passes.inspect.lab.scene()
+    /// The guest, where it is a `T`.
+    pub fn guest<T: GuestPass>(&self) -> Option<&T> {
+        let guest: &dyn Any = self.passes.inspect.guest.as_deref()?;
+        guest.downcast_ref()
     }
 
-    /// The rays of the channel `lab` of the last frame, and what they found.
-    pub fn lab_rays(&self) -> Option<&RayList> {
-        self.passes.inspect.lab.list()
+    /// The guest, where it is a `T`.
+    pub fn guest_mut<T: GuestPass>(&mut self) -> Option<&mut T> {
+        let guest: &mut dyn Any = self.passes.inspect.guest.as_deref_mut()?;
+        guest.downcast_mut()
     }
 
     /// The surface that the channel `deviation` measures from.

@@ -66,7 +66,7 @@ impl Renderer {
             let why = "there is no surface to measure the deviation from";
             return Err(Error::NotFound(why.into()));
         }
-        if channel == Channel::Lab && self.passes.inspect.lab.list().is_none() {
+        if channel == Channel::Lab && self.passes.inspect.guest_image().is_none() {
             let why = "the frame was drawn without rays through a structure of the laboratory";
             return Err(Error::NotFound(why.into()));
         }

@@ -20,7 +20,7 @@ const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 
 pub(super) fn source(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let stage = state.stage.as_ref();
-    let lit = stage.map(|stage| stage.scene.lit_by(&state.config).environment.clone());
+    let lit = stage.map(|stage| state.config.lit_for(&stage.scene).environment.clone());
     let lit = lit.unwrap_or_else(|| state.config.environment.clone());
     let environment = &mut state.config.environment;
     Row::key("environment.source", edits).show(ui, edits, |ui| {

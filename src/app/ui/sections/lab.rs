@@ -12,8 +12,9 @@ use crate::{
         },
     },
     config::{CostCount, LabShow, LabWalk},
+    lab::{LabBuild, LabFigures, view::heat_of},
     output::numbers,
-    render::{Channel, LabBuild, LabFigures},
+    render::Channel,
 };
 use egui::{RichText, Ui};
 
@@ -63,7 +64,7 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &
 /// The legend of what is counted.
 fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     let found = facts.stats.cost_range;
-    let is_heat = state.channel.heat(&state.config).is_some();
+    let is_heat = heat_of(state.channel, &state.config).is_some();
     if let Some(found) = found.filter(|_| is_heat) {
         Row::new("colours", &[], heat_words(state)).show(ui, edits, |ui| {
             let [least, most] = cost_ends(found);
@@ -96,8 +97,8 @@ fn figures(
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
-    if let Some(counts) = facts.stats.lab.filter(|counts| counts.rays > 0) {
-        let speed = match facts.stats.lab_mrays(facts.has_gpu) {
+    if let Some(counts) = facts.lab.filter(|counts| counts.rays > 0) {
+        let speed = match counts.mrays(facts.stats, facts.has_gpu) {
             Some(speed) => significant(speed),
             None if facts.has_gpu => "…".into(),
             None => "not told in software".into(),

@@ -117,7 +117,7 @@ pub(super) fn color(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 fn no_sun(state: &State) -> Option<&'static str> {
     let stage = state.stage.as_ref();
     // The sky is as bright as its sun, even where that lights nothing.
-    let is_sky = stage.is_some_and(|stage| stage.scene.lit_by(&state.config).environment.is_sky());
+    let is_sky = stage.is_some_and(|stage| state.config.lit_for(&stage.scene).environment.is_sky());
     (state.sun.is_none() && !is_sky).then_some("no sun shines; choose “on”")
 }
 

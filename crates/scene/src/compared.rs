@@ -1,0 +1,55 @@
+//! A surface that the scene is compared with: its triangles at one moment.
+
+use super::{
+    Progress, TextureSupport, deform,
+    opened::{OpenedScene, Span},
+    signed_surface::SignedSurface,
+};
+use crate::{Error, Result, settings::Settings};
+use glam::Vec3;
+use std::path::{Path, PathBuf};
+
+/// The triangles of a file, in world space.
+#[derive(Debug)]
+pub struct Compared {
+    /// World positions in metres.
+    pub positions: Vec<Vec3>,
+    /// Indices of their corners, counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// The same triangles, to tell sides from.
+    pub surface: SignedSurface,
+    /// All files that they were read from.
+    pub files: Vec<PathBuf>,
+}
+
+impl Compared {
+    /// The surface of `triangles`, which are indices into `positions`.
+    pub fn new(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+        Self {
+            surface: SignedSurface::new(&positions, &triangles),
+            positions,
+            triangles,
+            files: Vec::new(),
+        }
+    }
+
+    /// Reads `path` at the time of the settings. A clip that it lacks is passed over.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`OpenedScene::load`]; [`Error::Scene`] for a file without triangles.
+    pub fn load(path: &Path, config: &Settings) -> Result<Self> {
+        let files = [path.to_owned()];
+        let support = TextureSupport::default();
+        let opened =
+            OpenedScene::load(&files, config, support, Span::MOMENT, &Progress::default())?;
+        let (positions, triangles) = deform::triangles(&opened.scene, &opened.first.pose);
+        if triangles.is_empty() {
+            return Err(Error::scene(path, "holds no triangles to measure from"));
+        }
+        Ok(Self {
+            files: opened.scene.dependencies,
+            ..Self::new(positions, triangles)
+        })
+    }
+}

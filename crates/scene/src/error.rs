@@ -1,0 +1,117 @@
+//! Errors of scenes: each is a single line that names the file or the thing at fault.
+
+use std::{
+    cell::Cell,
+    panic::{self, AssertUnwindSafe},
+    path::PathBuf,
+    sync::Once,
+};
+
+/// Shorthand for results of this package.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can fail while a scene is read or asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+    /// A scene or an environment is broken, or needs what canopy does not support.
+    #[error("{}: {what}", path.display())]
+    Scene {
+        /// The file that was opened.
+        path: PathBuf,
+        /// What is wrong with it; names the accessor, node or key.
+        what: String,
+    },
+    /// A folder was opened that holds several scenes.
+    #[error("{}: holds {count} scenes; name one of {names}", folder.display())]
+    SeveralScenes {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of its scenes.
+        count: usize,
+        /// Names of the first ones.
+        names: String,
+    },
+    /// Something that was named does not exist in the scene: a clip, a camera.
+    #[error("{0}")]
+    NotFound(String),
+    /// The scene is larger than the settings allow.
+    #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
+    Limit {
+        /// What did not fit.
+        what: String,
+        /// How much it needs, with a unit.
+        needed: String,
+        /// How much is allowed, with a unit.
+        allowed: String,
+        /// The key that sets the limit.
+        by: String,
+    },
+    /// The user cancelled the work.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io {
+            path: path.into(),
+            source,
+        }
+    }
+
+    /// An [`Error::Scene`] for `path`, on one line of limited length without control characters, whatever the
+    /// file contains.
+    pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        const LONGEST: usize = 500;
+        let plain = |c: char| if c.is_control() { '?' } else { c };
+        Self::Scene {
+            path: path.into(),
+            what: what.into().chars().take(LONGEST).map(plain).collect(),
+        }
+    }
+}
+
+thread_local! {
+    /// Whether this thread is in [`guarded`].
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, which calls a library that is known to panic instead of returning an error. `None` if it
+/// panicked, without a report on standard error; then whatever `work` was changing must not be used.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                report(panic);
+            }
+        }));
+    });
+    let outer = GUARDED.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(outer);
+    outcome.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guarded_panic_is_none() {
+        assert_eq!(guarded(|| 3), Some(3));
+        assert_eq!(guarded(|| guarded(|| panic!("inside"))), Some(None::<()>));
+        assert!(!GUARDED.get());
+    }
+}

@@ -1,0 +1,13 @@
+//! The first view of a scene: a camera that sees all of it, clip planes that fit and the ground
+//! below.
+
+mod cells;
+mod extent;
+mod ground;
+mod viewpoint;
+
+pub(super) use cells::{Cells, Inside};
+pub use extent::{distance, extent, or_nothing, origin};
+pub use ground::Ground;
+pub(super) use ground::has_floor;
+pub use viewpoint::{Look, Viewpoint};

@@ -1,0 +1,362 @@
+//! The camera of the first view, and its clip planes.
+
+use super::{
+    extent::{NOTHING, distance, extent, or_nothing},
+    ground::Ground,
+};
+use crate::{Result, animation::Pose, bounds::Aabb, camera::Projection, graph::Scene, settings};
+use glam::{Mat4, Vec3};
+
+/// The direction from a framed scene to the eye: from the front, a little from the right and from above.
+const FRAMING_DIRECTION: Vec3 = Vec3::new(0.62, 0.42, 1.0);
+
+/// The margin around a framed scene, as a share of the picture.
+const FRAMING_MARGIN: f32 = 0.06;
+
+/// A camera without its clip planes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viewpoint {
+    /// The camera, looking along its −Z; rotation and translation only.
+    pub world_from_view: Mat4,
+    /// Its projection.
+    pub projection: Projection,
+}
+
+/// The first view, as far as the command line sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Look {
+    /// Position of the eye.
+    pub eye: Option<Vec3>,
+    /// The point that it looks at.
+    pub target: Option<Vec3>,
+    /// A whole view, in place of both.
+    pub view: Option<Viewpoint>,
+}
+
+impl Viewpoint {
+    /// The first view: `look` if it sets something, else the camera that `config` names, else one that frames
+    /// `points`, the positions of the scene in `pose`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`](crate::Error::NotFound) when the scene has no such camera.
+    pub fn first(
+        scene: &Scene,
+        pose: &Pose,
+        points: &[Vec3],
+        look: &Look,
+        config: &settings::Camera,
+        aspect: f32,
+    ) -> Result<Self> {
+        if let Some(view) = look.view {
+            return Ok(view);
+        }
+        if *look == Look::default() {
+            let camera = scene.camera(&config.name)?;
+            if let Some(view) = camera.and_then(|camera| Self::of_camera(scene, pose, camera)) {
+                return Ok(view);
+            }
+        }
+        let projection = Projection::Perspective {
+            fov_y: config.fov.to_radians(),
+        };
+        let framed = Self::framing(points, projection, aspect);
+        let center = Aabb::of(points.iter().copied()).center();
+        Ok(match (look.eye, look.target) {
+            (None, None) => framed,
+            (None, Some(target)) => {
+                let eye = framed.eye() + (target - center);
+                Self::looking(eye, target - eye, Vec3::Y, projection)
+            }
+            (Some(eye), target) => {
+                let target = target.unwrap_or(center);
+                Self::looking(eye, target - eye, Vec3::Y, projection)
+            }
+        })
+    }
+
+    /// A view from `eye` along `direction`, with `up` as far up as possible.
+    pub fn looking(eye: Vec3, direction: Vec3, up: Vec3, projection: Projection) -> Self {
+        let back = -direction.normalize_or(Vec3::NEG_Z);
+        let right = up
+            .cross(back)
+            .try_normalize()
+            .filter(|right| right.is_finite())
+            .unwrap_or_else(|| Vec3::X.reject_from(back).normalize_or(Vec3::X));
+        let up = back.cross(right);
+        Self {
+            world_from_view: Mat4::from_cols(
+                right.extend(0.0),
+                up.extend(0.0),
+                back.extend(0.0),
+                eye.extend(1.0),
+            ),
+            projection,
+        }
+    }
+
+    /// A view that centres `points` and fits them into a picture of this `aspect` (width over height).
+    pub fn framing(points: &[Vec3], projection: Projection, aspect: f32) -> Self {
+        Self::framing_from(points, FRAMING_DIRECTION, Vec3::Y, projection, aspect)
+    }
+
+    /// As [`Self::framing`], seen from `direction` (from the scene to the eye), with `up` as far up as
+    /// possible.
+    pub fn framing_from(
+        points: &[Vec3],
+        direction: Vec3,
+        up: Vec3,
+        projection: Projection,
+        aspect: f32,
+    ) -> Self {
+        let nothing = NOTHING.corners();
+        let points = if points.is_empty() { &nothing } else { points };
+        let bounds = Aabb::of(points.iter().copied());
+        let mut view = Self::looking(bounds.center(), -direction, up, projection);
+        let view_from_world = view.world_from_view.inverse();
+        let room = 1.0 - FRAMING_MARGIN;
+        // A point lies inside the picture's right edge while x − eye.x ≤ slope (eye.z − z), and so on for the
+        // other edges. So the farthest point along each edge's normal says where that edge has to be, and two
+        // edges where the eye has to be.
+        let slope = match projection {
+            Projection::Perspective { fov_y } => (fov_y * 0.5).tan() * room,
+            Projection::Orthographic { .. } => 0.0,
+        };
+        let slopes = [slope * aspect, slope];
+        let mut edges = [[f32::NEG_INFINITY; 2]; 2];
+        for point in points {
+            let p = view_from_world.transform_point3(*point);
+            for (axis, edge) in edges.iter_mut().enumerate() {
+                edge[0] = edge[0].max(p[axis] + slopes[axis] * p.z);
+                edge[1] = edge[1].max(-p[axis] + slopes[axis] * p.z);
+            }
+        }
+        let [[right, left], [top, bottom]] = edges;
+        let extent = extent(bounds);
+        let distance = match &mut view.projection {
+            Projection::Perspective { .. } => {
+                let across = (right + left) / (2.0 * slopes[0]);
+                across.max((top + bottom) / (2.0 * slopes[1]))
+            }
+            Projection::Orthographic { half_height } => {
+                let half = ((top + bottom) * 0.5).max((right + left) * 0.5 / aspect);
+                *half_height = half.max(extent * 1e-3) / room;
+                2.0 * extent
+            }
+        };
+        // Points on a line towards the eye need no room at all.
+        let mut eye = Vec3::new(
+            (right - left) * 0.5,
+            (top - bottom) * 0.5,
+            distance.max(extent * 0.5),
+        );
+        if matches!(projection, Projection::Perspective { .. }) {
+            eye = centered(points, &view_from_world, eye);
+        }
+        let eye = view.world_from_view.transform_point3(eye);
+        if eye.is_finite() {
+            view.world_from_view.w_axis = eye.extend(1.0);
+        }
+        view
+    }
+
+    /// The camera of the file with this index; `None` when no node carries it.
+    pub fn of_camera(scene: &Scene, pose: &Pose, camera: usize) -> Option<Self> {
+        let node = scene.nodes.iter().position(|n| n.camera == Some(camera))?;
+        let world_from_node = pose.world_from_node.get(node)?;
+        // Cameras have no scale, and a mirrored one would flip the picture.
+        let world_from_node = world_from_node.as_mat4();
+        Some(Self::looking(
+            world_from_node.w_axis.truncate(),
+            -world_from_node.z_axis.truncate(),
+            world_from_node.y_axis.truncate(),
+            pose.camera(scene, camera).projection,
+        ))
+    }
+
+    /// The same viewpoint, in coordinates that begin at `origin`.
+    pub fn counted_from(mut self, origin: Vec3) -> Self {
+        self.world_from_view.w_axis -= origin.extend(0.0);
+        self
+    }
+
+    /// The same viewpoint where coordinates have begun at `origin`, and the metres from its eye, which f32 has rounded,
+    /// to where the eye is.
+    pub fn in_world(mut self, origin: Vec3) -> (Self, Vec3) {
+        let exact = self.eye().as_dvec3() + origin.as_dvec3();
+        let rounded = exact.as_vec3();
+        self.world_from_view.w_axis = rounded.extend(1.0);
+        (self, (exact - rounded.as_dvec3()).as_vec3())
+    }
+
+    /// Position of the eye.
+    pub fn eye(&self) -> Vec3 {
+        self.world_from_view.w_axis.truncate()
+    }
+
+    /// The direction of view.
+    pub fn forward(&self) -> Vec3 {
+        -self.world_from_view.z_axis.truncate()
+    }
+
+    /// This view, which holds `points`, unless it is hardly closer to them than `other`.
+    pub(crate) fn or_if_not_closer(self, other: Self, points: &[Vec3]) -> Self {
+        /// Share of the distance that it has to be closer than.
+        const CLOSER: f32 = 0.97;
+        let middle = Aabb::of(points.iter().copied()).center();
+        let [own, others] = [self, other].map(|view| view.eye().distance(middle));
+        if own < CLOSER * others { self } else { other }
+    }
+
+    /// Whether `point` lies in a picture of this `aspect`, if nothing hides it.
+    pub fn sees(&self, point: Vec3, aspect: f32) -> bool {
+        let seen = self.world_from_view.inverse().transform_point3(point);
+        let half_height = match self.projection {
+            Projection::Perspective { fov_y } => -seen.z * (fov_y * 0.5).tan(),
+            Projection::Orthographic { half_height } => half_height,
+        };
+        seen.z < 0.0 && seen.y.abs() < half_height && seen.x.abs() < aspect * half_height
+    }
+
+    /// Near and far planes in metres that enclose `bounds`, with room for what moves a little out of them.
+    ///
+    /// `focus` is the distance in metres to the point that is looked at, which is never clipped. Nor is
+    /// `ground`.
+    pub fn clip_planes(&self, bounds: Aabb, focus: f32, ground: Option<&Ground>) -> (f32, f32) {
+        let bounds = or_nothing(bounds);
+        let reach = bounds.center().distance(self.eye()) + extent(bounds);
+        // Depth is reversed floats: a near plane this close costs no precision far away.
+        let least = reach * 1e-7;
+        let near = (distance(bounds, self.eye()) * 0.1).max(least);
+        let to_ground = ground.map_or(f32::INFINITY, |g| distance(g.bounds(), self.eye()));
+        let near = near.min((focus.min(to_ground) * 0.1).max(least));
+        (near, reach * 4.0)
+    }
+}
+
+/// Moves `eye` sideways until `points` are centred in the picture, by Newton's method on the sum of the
+/// greatest and the least tangent along each axis.
+fn centered(points: &[Vec3], view_from_world: &Mat4, mut eye: Vec3) -> Vec3 {
+    for _ in 0..4 {
+        // For each axis the greatest and the least tangent, and how far away they are.
+        let mut ends = [[(f32::NEG_INFINITY, 1.0), (f32::INFINITY, 1.0)]; 2];
+        for point in points {
+            let p = view_from_world.transform_point3(*point) - eye;
+            for (axis, [greatest, least]) in ends.iter_mut().enumerate() {
+                let tangent = p[axis] / -p.z;
+                if tangent > greatest.0 {
+                    *greatest = (tangent, -p.z);
+                }
+                if tangent < least.0 {
+                    *least = (tangent, -p.z);
+                }
+            }
+        }
+        for (axis, [greatest, least]) in ends.into_iter().enumerate() {
+            let step = (greatest.0 + least.0) / (1.0 / greatest.1 + 1.0 / least.1);
+            if step.is_finite() {
+                eye[axis] += step;
+            }
+        }
+    }
+    eye
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
+
+    fn cuboid(center: Vec3, half: Vec3) -> Aabb {
+        Aabb {
+            min: center - half,
+            max: center + half,
+        }
+    }
+
+    /// From a millimetre to 100 km, wide and tall, near the origin and off it: all corners inside the picture
+    /// and between the planes, and the picture well filled.
+    #[test]
+    fn framing_holds_every_corner_at_every_scale() {
+        for scale in [1e-3, 1.0, 1e5] {
+            for half in [
+                Vec3::ONE,
+                Vec3::new(1.0, 0.01, 0.2),
+                Vec3::new(0.1, 2.0, 0.0),
+            ] {
+                for (offset, aspect) in [(Vec3::ZERO, 1.78), (Vec3::new(9.0, -7.0, 20.0), 0.5)] {
+                    let bounds = cuboid(offset * scale, half * scale);
+                    let view = Viewpoint::framing(&bounds.corners(), LENS, aspect);
+                    let focus = distance(bounds, view.eye());
+                    let (near, far) = view.clip_planes(bounds, focus, None);
+                    let tan = 0.4_f32.tan();
+                    let mut widest = 0.0_f32;
+                    let mut sides = [f32::MAX, f32::MIN, f32::MAX, f32::MIN];
+                    for corner in bounds.corners() {
+                        let p = view.world_from_view.inverse().transform_point3(corner);
+                        assert!((near..far).contains(&-p.z), "{near} {far} {p}");
+                        let (x, y) = (p.x / -p.z / tan / aspect, p.y / -p.z / tan);
+                        widest = widest.max(x.abs()).max(y.abs());
+                        sides = [
+                            sides[0].min(x),
+                            sides[1].max(x),
+                            sides[2].min(y),
+                            sides[3].max(y),
+                        ];
+                    }
+                    assert!((0.9..0.96).contains(&widest), "{widest} {bounds:?}");
+                    assert!(
+                        (sides[0] + sides[1]).abs() < 0.02 && (sides[2] + sides[3]).abs() < 0.02,
+                        "{sides:?}"
+                    );
+                    assert!(far / near < 1e5, "{near} {far}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn orthographic_framing_fits() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
+        let lens = Projection::Orthographic { half_height: 1.0 };
+        let view = Viewpoint::framing_from(&bounds.corners(), Vec3::Z, Vec3::Y, lens, 1.0);
+        let Projection::Orthographic { half_height } = view.projection else {
+            panic!("the projection changed")
+        };
+        assert!((1.0..1.1).contains(&half_height));
+        assert!(view.eye().z > 1.0);
+    }
+
+    #[test]
+    fn no_direction_is_degenerate() {
+        for direction in [
+            Vec3::Y,
+            Vec3::NEG_Y,
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::splat(1e-30),
+        ] {
+            let m = Viewpoint::looking(Vec3::ZERO, direction, Vec3::Y, LENS).world_from_view;
+            assert!((m.determinant() - 1.0).abs() < 1e-4, "{direction}: {m}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_framed_as_a_cube() {
+        let view = Viewpoint::framing(&[], LENS, 1.5);
+        assert_eq!(view, Viewpoint::framing(&NOTHING.corners(), LENS, 1.5));
+        let (near, far) = view.clip_planes(Aabb::EMPTY, view.eye().length(), None);
+        assert!(0.0 < near && near < far && far < 100.0, "{near} {far}");
+        assert_eq!(extent(Aabb::EMPTY), extent(NOTHING));
+    }
+
+    #[test]
+    fn planes_hold_inside_and_close_up() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::splat(10.0));
+        let view = Viewpoint::looking(Vec3::ZERO, Vec3::Z, Vec3::Y, LENS);
+        let (near, far) = view.clip_planes(bounds, 1.0, None);
+        assert!(near <= 0.01 && far > 17.4, "{near} {far}");
+        assert!(view.clip_planes(bounds, 1e-3, None).0 <= 1.1e-4);
+    }
+}

@@ -1,0 +1,212 @@
+//! Triangles, lines and points out of every mode, and the vertices that they use.
+
+use super::reader::PrimitiveReader;
+use crate::{
+    Result,
+    gltf::accessor::Accessor,
+    load::{Budget, Load},
+    mesh::Primitive,
+};
+use ::gltf::json::mesh::Mode;
+use glam::Vec3;
+
+/// The vertices at the corners of a primitive: those that its indices name, or all in their order.
+struct Corners<'a> {
+    reader: &'a PrimitiveReader<'a>,
+    indices: Option<Accessor<'a>>,
+    count: usize,
+    vertices: usize,
+}
+
+impl Corners<'_> {
+    /// Fails for more vertices than 32 bits can number, and for more without data than the limits allow.
+    fn check(&self, load: &Load<'_>) -> Result<()> {
+        if let Some(accessor) = &self.indices {
+            self.reader.check_empty(accessor, load)?;
+        }
+        if u32::try_from(self.vertices).is_err() && self.indices.is_none() {
+            return Err(self.reader.error(&format!(
+                "{} vertices are more than 32 bits can number",
+                self.vertices
+            )));
+        }
+        Ok(())
+    }
+
+    /// The vertex at a corner.
+    fn vertex(&self, at: usize) -> Result<u32> {
+        let Some(accessor) = &self.indices else {
+            return Ok(at as u32);
+        };
+        let [vertex] = accessor.integers(at);
+        if (vertex as usize) < self.vertices {
+            return Ok(vertex);
+        }
+        let index = self.reader.json.indices.map_or(0, |index| index.value());
+        Err(self.reader.error(&format!(
+            "index {vertex} (accessor {index}, element {at}) is past its {} vertices",
+            self.vertices
+        )))
+    }
+}
+
+impl PrimitiveReader<'_> {
+    /// The triangles, and the numbers of the file's vertices that they use: triangles index that list. A
+    /// primitive often uses a small part of a large accessor that it shares with thousands of others.
+    pub(super) fn triangles(
+        &self,
+        mode: Mode,
+        vertices: usize,
+        instances: u64,
+        load: &mut Load<'_>,
+    ) -> Result<(Vec<[u32; 3]>, Vec<u32>)> {
+        if let Some(draco) = &self.draco {
+            let mut triangles: Vec<[u32; 3]> = draco.triangles().collect();
+            let past = |&&vertex: &&u32| vertex as usize >= vertices;
+            if let Some(vertex) = triangles.as_flattened().iter().find(past) {
+                return Err(self.error(&format!(
+                    "index {vertex} of the Draco stream is past its {vertices} vertices"
+                )));
+            }
+            let sources = compact(triangles.as_flattened_mut(), vertices);
+            return Ok((triangles, sources));
+        }
+        let corners = self.corners(vertices)?;
+        let count = elements_of(mode, corners.count);
+        load.take(
+            Budget::Triangles,
+            (count as u64).saturating_mul(instances),
+            || self.full_name(),
+        )?;
+        corners.check(load)?;
+        let corner = |at: usize| corners.vertex(at);
+        let mut triangles = Vec::with_capacity(count);
+        for i in 0..count {
+            let at = match mode {
+                Mode::TriangleStrip => [i, i + 1 + i % 2, i + 2 - i % 2],
+                Mode::TriangleFan => [i + 1, i + 2, 0],
+                _ => [3 * i, 3 * i + 1, 3 * i + 2],
+            };
+            let triangle @ [a, b, c] = [corner(at[0])?, corner(at[1])?, corner(at[2])?];
+            // Strips are joined by triangles without area, which are no part of the surface.
+            if mode == Mode::Triangles || (a != b && b != c && c != a) {
+                triangles.push(triangle);
+            }
+        }
+        let sources = compact(triangles.as_flattened_mut(), vertices);
+        Ok((triangles, sources))
+    }
+
+    /// The points or the lines, and the numbers of the file's vertices that they use, as for
+    /// [`Self::triangles`].
+    pub(super) fn lines(
+        &self,
+        mode: Mode,
+        position: &Accessor<'_>,
+        instances: u64,
+        load: &mut Load<'_>,
+    ) -> Result<(Primitive, Vec<u32>)> {
+        let corners = self.corners(position.count)?;
+        let count = elements_of(mode, corners.count);
+        load.take(
+            Budget::Lines,
+            (count as u64).saturating_mul(instances),
+            || self.full_name(),
+        )?;
+        corners.check(load)?;
+        let mut ends = Vec::with_capacity(count);
+        for i in 0..count {
+            let at = match mode {
+                Mode::Points => [i; 2],
+                Mode::Lines => [2 * i, 2 * i + 1],
+                _ => [i, (i + 1) % corners.count],
+            };
+            ends.push([corners.vertex(at[0])?, corners.vertex(at[1])?]);
+        }
+        let is_finite = |&v: &u32| Vec3::from(position.floats(v as usize)).is_finite();
+        ends.retain(|line| line.iter().all(is_finite));
+        if ends.len() < count {
+            self.warn(
+                "has positions that are NaN or infinite; its points and lines there are left out",
+            );
+        }
+        let sources = compact(ends.as_flattened_mut(), position.count);
+        let primitive = if mode == Mode::Points {
+            Primitive {
+                points: ends.into_iter().map(|[point, _]| point).collect(),
+                ..Primitive::default()
+            }
+        } else {
+            Primitive {
+                lines: ends,
+                ..Primitive::default()
+            }
+        };
+        Ok((primitive, sources))
+    }
+
+    /// The corners of a primitive that has so many vertices.
+    fn corners(&self, vertices: usize) -> Result<Corners<'_>> {
+        let indices = self.indices()?;
+        Ok(Corners {
+            reader: self,
+            count: indices.as_ref().map_or(vertices, |accessor| accessor.count),
+            indices,
+            vertices,
+        })
+    }
+}
+
+/// Whether a mode is of points or lines.
+pub(super) fn is_thin(mode: Mode) -> bool {
+    !matches!(
+        mode,
+        Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
+    )
+}
+
+/// The number of points, lines or triangles that so many corners make.
+pub(super) fn elements_of(mode: Mode, corners: usize) -> usize {
+    match mode {
+        Mode::Points => corners,
+        Mode::Lines => corners / 2,
+        Mode::LineLoop if corners > 1 => corners,
+        Mode::LineLoop | Mode::LineStrip => corners.saturating_sub(1),
+        Mode::Triangles => corners / 3,
+        Mode::TriangleStrip | Mode::TriangleFan => corners.saturating_sub(2),
+    }
+}
+
+/// Removes the triangles that have a position which is not finite, and zeroes such positions.
+pub(super) fn drop_not_finite(primitive: &mut Primitive) {
+    let positions = &mut primitive.positions;
+    primitive
+        .indices
+        .retain(|triangle| triangle.iter().all(|&v| positions[v as usize].is_finite()));
+    for position in positions.iter_mut().filter(|p| !p.is_finite()) {
+        *position = Vec3::ZERO;
+    }
+}
+
+/// Renumbers `corners` so that they index the list of used vertices, which it returns in rising order.
+fn compact(corners: &mut [u32], vertices: usize) -> Vec<u32> {
+    if vertices / 4 <= corners.len() {
+        let mut index_of = vec![u32::MAX; vertices];
+        corners.iter().for_each(|&v| index_of[v as usize] = 0);
+        let used: Vec<u32> = (0..vertices as u32)
+            .filter(|&v| index_of[v as usize] == 0)
+            .collect();
+        used.iter()
+            .zip(0..)
+            .for_each(|(&v, at)| index_of[v as usize] = at);
+        corners.iter_mut().for_each(|v| *v = index_of[*v as usize]);
+        return used;
+    }
+    let mut used = corners.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    corners
+        .iter_mut()
+        .for_each(|v| *v = used.partition_point(|u| u < v) as u32);
+    used
+}

@@ -1,0 +1,617 @@
+//! MTL materials, mapped to metallic-roughness.
+
+use super::text::{decode, is_number, lines, statement, utf8, words};
+use crate::{
+    files::shorten,
+    image::Role,
+    material::{self, AlphaMode},
+    texture::{Sampler, TextureRef, Wrap},
+};
+use glam::{Affine2, Vec2, Vec3};
+
+/// A material as its statements have it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Material {
+    /// What `usemtl` calls it.
+    pub(super) name: String,
+    diffuse: Option<Vec3>,
+    emissive: Option<Vec3>,
+    alpha: Option<f32>,
+    shininess: Option<f32>,
+    roughness: Option<f32>,
+    metallic: Option<f32>,
+    /// map_Kd.
+    pub(super) color_map: Option<Map>,
+    /// map_Ke.
+    pub(super) emissive_map: Option<Map>,
+    /// map_d.
+    pub(super) alpha_map: Option<Map>,
+    /// map_Pr: roughness as grey, or in green where map_Pm names the same file.
+    pub(super) roughness_map: Option<Map>,
+    /// map_Pm: metalness as grey, or in blue where map_Pr names the same file.
+    pub(super) metallic_map: Option<Map>,
+    /// norm, or bump, which exporters use for normal maps as well.
+    pub(super) normal_map: Option<Map>,
+}
+
+/// A file's warnings past this many lines are left out.
+const MOST_WARNINGS: usize = 1000;
+
+/// A texture statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Map {
+    /// As the file has it.
+    pub(super) path: String,
+    offset: Vec2,
+    scale: Vec2,
+    strength: f32,
+    clamp: bool,
+    /// `-colorspace`, where it is a known one.
+    is_linear: Option<bool>,
+}
+
+/// The material of faces that have none.
+pub(super) fn default_material(name: &str) -> material::Material {
+    material::Material {
+        name: name.to_owned(),
+        // OBJ does not say which side of a face is seen.
+        double_sided: true,
+        ..material::Material::stand_in()
+    }
+}
+
+/// The materials of an MTL file called `file`. A map whose text `is_file` has that path and no options.
+pub(super) fn parse(
+    file: &str,
+    bytes: &[u8],
+    is_file: &dyn Fn(&str) -> bool,
+    warnings: &mut Vec<String>,
+) -> Vec<Material> {
+    let mut screen = Screen::default();
+    for (number, line) in lines(&utf8(bytes)) {
+        if let Some((keyword, rest)) = statement(&line)
+            && let Err(what) = screen.statement(&decode(keyword), rest)
+            && warnings.len() < MOST_WARNINGS
+        {
+            warnings.push(format!(
+                "{} line {number}: {what}; it is ignored",
+                shorten(file)
+            ));
+        }
+    }
+    match tobj::load_mtl_buf(&mut screen.text.as_bytes()) {
+        Ok((materials, _)) => screen
+            .names
+            .into_iter()
+            .zip(materials)
+            .map(|(name, read)| {
+                let material = Material::new(name, &read, is_file);
+                if material.alpha.is_none()
+                    && read.unknown_param.contains_key("Tr")
+                    && warnings.len() < MOST_WARNINGS
+                {
+                    warnings.push(format!(
+                        "{}: material \"{}\" has Tr 1 or more and no d, which would hide it; it is opaque",
+                        shorten(file),
+                        shorten(&material.name)
+                    ));
+                }
+                material
+            })
+            .collect(),
+        Err(why) => {
+            warnings.push(format!("{}: {why}; its materials are grey", shorten(file)));
+            Vec::new()
+        }
+    }
+}
+
+/// An MTL file for tobj: the statements that canopy reads, without those that tobj would refuse.
+#[derive(Default)]
+struct Screen {
+    text: String,
+    /// In the text a material is called by its index here: tobj refuses one without a name.
+    names: Vec<String>,
+    has_alpha: bool,
+    has_normal_map: bool,
+}
+
+impl Screen {
+    fn statement(&mut self, keyword: &str, rest: &[u8]) -> Result<(), String> {
+        if keyword == "newmtl" {
+            self.write(keyword, &self.names.len().to_string());
+            self.names.push(decode(rest).into_owned());
+            (self.has_alpha, self.has_normal_map) = (false, false);
+            return Ok(());
+        }
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        match keyword {
+            "Kd" | "Ke" => self.write(keyword, &color(rest)?),
+            "d" => {
+                let halo = rest.strip_prefix(b"-halo").unwrap_or(rest);
+                self.write("d", &number(halo)?);
+                self.has_alpha = true;
+            }
+            // Files that hold both disagree at times.
+            "Tr" if !self.has_alpha => {
+                self.write("Tr", &number(rest)?);
+                self.has_alpha = true;
+            }
+            "Ns" | "Pr" | "Pm" => self.write(keyword, &number(rest)?),
+            "map_Kd" | "map_Ke" | "map_d" | "map_Pr" | "map_Pm" => {
+                return self.map(keyword, &decode(rest));
+            }
+            "norm" | "map_Kn" => return self.map("norm", &decode(rest)),
+            "bump" | "map_bump" | "map_Bump" if !self.has_normal_map => {
+                return self.map("bump", &decode(rest));
+            }
+            "map_Ns" | "map_Ps" | "map_Pc" | "map_Pcr" | "disp" | "map_disp" | "decal" | "refl" => {
+                return Err(format!("canopy does not read {keyword}"));
+            }
+            // Exporters write zeros for what a material does not have.
+            "Ps" | "Pc" | "aniso" if number(rest)?.parse() != Ok(0.0_f32) => {
+                return Err(format!("canopy does not read {keyword}"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes a texture statement that names a file.
+    fn map(&mut self, keyword: &str, rest: &str) -> Result<(), String> {
+        let map = Map::parse(rest, &|_| false);
+        if map.path.is_empty() {
+            return Err("a texture without a file".into());
+        }
+        self.write(keyword, rest);
+        self.has_normal_map |= matches!(keyword, "norm" | "bump");
+        let is_color = matches!(keyword, "map_Kd" | "map_Ke");
+        match map.is_linear {
+            Some(true) if is_color => Err(format!("-colorspace: canopy reads {keyword} as sRGB")),
+            Some(false) if !is_color => {
+                Err(format!("-colorspace: canopy reads {keyword} as linear"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&mut self, keyword: &str, rest: &str) {
+        for part in [keyword, " ", rest, "\n"] {
+            self.text.push_str(part);
+        }
+    }
+}
+
+impl Material {
+    /// The material called `name` from what tobj has read of it.
+    fn new(name: String, read: &tobj::Material, is_file: &dyn Fn(&str) -> bool) -> Self {
+        let other = |keyword: &str| read.unknown_param.get(keyword).map(String::as_str);
+        let number = |keyword: &str| other(keyword)?.parse::<f32>().ok();
+        let map = |text: Option<&str>| text.map(|text| Map::parse(text, is_file));
+        let share = |value: f32| value.clamp(0.0, 1.0);
+        let color = |rgb: [f32; 3]| Vec3::from(rgb).clamp(Vec3::ZERO, Vec3::splat(1e9));
+        Self {
+            diffuse: read.diffuse.map(color),
+            emissive: read.emissive.map(color),
+            // Tr 1 alone comes from programs that take Tr for d: nobody exports what is not seen.
+            alpha: read
+                .dissolve
+                .map(share)
+                .or(number("Tr").filter(|t| *t < 1.0).map(|t| 1.0 - share(t))),
+            shininess: read.shininess.map(|n| n.max(0.0)),
+            roughness: number("Pr").map(share),
+            metallic: number("Pm").map(share),
+            color_map: map(read.diffuse_texture.as_deref()),
+            emissive_map: map(other("map_Ke")),
+            alpha_map: map(read.dissolve_texture.as_deref()),
+            roughness_map: map(other("map_Pr")),
+            metallic_map: map(other("map_Pm")),
+            normal_map: map(other("norm").or(read.normal_texture.as_deref())),
+            name,
+        }
+    }
+
+    /// Every texture, and what it is.
+    pub(super) fn maps(&self) -> impl Iterator<Item = (Role, &Map)> {
+        [
+            (Role::Color, &self.color_map),
+            (Role::Color, &self.emissive_map),
+            (Role::Number, &self.alpha_map),
+            (Role::Number, &self.roughness_map),
+            (Role::Number, &self.metallic_map),
+            (Role::Number, &self.normal_map),
+        ]
+        .into_iter()
+        .filter_map(|(role, map)| Some((role, map.as_ref()?)))
+    }
+
+    /// The material in the colours of the image at `path`.
+    pub(super) fn colored_by(self, path: &str) -> Self {
+        Self {
+            diffuse: None,
+            color_map: Some(Map::plain(path)),
+            ..self
+        }
+    }
+
+    /// The material without the maps that `is_missing`, but for those of colours.
+    pub(super) fn without(mut self, is_missing: impl Fn(&Map) -> bool) -> Self {
+        let same = |a: &Option<Map>, b: &Option<Map>| {
+            let both = a.as_ref().zip(b.as_ref());
+            both.is_some_and(|(a, b)| a.path == b.path)
+        };
+        // One file that is missing is missing in both, and then shows as the colour that it is.
+        let of_color = same(&self.color_map, &self.alpha_map);
+        for map in [
+            Some(&mut self.alpha_map).filter(|_| !of_color),
+            Some(&mut self.roughness_map),
+            Some(&mut self.metallic_map),
+            Some(&mut self.normal_map),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            map.take_if(|map| is_missing(map));
+        }
+        self
+    }
+
+    /// Where no texture says.
+    pub(super) fn metallic(&self) -> f32 {
+        self.metallic.unwrap_or(0.0)
+    }
+
+    /// Perceptual, where no texture says.
+    pub(super) fn roughness(&self) -> f32 {
+        self.roughness
+            .or(self.shininess.map(roughness_of))
+            .unwrap_or(material::Material::stand_in().roughness)
+    }
+
+    /// The material without its textures.
+    pub(super) fn to_material(&self) -> material::Material {
+        // Exporters write black where only the texture counts.
+        let or_white = |color: Option<Vec3>, map: &Option<Map>| {
+            color.filter(|c| map.is_none() || *c != Vec3::ZERO)
+        };
+        let white =
+            |map: &Option<Map>, otherwise: Vec3| if map.is_some() { Vec3::ONE } else { otherwise };
+        let default = default_material(&self.name);
+        let grey = default.base_color.truncate();
+        let diffuse =
+            or_white(self.diffuse, &self.color_map).unwrap_or_else(|| white(&self.color_map, grey));
+        let alpha = self.alpha.unwrap_or(1.0);
+        let emissive = or_white(self.emissive, &self.emissive_map)
+            .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO));
+        material::Material {
+            base_color: diffuse.clamp(Vec3::ZERO, Vec3::ONE).extend(alpha),
+            emissive,
+            emissive_factor: emissive,
+            metallic: self.metallic(),
+            roughness: self.roughness(),
+            normal_scale: self.normal_map.as_ref().map_or(1.0, |m| m.strength),
+            alpha_mode: match (&self.alpha_map, alpha < 1.0) {
+                (_, true) => AlphaMode::Blend,
+                (Some(_), false) => AlphaMode::Mask,
+                (None, false) => AlphaMode::Opaque,
+            },
+            stand_in: false,
+            ..default
+        }
+    }
+}
+
+/// The perceptual roughness whose microfacets are spread as a Phong exponent says (Walter et al. 2007,
+/// section 5.2, with α the square of the perceptual roughness).
+fn roughness_of(exponent: f32) -> f32 {
+    (2.0 / (exponent + 2.0)).powf(0.25)
+}
+
+/// The first number of `rest`.
+fn number(rest: &[u8]) -> Result<String, String> {
+    let first = words(rest).next().filter(|word| is_number(word));
+    let first = first.ok_or_else(|| format!("\"{}\" is not a number", shorten(&decode(rest))))?;
+    Ok(decode(first).replacen(',', ".", 1))
+}
+
+/// One number is grey; two repeat the last.
+fn color(rest: &[u8]) -> Result<String, String> {
+    let mut numbers: Vec<_> = words(rest).take(3).collect();
+    let last = *numbers.last().ok_or("a colour without numbers")?;
+    numbers.resize(3, last);
+    let numbers: Result<Vec<_>, _> = numbers.into_iter().map(number).collect();
+    let numbers = numbers.map_err(|_| format!("\"{}\" is no colour", shorten(&decode(rest))))?;
+    Ok(numbers.join(" "))
+}
+
+/// Values of an option of a texture statement.
+#[derive(Debug, Clone, Copy)]
+enum Values {
+    /// Up to so many numbers.
+    Numbers(usize),
+    Switch,
+    Word,
+}
+
+impl Values {
+    /// The values of the option `word`, if it is one.
+    fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "-o" | "-s" | "-t" => Self::Numbers(3),
+            "-mm" => Self::Numbers(2),
+            "-bm" | "-boost" => Self::Numbers(1),
+            "-blendu" | "-blendv" | "-cc" | "-clamp" => Self::Switch,
+            "-colorspace" | "-imfchan" | "-texres" | "-type" => Self::Word,
+            _ => return None,
+        })
+    }
+
+    /// True if `word` can be the value at index `at`.
+    fn takes(self, word: &str, at: usize) -> bool {
+        match self {
+            Self::Numbers(most) => at < most && option_number(word).is_some(),
+            Self::Switch => at < 1 && matches!(word, "on" | "off" | "1" | "0"),
+            Self::Word => at < 1 && !word.is_empty(),
+        }
+    }
+}
+
+/// The number that `word` is; it may have a comma for a point.
+fn option_number(word: &str) -> Option<f32> {
+    word.replacen(',', ".", 1).parse().ok()
+}
+
+/// The first word of `text`, and what follows it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+impl Map {
+    /// The map of a file without options.
+    fn plain(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            offset: Vec2::ZERO,
+            scale: Vec2::ONE,
+            strength: 1.0,
+            clamp: false,
+            is_linear: None,
+        }
+    }
+
+    /// Options before or behind a path, which may hold spaces. Where a text that looks like options `is_file`
+    /// with them, it is the path.
+    fn parse(text: &str, is_file: &dyn Fn(&str) -> bool) -> Self {
+        let unquoted = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+        let text = text.trim();
+        let mut map = Self::plain("");
+        let mut rest = map.options(text);
+        if rest.is_empty() {
+            // Without a path, the last word is it.
+            rest = text.rsplit(char::is_whitespace).next().unwrap_or(text);
+        }
+        if rest.len() < text.len() && is_file(&unquoted(text)) {
+            return Self::plain(&unquoted(text));
+        }
+        // Options at the end begin behind the last word that is no part of one.
+        let (mut path, mut last) = (rest, rest);
+        while !last.is_empty() {
+            let after = Self::plain("").options(last);
+            if after.is_empty() {
+                path = &rest[..rest.len() - last.len()];
+            }
+            last = first_word(after).1;
+        }
+        // An option in quotes is a part of the name.
+        let is_quoted = path.matches('"').count() % 2 == 1;
+        if path.len() < rest.len() && (path.is_empty() || is_quoted || is_file(&unquoted(rest))) {
+            path = rest;
+        }
+        map.options(&rest[path.len()..]);
+        map.path = unquoted(path);
+        map
+    }
+
+    /// Takes the options that `text` begins with, and returns what follows them.
+    fn options<'a>(&mut self, mut text: &'a str) -> &'a str {
+        loop {
+            let (option, mut rest) = first_word(text);
+            let Some(kind) = Values::of(option) else {
+                return text;
+            };
+            let mut values = Vec::new();
+            let mut next = first_word(rest);
+            while kind.takes(next.0, values.len()) {
+                values.push(next.0);
+                rest = next.1;
+                next = first_word(rest);
+            }
+            text = rest;
+            let value = |at: usize, default: f32| {
+                let parsed = values.get(at).and_then(|value| option_number(value));
+                parsed.filter(|v| v.abs() < 1e9).unwrap_or(default)
+            };
+            match option {
+                "-o" => self.offset = Vec2::new(value(0, 0.0), value(1, 0.0)),
+                "-s" => self.scale = Vec2::new(value(0, 1.0), value(1, 1.0)),
+                "-bm" => self.strength = value(0, 1.0),
+                "-clamp" => self.clamp = matches!(values.first(), Some(&("on" | "1"))),
+                "-colorspace" => {
+                    let name = values.first().map(|name| name.to_ascii_lowercase());
+                    self.is_linear = match name.as_deref() {
+                        Some("linear") => Some(true),
+                        Some("srgb") => Some(false),
+                        _ => None,
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// How the texture is sampled.
+    pub(super) fn sampler(&self) -> Sampler {
+        let wrap = if self.clamp {
+            Wrap::Clamp
+        } else {
+            Wrap::Repeat
+        };
+        Sampler {
+            wrap_u: wrap,
+            wrap_v: wrap,
+            ..Sampler::default()
+        }
+    }
+
+    /// The texture numbered `texture`, as this statement uses it.
+    pub(super) fn reference(&self, texture: usize) -> TextureRef {
+        // MTL moves coordinates whose v points up; by now it points down.
+        let offset = Vec2::new(self.offset.x, 1.0 - self.scale.y - self.offset.y);
+        TextureRef {
+            texture,
+            uv_set: 0,
+            texture_from_uv: Affine2::from_translation(offset) * Affine2::from_scale(self.scale),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(text: &str, is_file: &dyn Fn(&str) -> bool) -> Map {
+        Map::parse(text, is_file)
+    }
+
+    fn parsed(text: &str) -> (Vec<Material>, Vec<String>) {
+        let mut warnings = Vec::new();
+        let materials = parse("a.mtl", text.as_bytes(), &|_| false, &mut warnings);
+        (materials, warnings)
+    }
+
+    #[test]
+    fn options_stand_before_a_path_or_behind_it() {
+        let plain = Map::plain("my tex.png");
+        let scaled = Map {
+            scale: Vec2::new(2.0, 3.0),
+            ..plain.clone()
+        };
+        let clamped = Map {
+            clamp: true,
+            ..plain.clone()
+        };
+        let bumped = Map {
+            strength: 0.5,
+            ..plain.clone()
+        };
+        let both = Map {
+            clamp: true,
+            ..scaled.clone()
+        };
+        for (text, expected) in [
+            ("my tex.png", &plain),
+            ("my tex.png -clamp on", &clamped),
+            ("my tex.png\t-clamp on ", &clamped),
+            ("-clamp on my tex.png", &clamped),
+            ("my tex.png -bm 0.5", &bumped),
+            ("my tex.png -bm 0.5 -imfchan r -type sphere", &bumped),
+            ("-mm 0 1 my tex.png -bm 0.5", &bumped),
+            ("-bm 0,5 my tex.png", &bumped),
+            ("my tex.png -s 2 3", &scaled),
+            ("my tex.png -s 2 3 1", &scaled),
+            ("my tex.png -s 2 3 -clamp on", &both),
+            ("-s 2 3 my tex.png -clamp on", &both),
+            ("\"my tex.png\" -s 2 3 1 -clamp on", &both),
+            ("my tex.png -blendu off -boost 2 -texres 512 -cc on", &plain),
+            ("my tex.png -bm", &plain),
+            ("-bm my tex.png", &plain),
+        ] {
+            assert_eq!(map(text, &|_| false), *expected, "{text}");
+        }
+        // None of these has options.
+        for path in [
+            "my-clamp on",
+            "a -unknown 1",
+            "a -s file.png",
+            "a -bm 1.png",
+            "-x/a.png",
+            "-s.png",
+            "a - s.png",
+            "a -Clamp on",
+            "-bm",
+        ] {
+            assert_eq!(map(path, &|_| false), Map::plain(path), "{path}");
+        }
+        let path = map("\"a -clamp on\"", &|_| false);
+        assert_eq!(path, Map::plain("a -clamp on"));
+    }
+
+    #[test]
+    fn a_text_that_is_a_file_has_no_options() {
+        for path in ["tex.png -clamp on", "-s 2 tex.png", "-bm 1", "a -s 2 -o 1"] {
+            let is_file = |text: &str| text == path;
+            assert_eq!(map(path, &is_file), Map::plain(path), "{path}");
+            assert_ne!(map(path, &|_| false), Map::plain(path), "{path}");
+        }
+        let is_file = |text: &str| text == "a -bm 2";
+        let expected = Map {
+            clamp: true,
+            ..Map::plain("a -bm 2")
+        };
+        assert_eq!(map("-clamp on a -bm 2", &is_file), expected);
+    }
+
+    #[test]
+    fn many_options_take_no_long() {
+        let text = "-s ".repeat(300_000) + "x " + &"-bm y ".repeat(300_000) + "z";
+        assert!(map(&text, &|_| false).path.ends_with('z'));
+    }
+
+    #[test]
+    fn color_spaces_that_a_map_does_not_have_are_warned_about() {
+        for (text, path, warns) in [
+            ("map_Kd -colorspace sRGB a b.png", "a b.png", false),
+            ("map_Kd a b.png -colorspace sRGB", "a b.png", false),
+            ("map_Kd -colorspace linear a.png", "a.png", true),
+        ] {
+            let (materials, warnings) = parsed(&format!("newmtl m\n{text}\n"));
+            let map = materials[0].color_map.as_ref().unwrap();
+            assert_eq!((map.path.as_str(), !warnings.is_empty()), (path, warns));
+        }
+        let (materials, warnings) = parsed("newmtl m\nmap_Pr -colorspace srgb a.png\n");
+        assert_eq!(materials[0].roughness_map.as_ref().unwrap().path, "a.png");
+        assert!(warnings[0].contains("-colorspace"), "{warnings:?}");
+    }
+
+    #[test]
+    fn tr_of_one_alone_hides_nothing() {
+        for (text, alpha, warns) in [
+            ("Tr 1", 1.0, true),
+            ("Tr 1.000000", 1.0, true),
+            ("Tr 3", 1.0, true),
+            ("Tr 0.75", 0.25, false),
+            ("Tr 0", 1.0, false),
+            ("d 0", 0.0, false),
+            ("d 0\nTr 1", 0.0, false),
+            ("Tr 1\nd 0.5", 0.5, false),
+            ("d 1\nTr 1", 1.0, false),
+            ("", 1.0, false),
+        ] {
+            let (materials, warnings) = parsed(&format!("newmtl m\n{text}\n"));
+            let material = materials[0].to_material();
+            assert_eq!(material.base_color.w, alpha, "{text}");
+            let mode = match alpha < 1.0 {
+                true => AlphaMode::Blend,
+                false => AlphaMode::Opaque,
+            };
+            assert_eq!(material.alpha_mode, mode, "{text}");
+            let told = warnings
+                .iter()
+                .filter(|line| line.contains("\"m\" has Tr 1"));
+            assert_eq!(told.count(), usize::from(warns), "{text}: {warnings:?}");
+        }
+    }
+}

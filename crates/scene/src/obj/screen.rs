@@ -1,0 +1,695 @@
+//! The lines of an OBJ as tobj reads all of them: what it would refuse is left out or replaced, with a
+//! warning.
+
+use super::text::{decode, is_number, lines, push_number, statement, trim, words};
+use crate::{
+    Error, Result,
+    load::{Budget, Load},
+};
+use std::{collections::HashMap, path::Path};
+
+/// An OBJ file for tobj, and what tobj does not keep.
+#[derive(Debug)]
+pub(super) struct Screened {
+    /// All vertices, then the faces, points and lines, all as `f` with absolute indices. `g N` comes before
+    /// those of `runs[N]`.
+    pub(super) text: Vec<u8>,
+    /// Each becomes a model of tobj.
+    pub(super) runs: Vec<Run>,
+    /// Positions of the file, and texture coordinates, as tobj numbers them in its models.
+    pub(super) positions: FirstUses,
+    /// As `positions`. One index past the last stands for a corner without texture coordinates among others
+    /// that have some.
+    pub(super) uvs: FirstUses,
+    /// Names of objects, or of groups where there are no objects; the first is for faces before any.
+    pub(super) objects: Vec<String>,
+    /// Names that `usemtl` uses.
+    pub(super) materials: Vec<String>,
+    /// What `mtllib` lines say.
+    pub(super) libraries: Vec<String>,
+}
+
+/// Successive elements that are alike.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) shared: Shared,
+    /// Where its positions begin in [`Screened::positions`].
+    pub(super) first_position: usize,
+    /// Where its texture coordinates begin in [`Screened::uvs`].
+    pub(super) first_uv: usize,
+}
+
+/// What the elements of a run have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shared {
+    /// Index into [`Screened::objects`].
+    pub(super) object: u32,
+    /// Index into [`Screened::materials`].
+    pub(super) material: Option<u32>,
+    /// Whether they are in a smoothing group; so where the file says nothing.
+    pub(super) smooth: bool,
+    pub(super) element: Element,
+    /// Whether the corners have texture coordinates.
+    pub(super) textured: bool,
+    /// Whether the corners have normals.
+    pub(super) normals: bool,
+}
+
+/// What a statement draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Element {
+    Face,
+    Points,
+    Line,
+}
+
+impl Element {
+    const fn fewest_corners(self) -> usize {
+        match self {
+            Self::Face => 3,
+            Self::Points => 1,
+            Self::Line => 2,
+        }
+    }
+
+    /// What `corners` of them cost.
+    const fn cost(self, corners: usize) -> (Budget, u64) {
+        match self {
+            Self::Face => (Budget::Triangles, corners as u64 - 2),
+            Self::Points => (Budget::Lines, corners as u64),
+            Self::Line => (Budget::Lines, corners as u64 - 1),
+        }
+    }
+}
+
+/// Indices of the file in the order of their first use in each run, which is how tobj numbers what a model
+/// refers to.
+#[derive(Debug)]
+pub(super) struct FirstUses {
+    indices: Vec<u32>,
+    /// The last run that uses each index.
+    last_run: Vec<u32>,
+}
+
+impl FirstUses {
+    fn new(count: usize) -> Self {
+        Self {
+            indices: Vec::new(),
+            last_run: vec![u32::MAX; count],
+        }
+    }
+
+    /// How many there are in the file.
+    pub(super) fn count(&self) -> usize {
+        self.last_run.len()
+    }
+
+    /// Those from `first` on, up to where the next run has its first.
+    pub(super) fn part(&self, first: usize, next: Option<usize>) -> &[u32] {
+        &self.indices[first..next.unwrap_or(self.indices.len())]
+    }
+
+    fn add(&mut self, run: usize, index: u32) {
+        let last_run = &mut self.last_run[index as usize];
+        if *last_run != run as u32 {
+            *last_run = run as u32;
+            self.indices.push(index);
+        }
+    }
+}
+
+/// How many MTL files are looked for; no OBJ in use has nearly as many.
+pub(super) const MOST_LIBRARIES: usize = 1000;
+
+/// Screens an OBJ. What is broken is left out or replaced, and warned about; only what is no OBJ at all is an
+/// error.
+pub(super) fn screen(
+    path: &Path,
+    bytes: &[u8],
+    load: &mut Load<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Screened> {
+    let mut vertices = Vertices::default();
+    vertices.read(bytes, load)?;
+    if vertices.lack_colors() {
+        // For tobj, all vertices have colours or none has.
+        vertices = Vertices {
+            color_all: true,
+            ..Vertices::default()
+        };
+        vertices.read(bytes, load)?;
+    }
+    let mut elements = Elements::new(path, vertices, load.limits.max_triangles.saturating_add(2));
+    for (line, text) in lines(bytes) {
+        match statement(&text) {
+            Some((keyword, rest)) => elements.statement(line, keyword, rest, load)?,
+            // What begins with a comment may hold nothing else.
+            None => elements.known |= line == 1 && !trim(&text).is_empty(),
+        }
+        if line % 4096 == 0 {
+            load.progress().check()?;
+        }
+    }
+    if !elements.known {
+        return Err(Error::scene(
+            path,
+            "is no OBJ: none of its lines begins with v, f or another keyword",
+        ));
+    }
+    if !elements.has_elements {
+        elements.draw_vertices(load)?;
+    }
+    elements.tell(warnings);
+    Ok(Screened {
+        text: elements.vertices.text,
+        runs: elements.runs,
+        positions: elements.positions,
+        uvs: elements.uvs,
+        objects: elements.objects.list,
+        materials: elements.materials.list,
+        libraries: elements.libraries.list,
+    })
+}
+
+/// The vertices of a file, which come first: a face may come before what it refers to.
+#[derive(Default)]
+struct Vertices {
+    text: Vec<u8>,
+    positions: usize,
+    uvs: usize,
+    normals: usize,
+    /// Positions that are NaN or infinite, ascending.
+    unplaced: Vec<u32>,
+    /// How many have a colour.
+    colors: usize,
+    /// Whether those without a colour get one of NaN.
+    color_all: bool,
+    bad_numbers: Tally,
+}
+
+impl Vertices {
+    fn read(&mut self, bytes: &[u8], load: &Load<'_>) -> Result<()> {
+        self.text.reserve(bytes.len());
+        for (line, text) in lines(bytes) {
+            if line % 4096 == 0 {
+                load.progress().check()?;
+            }
+            if text.starts_with(b"f") {
+                continue;
+            }
+            match statement(&text) {
+                Some((b"v", rest)) => self.position(line, rest),
+                Some((b"vt", rest)) => {
+                    self.uvs += 1;
+                    self.attribute::<2>(b"vt", rest);
+                }
+                Some((b"vn", rest)) => {
+                    // A zero normal has no direction, and gives way to one from the triangles.
+                    self.normals += 1;
+                    self.attribute::<3>(b"vn", rest);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn lack_colors(&self) -> bool {
+        (1..self.positions).contains(&self.colors)
+    }
+
+    /// A position, and a colour after it or after its w, which is ignored.
+    fn position(&mut self, line: usize, rest: &[u8]) {
+        let (numbers, count) = numbers::<7>(rest);
+        let placed = numbers[..3].iter().all(Option::is_some);
+        if count < 3 || !placed {
+            self.bad_numbers.add(line);
+        }
+        if !placed {
+            self.unplaced.push(self.positions as u32);
+        }
+        self.positions += 1;
+        self.text.push(b'v');
+        self.write(numbers[..3].iter().map(|n| n.unwrap_or(b"0")));
+        let color = match count {
+            6 => &numbers[3..6],
+            7 => &numbers[4..7],
+            _ => &[],
+        };
+        if !color.is_empty() && color.iter().all(Option::is_some) {
+            self.colors += 1;
+            self.write(color.iter().copied().flatten());
+        } else if self.color_all {
+            self.write([&b"nan"[..]; 3].into_iter());
+        }
+        self.text.push(b'\n');
+    }
+
+    /// Zeros where any of `N` numbers is none.
+    fn attribute<const N: usize>(&mut self, keyword: &[u8], rest: &[u8]) {
+        let numbers = numbers::<N>(rest).0;
+        let sound = numbers.iter().all(Option::is_some);
+        self.text.extend_from_slice(keyword);
+        self.write(numbers.iter().map(|n| n.filter(|_| sound).unwrap_or(b"0")));
+        self.text.push(b'\n');
+    }
+
+    fn write<'a>(&mut self, numbers: impl Iterator<Item = &'a [u8]>) {
+        for number in numbers {
+            self.text.push(b' ');
+            push_number(&mut self.text, number);
+        }
+    }
+}
+
+/// Up to `N` numbers from the start of `rest`, 0 where there are fewer, and how many there are. `None` is NaN
+/// or infinite.
+fn numbers<const N: usize>(rest: &[u8]) -> ([Option<&[u8]>; N], usize) {
+    let mut out = [Some(&b"0"[..]); N];
+    let mut count = 0;
+    for (value, word) in out.iter_mut().zip(words(rest)) {
+        *value = is_number(word).then_some(word);
+        count += 1;
+    }
+    (out, count)
+}
+
+/// Something that happened in several lines.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    first_line: usize,
+}
+
+impl Tally {
+    fn add(&mut self, line: usize) {
+        if self.count == 0 {
+            self.first_line = line;
+        }
+        self.count += 1;
+    }
+}
+
+/// Names by their order in the file.
+#[derive(Default)]
+struct Names {
+    list: Vec<String>,
+    indices: HashMap<String, u32>,
+}
+
+impl Names {
+    /// The index of `name`, which joins the list if it is new.
+    fn index_of(&mut self, name: &[u8]) -> u32 {
+        let name = decode(name);
+        if let Some(index) = self.indices.get(&*name) {
+            return *index;
+        }
+        let index = self.list.len() as u32;
+        self.list.push(name.clone().into_owned());
+        self.indices.insert(name.into_owned(), index);
+        index
+    }
+}
+
+/// Position, texture coordinates and normal of a corner, as indices from 0 on; [`ABSENT`] without one.
+type Corner = [u32; 3];
+
+/// The state of the pass over everything that is no vertex.
+struct Elements<'a> {
+    path: &'a Path,
+    /// All of them; what is screened is added to their text.
+    vertices: Vertices,
+    /// Positions, texture coordinates and normals before this line, which negative indices count from.
+    before: [usize; 3],
+    /// The corners of this line.
+    corners: Vec<Corner>,
+    /// A face of more is cut off: it is past the limit in any case.
+    most_corners: u64,
+    runs: Vec<Run>,
+    positions: FirstUses,
+    uvs: FirstUses,
+    objects: Names,
+    materials: Names,
+    libraries: Names,
+    object: u32,
+    material: Option<u32>,
+    smooth: bool,
+    /// Whether there are objects: then groups do not count.
+    has_objects: bool,
+    /// Whether any statement was one of OBJ.
+    known: bool,
+    /// True if any statement draws something, or would.
+    has_elements: bool,
+    /// Whether the text holds what corners refer to that lack what others of their face have.
+    has_fillers: bool,
+    bad_faces: Tally,
+    unplaced_faces: Tally,
+    thin_faces: Tally,
+    lost_attributes: Tally,
+    bad_thin: Tally,
+    unplaced_thin: Tally,
+    ignored: Tally,
+}
+
+impl<'a> Elements<'a> {
+    fn new(path: &'a Path, vertices: Vertices, most_corners: u64) -> Self {
+        Self {
+            path,
+            before: [0; 3],
+            corners: Vec::new(),
+            most_corners,
+            runs: Vec::new(),
+            positions: FirstUses::new(vertices.positions),
+            uvs: FirstUses::new(vertices.uvs + 1),
+            vertices,
+            objects: Names {
+                list: vec![String::new()],
+                ..Names::default()
+            },
+            materials: Names::default(),
+            libraries: Names::default(),
+            object: 0,
+            material: None,
+            smooth: true,
+            has_objects: false,
+            known: false,
+            has_elements: false,
+            has_fillers: false,
+            bad_faces: Tally::default(),
+            unplaced_faces: Tally::default(),
+            thin_faces: Tally::default(),
+            lost_attributes: Tally::default(),
+            bad_thin: Tally::default(),
+            unplaced_thin: Tally::default(),
+            ignored: Tally::default(),
+        }
+    }
+
+    fn statement(
+        &mut self,
+        line: usize,
+        keyword: &[u8],
+        rest: &[u8],
+        load: &mut Load<'_>,
+    ) -> Result<()> {
+        match keyword {
+            b"v" => self.before[0] += 1,
+            b"vt" => self.before[1] += 1,
+            b"vn" => self.before[2] += 1,
+            b"f" | b"fo" => self.element(line, rest, Element::Face, load)?,
+            b"p" => self.element(line, rest, Element::Points, load)?,
+            b"l" => self.element(line, rest, Element::Line, load)?,
+            b"o" => {
+                self.has_objects = true;
+                self.object = self.objects.index_of(rest);
+            }
+            b"g" if !self.has_objects => self.object = self.objects.index_of(rest),
+            b"usemtl" => self.material = (!rest.is_empty()).then(|| self.materials.index_of(rest)),
+            // Every library is looked for on the disk.
+            b"mtllib" if !rest.is_empty() && self.libraries.list.len() < MOST_LIBRARIES => {
+                self.libraries.index_of(rest);
+            }
+            b"s" => self.smooth = !matches!(rest, b"off" | b"0"),
+            b"curv" | b"curv2" | b"surf" | b"bzp" | b"bsp" | b"cdc" | b"cdp" | b"res" => {
+                self.has_elements = true;
+                self.ignored.add(line);
+            }
+            b"g" | b"mtllib" | b"vp" | b"cstype" | b"deg" | b"bmat" | b"step" | b"parm"
+            | b"trim" | b"hole" | b"scrv" | b"sp" | b"end" | b"con" | b"mg" | b"bevel"
+            | b"c_interp" | b"d_interp" | b"lod" | b"maplib" | b"usemap" | b"shadow_obj"
+            | b"trace_obj" | b"ctech" | b"stech" => {}
+            _ => return Ok(()),
+        }
+        self.known = true;
+        Ok(())
+    }
+
+    /// Writes a face, points or a line, if all of its positions exist.
+    fn element(
+        &mut self,
+        line: usize,
+        rest: &[u8],
+        element: Element,
+        load: &mut Load<'_>,
+    ) -> Result<()> {
+        self.has_elements = true;
+        self.corners.clear();
+        // Whether tobj may read the corners as they stand, which spares writing them anew.
+        let mut plain = rest
+            .iter()
+            .all(|b| b.is_ascii_digit() || matches!(b, b'/' | b' '));
+        for word in words(rest) {
+            let (corner, more) = corner(word, self.before);
+            plain &= more.is_empty();
+            self.corners.push(corner);
+            if self.corners.len() as u64 > self.most_corners {
+                break;
+            }
+        }
+        let short = self.corners.len() < element.fewest_corners();
+        let broken = self.corners.iter().any(|c| c[0] >= ABSENT);
+        let (bad, unplaced) = match element {
+            Element::Face => (&mut self.bad_faces, &mut self.unplaced_faces),
+            Element::Points | Element::Line => (&mut self.bad_thin, &mut self.unplaced_thin),
+        };
+        if short && !broken && element == Element::Face {
+            self.thin_faces.add(line);
+            return Ok(());
+        }
+        if short || broken {
+            bad.add(line);
+            return Ok(());
+        }
+        let (budget, cost) = element.cost(self.corners.len());
+        load.take(budget, cost, || self.path.display().to_string())?;
+        if self
+            .corners
+            .iter()
+            .any(|c| c[0] as usize >= self.vertices.positions)
+        {
+            bad.add(line);
+            return Ok(());
+        }
+        let not_finite = &self.vertices.unplaced;
+        if !not_finite.is_empty()
+            && self
+                .corners
+                .iter()
+                .any(|c| not_finite.binary_search(&c[0]).is_ok())
+        {
+            unplaced.add(line);
+            return Ok(());
+        }
+        let counts = [self.vertices.uvs, self.vertices.normals];
+        let mut lost = false;
+        for attributes in &mut self.corners {
+            for (index, count) in attributes[1..].iter_mut().zip(counts) {
+                if *index != ABSENT && *index as usize >= count {
+                    *index = ABSENT;
+                    lost = true;
+                }
+            }
+        }
+        if lost && element == Element::Face {
+            self.lost_attributes.add(line);
+        }
+        self.write(element, Some(rest).filter(|_| plain && !lost));
+        Ok(())
+    }
+
+    /// Draws the vertices as points: a file of vertices alone is a point cloud.
+    fn draw_vertices(&mut self, load: &mut Load<'_>) -> Result<()> {
+        let not_finite = &self.vertices.unplaced;
+        let all = 0..self.vertices.positions as u32;
+        let placed: Vec<u32> = all
+            .filter(|index| not_finite.binary_search(index).is_err())
+            .collect();
+        let (budget, cost) = Element::Points.cost(placed.len());
+        load.take(budget, cost, || self.path.display().to_string())?;
+        for part in placed.chunks(4096) {
+            load.progress().check()?;
+            self.corners.clear();
+            self.corners
+                .extend(part.iter().map(|index| [*index, ABSENT, ABSENT]));
+            self.write(Element::Points, None);
+        }
+        Ok(())
+    }
+
+    /// Writes the corners, after `g N` where they differ from those before in what a model shares. They stand
+    /// in `plain` if tobj may read that.
+    fn write(&mut self, element: Element, plain: Option<&[u8]>) {
+        let any = |part: usize| self.corners.iter().any(|c| c[part] != ABSENT);
+        let (textured, normals) = (any(1), any(2) && element == Element::Face);
+        let all = |part: usize| self.corners.iter().all(|c| c[part] != ABSENT);
+        let mixed = textured && !all(1) || normals && !all(2);
+        let text = &mut self.vertices.text;
+        if mixed && !self.has_fillers {
+            // tobj would repeat what the corner before has.
+            self.has_fillers = true;
+            text.extend_from_slice(b"vt nan nan\nvn 0 0 0\n");
+        }
+        let shared = Shared {
+            object: self.object,
+            material: self.material,
+            smooth: self.smooth,
+            element,
+            textured,
+            normals,
+        };
+        if self.runs.last().is_none_or(|run| run.shared != shared) {
+            text.extend_from_slice(b"g ");
+            write_number(text, self.runs.len() as u32);
+            text.push(b'\n');
+            self.runs.push(Run {
+                shared,
+                first_position: self.positions.indices.len(),
+                first_uv: self.uvs.indices.len(),
+            });
+        }
+        let run = self.runs.len();
+        let fillers = [self.vertices.uvs, self.vertices.normals].map(|count| count as u32);
+        for [position, uv, normal] in &mut self.corners {
+            self.positions.add(run, *position);
+            (*uv, *normal) = ((*uv).min(fillers[0]), (*normal).min(fillers[1]));
+            if textured {
+                self.uvs.add(run, *uv);
+            }
+        }
+        text.push(b'f');
+        if let Some(plain) = plain.filter(|_| !mixed && element == Element::Face) {
+            text.push(b' ');
+            text.extend_from_slice(plain);
+        } else {
+            for [position, uv, normal] in &self.corners {
+                text.push(b' ');
+                write_number(text, position + 1);
+                if textured || normals {
+                    text.push(b'/');
+                }
+                if textured {
+                    write_number(text, uv + 1);
+                }
+                if normals {
+                    text.push(b'/');
+                    write_number(text, normal + 1);
+                }
+            }
+        }
+        text.push(b'\n');
+    }
+
+    fn tell(&self, warnings: &mut Vec<String>) {
+        for (tally, what) in [
+            (
+                &self.vertices.bad_numbers,
+                "vertices lack numbers, or have some that are none",
+            ),
+            (
+                &self.bad_faces,
+                "faces refer to vertices that do not exist and are left out",
+            ),
+            (
+                &self.unplaced_faces,
+                "faces have corners that are NaN or infinite and are left out",
+            ),
+            (
+                &self.thin_faces,
+                "faces have fewer than three corners and are left out",
+            ),
+            (
+                &self.lost_attributes,
+                "faces refer to texture coordinates or normals that do not exist and do without",
+            ),
+            (
+                &self.bad_thin,
+                "points and lines lack vertices, or refer to some that do not exist, and are left out",
+            ),
+            (
+                &self.unplaced_thin,
+                "points and lines have corners that are NaN or infinite and are left out",
+            ),
+            (&self.ignored, "curves and surfaces are ignored"),
+        ] {
+            if tally.count > 0 {
+                warnings.push(format!(
+                    "{} {what}, the first in line {}",
+                    tally.count, tally.first_line
+                ));
+            }
+        }
+    }
+}
+
+/// An index that no list reaches.
+const NOWHERE: u32 = u32::MAX;
+
+/// The index of what a corner does not have.
+pub(super) const ABSENT: u32 = u32::MAX - 1;
+
+/// The indices of a word such as `1/2/3`, and what follows them.
+fn corner(word: &[u8], before: [usize; 3]) -> (Corner, &[u8]) {
+    let mut corner = [ABSENT; 3];
+    let mut rest = word;
+    for (index, count) in corner.iter_mut().zip(before) {
+        let end = rest.iter().position(|b| *b == b'/').unwrap_or(rest.len());
+        *index = resolve(&rest[..end], count);
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    (corner, rest)
+}
+
+/// An index from 1 on, or from −1 back from the last of `count`, as one from 0 on. One that leads before the
+/// first, past what 32 bits hold, or is no number, leads nowhere.
+fn resolve(part: &[u8], count: usize) -> u32 {
+    if part.is_empty() {
+        return ABSENT;
+    }
+    if let Some(index) = digits(part) {
+        return index.checked_sub(1).unwrap_or(NOWHERE);
+    }
+    let index = std::str::from_utf8(part)
+        .ok()
+        .and_then(|part| part.parse::<i64>().ok());
+    let from_zero = index.and_then(|index| {
+        if index < 0 {
+            (count as i64).checked_add(index)
+        } else {
+            index.checked_sub(1)
+        }
+    });
+    from_zero
+        .and_then(|i| u32::try_from(i).ok())
+        .unwrap_or(NOWHERE)
+}
+
+/// The number that a few decimal digits write; most indices are such.
+fn digits(part: &[u8]) -> Option<u32> {
+    if !(1..10).contains(&part.len()) {
+        return None;
+    }
+    let mut number = 0;
+    for byte in part {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        number = 10 * number + u32::from(byte - b'0');
+    }
+    Some(number)
+}
+
+/// Writes a number in decimal digits, which `write!` does several times slower.
+fn write_number(text: &mut Vec<u8>, number: u32) {
+    let mut digits = [0; 10];
+    let mut first = digits.len();
+    let mut left = number;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    text.extend(&digits[first..]);
+}

@@ -1,0 +1,459 @@
+//! Opening a scene: what the settings choose of it, and the view that it is first seen from.
+//!
+//! The viewer, `canopy render`, `canopy export` and the benchmarks all open their scenes here.
+
+use super::{
+    Blend, Pose, Progress, Projection, Scene, TextureSupport,
+    bounds::{Aabb, Bounds},
+    deform::{positions, positions_over},
+    folder,
+    framing::{self, Cells, Ground, Inside, Look, Viewpoint},
+    load_for,
+    saved_edits::FoundEdits,
+};
+use crate::{
+    Error, Result,
+    settings::{self, GroundMode, Settings},
+};
+use glam::Vec3;
+use std::{ops::Range, path::PathBuf};
+
+/// Length of occlusion rays in a closed room, over half of its diagonal.
+const ROOM_OCCLUSION: f32 = 0.08;
+
+/// Poses that stand for a whole clip when it is framed.
+const CLIP_POSES: usize = 9;
+
+/// A loaded scene with the clip and the variant that the settings choose.
+#[derive(Debug)]
+pub struct OpenedScene {
+    /// Its files; none for the built-in scene. Where a folder was opened, the scene in it.
+    pub files: Vec<PathBuf>,
+    /// The scene, with the materials of its variant.
+    pub scene: Scene,
+    /// Bounds of the scene at any time.
+    pub bounds: Bounds,
+    /// The clip that `animation.clip` names.
+    pub clip: Option<usize>,
+    /// The clips that it names where they are several, and the morph weights that `animation.morphs` names.
+    pub blend: Blend,
+    /// The variant that `scene.variant` names.
+    pub variant: Option<usize>,
+    /// The moment at `animation.time`.
+    pub first: FirstMoment,
+    /// Positions in metres that the first view holds, counted from [`FirstMoment::origin`].
+    pub points: Vec<Vec3>,
+    /// Edits that are to lie over the scene, which is as its files have it. They change neither the first
+    /// view nor the exposure.
+    pub edits: FoundEdits,
+    /// The first setting that does not fit the scene. The first clip, or no variant, stands in for what it
+    /// names.
+    pub misfit: Option<Error>,
+}
+
+/// The first moment of an opened scene, which settles the first view and the exposure.
+#[derive(Debug)]
+pub struct FirstMoment {
+    /// The scene's pose.
+    pub pose: Pose,
+    /// The box around the points that the first view holds.
+    pub bounds: Aabb,
+    /// The point of the world that the first view is computed from: see [`scene_origin`].
+    pub origin: Vec3,
+    ground: Option<Ground>,
+    has_floor: bool,
+    is_builtin: bool,
+    /// Number of positions of the scene, and those of them that the first view holds, if not all.
+    positions: usize,
+    main_part: Option<Vec<Range<usize>>>,
+    /// Where a room is seen from, counted from the origin.
+    inside: Option<Inside>,
+}
+
+/// The view that a scene is first seen from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FirstView {
+    /// The view at the first moment.
+    pub viewpoint: Viewpoint,
+    /// Metres from the viewpoint's eye, whose place f32 has rounded, to where it is.
+    pub eye_rest: Vec3,
+    /// The file's camera that this is the view of. Clips may move it.
+    pub camera: Option<usize>,
+    origin: Vec3,
+}
+
+/// The time over which the first view holds the whole scene.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Span {
+    /// The clip's whole duration, whether it plays or not.
+    Clip,
+    /// `poses` moments, spread over the `seconds` after the first one; one pose is the first moment alone.
+    Sequence {
+        /// Duration; negative where time runs backwards.
+        seconds: f32,
+        /// Number of moments, at least 1.
+        poses: usize,
+    },
+}
+
+impl Span {
+    /// The first moment alone.
+    pub const MOMENT: Self = Self::Sequence {
+        seconds: 0.0,
+        poses: 1,
+    };
+}
+
+impl OpenedScene {
+    /// Loads `files`, or the built-in scene if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load_for`].
+    pub fn load(
+        files: &[PathBuf],
+        config: &Settings,
+        support: TextureSupport,
+        span: Span,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let files = folder::resolved(files)?;
+        let scene = load_for(&files, &config.load, support, progress)?;
+        let mut opened = Self::new(scene, config, span);
+        opened.first.is_builtin = files.is_empty();
+        opened.files = files;
+        Ok(opened)
+    }
+
+    /// Chooses what `config` names of a scene that is not the built-in one.
+    pub fn new(mut scene: Scene, config: &Settings, span: Span) -> Self {
+        let mut misfit = None;
+        let animation = &config.animation;
+        let first_clip = (!scene.clips.is_empty()).then_some(0);
+        let named = Blend::named(&scene, &animation.clip);
+        let otherwise = (first_clip, Blend::default());
+        let (clip, mut blend) = fitting(named, otherwise, &mut misfit);
+        let named = blend.set_morphs_named(&scene, &animation.morphs);
+        fitting(named, (), &mut misfit);
+        let variant = fitting(scene.variant(&config.scene.variant), None, &mut misfit);
+        scene.choose_variant(variant);
+        scene.turn_up(config.scene.up);
+        let bounds = Bounds::new(&scene);
+        let origin = scene_origin(&scene, &bounds);
+        let (clips, time) = ((clip, &blend), animation.time);
+        let points = match span {
+            Span::Clip => clip_points(&scene, clips, time, origin),
+            Span::Sequence { seconds, poses } => {
+                positions_over(&scene, clips, time, seconds, poses, origin)
+            }
+        };
+        let first = FirstMoment::new(&scene, clips, time, (&points, origin));
+        let room = first
+            .inside
+            .map(|_| ROOM_OCCLUSION * framing::extent(first.bounds));
+        scene.closed_room = room;
+        Self {
+            files: Vec::new(),
+            bounds,
+            clip,
+            variant,
+            first,
+            blend,
+            points,
+            edits: FoundEdits::default(),
+            misfit,
+            scene,
+        }
+    }
+
+    /// The same scene, if all settings fit it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenedScene::misfit`].
+    pub fn checked(mut self) -> Result<Self> {
+        self.misfit.take().map_or(Ok(self), Err)
+    }
+}
+
+/// What was found; where it was not, `otherwise`, and the first error becomes the misfit.
+fn fitting<T>(found: Result<T>, otherwise: T, misfit: &mut Option<Error>) -> T {
+    found.unwrap_or_else(|error| {
+        misfit.get_or_insert(error);
+        otherwise
+    })
+}
+
+impl FirstMoment {
+    /// The moment at `time` of a scene that is not the built-in one, with the `points` that its first view
+    /// holds, which are counted from `origin`.
+    fn new(
+        scene: &Scene,
+        (clip, blend): (Option<usize>, &Blend),
+        time: f32,
+        (points, origin): (&[Vec3], Vec3),
+    ) -> Self {
+        let pose = Pose::blended(scene, clip, blend, time);
+        let own = pose.moved(-origin.as_dvec3());
+        let bounds = Aabb::of(points.iter().copied());
+        let positions = positions(scene, &own);
+        let filled = Aabb::of(positions.iter().copied());
+        let cells = Cells::new(scene, &own, filled);
+        Self {
+            has_floor: framing::has_floor(scene, &own, filled),
+            positions: positions.len(),
+            main_part: cells.as_ref().and_then(|cells| cells.main_part(&positions)),
+            inside: cells.and_then(|cells| cells.inside()),
+            ground: Ground::below(bounds).map(|ground| ground.moved(origin)),
+            pose,
+            bounds: Aabb {
+                min: bounds.min + origin,
+                max: bounds.max + origin,
+            },
+            origin,
+            is_builtin: false,
+        }
+    }
+
+    /// The same moment after the scene has been turned.
+    pub fn turned(
+        &self,
+        scene: &Scene,
+        clips: (Option<usize>, &Blend),
+        time: f32,
+        points: (&[Vec3], Vec3),
+    ) -> Self {
+        Self {
+            is_builtin: self.is_builtin,
+            ..Self::new(scene, clips, time, points)
+        }
+    }
+
+    /// The first view: from `look` if that says anything, else from the camera that `settings` name, else of
+    /// `points`, which are counted from [`FirstMoment::origin`], without small parts far from the rest. The built-in scene
+    /// is made to be seen through its camera; rooms that are closed to the outside are seen through their first one, or
+    /// else from a place inside. `aspect` is the picture's width over its height.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the scene has no such camera.
+    pub fn view(
+        &self,
+        scene: &Scene,
+        points: &[Vec3],
+        look: &Look,
+        settings: &settings::Camera,
+        aspect: f32,
+    ) -> Result<FirstView> {
+        let mut settings = settings.clone();
+        let has_own_view = self.is_builtin || self.inside.is_some();
+        if has_own_view && settings.name.is_empty() && !scene.cameras.is_empty() {
+            settings.name = "0".into();
+        }
+        let origin = self.origin;
+        let pose = self.pose.moved(-origin.as_dvec3());
+        let look = Look {
+            eye: look.eye.map(|eye| eye - origin),
+            target: look.target.map(|target| target - origin),
+            view: look.view.map(|view| view.counted_from(origin)),
+        };
+        let own = match self.inside {
+            Some(inside) if look == Look::default() && settings.name.is_empty() => {
+                let projection = Projection::Perspective {
+                    fov_y: settings.fov.to_radians(),
+                };
+                Viewpoint::looking(inside.eye, inside.direction, Vec3::Y, projection)
+            }
+            _ => {
+                let first =
+                    |points| Viewpoint::first(scene, &pose, points, &look, &settings, aspect);
+                let whole = first(points)?;
+                match self.held(points) {
+                    Some(held) => first(&held)?.or_if_not_closer(whole, &held),
+                    None => whole,
+                }
+            }
+        };
+        let is_seen_through =
+            |camera: &usize| Viewpoint::of_camera(scene, &pose, *camera) == Some(own);
+        let named = scene.camera(&settings.name).ok().flatten();
+        let (viewpoint, eye_rest) = own.in_world(origin);
+        Ok(FirstView {
+            viewpoint,
+            eye_rest,
+            camera: named.filter(is_seen_through),
+            origin,
+        })
+    }
+
+    /// Those of `points`, the scene's positions at one time after another, that are no small parts far from the rest; `None`
+    /// where all are.
+    fn held(&self, points: &[Vec3]) -> Option<Vec<Vec3>> {
+        let ranges = self.main_part.as_ref()?;
+        let times = points.chunks_exact(self.positions);
+        let at_one_time = |points: &'_ [Vec3]| -> Vec<Vec3> {
+            let held = ranges.iter().map(|range| &points[range.clone()]);
+            held.flatten().copied().collect()
+        };
+        let is_whole = times.remainder().is_empty();
+        is_whole.then(|| times.flat_map(at_one_time).collect())
+    }
+
+    /// The ground at the scene's foot, where `mode` asks for one. It lies at the lowest point that the first
+    /// view holds, which nothing sinks below while a clip plays.
+    pub fn ground(&self, mode: GroundMode) -> Option<Ground> {
+        self.ground
+            .and_then(|ground| ground.shown(mode, self.has_floor))
+    }
+
+    /// Pose and box of the scene, counted from [`FirstMoment::origin`].
+    pub fn from_origin(&self) -> (Pose, Aabb) {
+        let bounds = Aabb {
+            min: self.bounds.min - self.origin,
+            max: self.bounds.max - self.origin,
+        };
+        (self.pose.moved(-self.origin.as_dvec3()), bounds)
+    }
+}
+
+impl FirstView {
+    /// The view at `pose`, and what f32 has rounded of its eye: that of its camera, or the same one at any time.
+    pub fn at(&self, scene: &Scene, pose: &Pose) -> (Viewpoint, Vec3) {
+        let of_camera = self.camera.and_then(|camera| {
+            let own = pose.moved(-self.origin.as_dvec3());
+            Viewpoint::of_camera(scene, &own, camera)
+        });
+        of_camera.map_or((self.viewpoint, self.eye_rest), |own| {
+            own.in_world(self.origin)
+        })
+    }
+}
+
+/// The point of the world that a scene is drawn and framed from: [`framing::origin`] of its rest pose.
+pub fn scene_origin(scene: &Scene, bounds: &Bounds) -> Vec3 {
+    framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0)))
+}
+
+/// Positions in metres, counted from `origin`, that a view of the scene holds: those over the whole length of the clip, so that
+/// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip
+/// would be too many positions, those at its start alone.
+pub fn clip_points(
+    scene: &Scene,
+    (clip, blend): (Option<usize>, &Blend),
+    time: f32,
+    origin: Vec3,
+) -> Vec<Vec3> {
+    let length = blend.duration_secs(scene, clip);
+    let (start, poses) = if length > 0.0 {
+        (0.0, CLIP_POSES)
+    } else {
+        (time, 1)
+    };
+    positions_over(scene, (clip, blend), start, length, poses, origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Camera, Clip, Node, Transform, settings::Switch};
+
+    /// A camera that stands at x = 3, and a clip.
+    fn scene() -> Scene {
+        Scene {
+            nodes: vec![Node {
+                camera: Some(0),
+                transform: Transform::Matrix(glam::DMat4::from_translation(glam::DVec3::X * 3.0)),
+                ..Node::default()
+            }],
+            cameras: vec![Camera {
+                name: "eye".into(),
+                projection: Projection::Perspective { fov_y: 1.0 },
+            }],
+            clips: vec![Clip::default()],
+            variants: vec!["red".into()],
+            ..Scene::default()
+        }
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_are_replaced_and_told() {
+        let mut config = Settings::default();
+        config.animation.clip = "run".into();
+        config.scene.variant = "blue".into();
+        let opened = OpenedScene::new(scene(), &config, Span::MOMENT);
+        assert_eq!((opened.clip, opened.variant), (Some(0), None));
+        let told = opened.checked().unwrap_err().to_string();
+        assert!(told.contains("run"), "{told}");
+        config.animation.clip = "none".into();
+        config.scene.variant = "red".into();
+        let opened = OpenedScene::new(scene(), &config, Span::MOMENT).checked();
+        let opened = opened.unwrap();
+        assert_eq!((opened.clip, opened.variant), (None, Some(0)));
+    }
+
+    /// A point that a clip carries ten metres to the right is framed there too, whether the clip plays or
+    /// not.
+    #[test]
+    fn a_clip_is_framed_over_its_whole_length() {
+        let mut scene = scene();
+        scene.nodes[0].mesh = Some(0);
+        scene.nodes[0].transform = Transform::Trs {
+            translation: glam::DVec3::ZERO,
+            rotation: glam::DQuat::IDENTITY,
+            scale: glam::DVec3::ONE,
+        };
+        let primitive = crate::Primitive {
+            positions: vec![Vec3::ZERO],
+            ..Default::default()
+        };
+        scene.meshes.push(crate::Mesh {
+            name: String::new(),
+            primitives: vec![primitive],
+        });
+        scene.clips[0] = Clip {
+            duration_secs: 2.0,
+            channels: vec![crate::Channel {
+                target: 0,
+                property: crate::Property::Translation,
+                interpolation: crate::Interpolation::Linear,
+                times_secs: vec![0.0, 2.0],
+                values: vec![0.0, 0.0, 0.0, 10.0, 0.0, 0.0],
+                components: 3,
+            }],
+            ..Clip::default()
+        };
+        let mut config = Settings::default();
+        for play in [Switch::On, Switch::Off] {
+            config.animation.play = play;
+            let opened = OpenedScene::new(scene.clone(), &config, Span::Clip);
+            let bounds = opened.first.bounds;
+            assert_eq!((bounds.min.x, bounds.max.x), (0.0, 10.0), "{play:?}");
+        }
+        let moment = OpenedScene::new(scene, &config, Span::MOMENT);
+        assert_eq!(moment.first.bounds.max.x, 0.0);
+    }
+
+    #[test]
+    fn a_first_view_names_the_camera_that_it_is_seen_through() {
+        let mut config = Settings::default();
+        let mut opened = OpenedScene::new(scene(), &config, Span::Clip);
+        let mut view = |name: &str, look: &Look, is_builtin| {
+            config.camera.name = name.into();
+            opened.first.is_builtin = is_builtin;
+            let (first, points) = (&opened.first, &opened.points);
+            first.view(&opened.scene, points, look, &config.camera, 1.0)
+        };
+        let nowhere = Look::default();
+        assert_eq!(view("", &nowhere, false).unwrap().camera, None);
+        let named = view("eye", &nowhere, false).unwrap();
+        assert_eq!((named.camera, named.viewpoint.eye().x), (Some(0), 3.0));
+        assert_eq!(view("", &nowhere, true).unwrap(), named);
+        let aside = Look {
+            eye: Some(Vec3::Y),
+            target: None,
+            ..Look::default()
+        };
+        assert_eq!(view("eye", &aside, false).unwrap().camera, None);
+        assert!(view("ear", &nowhere, false).is_err());
+    }
+}

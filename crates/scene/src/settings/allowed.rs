@@ -1,0 +1,197 @@
+//! What a setting may be. The check of `config.toml`, the panel and the command line share one declaration of
+//! it.
+
+use std::{fmt::Display, ops::RangeInclusive};
+
+/// A declaration of the values that a setting may have.
+pub trait Allows<T> {
+    /// Why `value` is not allowed, if it is not.
+    fn fault(&self, value: &T) -> Option<String>;
+
+    /// The declaration in words, as `config.toml` documents it.
+    fn text(&self) -> String;
+
+    /// The least and the greatest number, where there are ends.
+    fn ends(&self) -> Option<[f64; 2]> {
+        None
+    }
+
+    /// What a value has to be; `what` is its type in words.
+    fn expected(&self, what: &str) -> String {
+        format!("{what} from {}", self.text())
+    }
+}
+
+impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<N> for RangeInclusive<N> {
+    fn fault(&self, value: &N) -> Option<String> {
+        // NaN is in no range.
+        (!self.contains(value)).then(|| format!("{value} is outside {}", Allows::<N>::text(self)))
+    }
+
+    fn text(&self) -> String {
+        format!("{} to {}", self.start(), self.end())
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Some([(*self.start()).into(), (*self.end()).into()])
+    }
+}
+
+/// Every element has to be in the range.
+impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; COUNT]>
+    for RangeInclusive<N>
+{
+    fn fault(&self, value: &[N; COUNT]) -> Option<String> {
+        value.iter().find_map(|element| self.fault(element))
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Allows::<N>::ends(self)
+    }
+
+    fn text(&self) -> String {
+        Allows::<N>::text(self)
+    }
+}
+
+/// Every element has to be in the range.
+impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<Vec<N>> for RangeInclusive<N> {
+    fn fault(&self, value: &Vec<N>) -> Option<String> {
+        value.iter().find_map(|element| self.fault(element))
+    }
+
+    fn text(&self) -> String {
+        Allows::<N>::text(self)
+    }
+}
+
+/// A few values.
+impl<N: PartialEq + Display, const COUNT: usize> Allows<N> for [N; COUNT] {
+    fn fault(&self, value: &N) -> Option<String> {
+        (!self.contains(value)).then(|| format!("{value} is none of {}", self.text()))
+    }
+
+    fn text(&self) -> String {
+        let name = |value: &N| match value.to_string().as_str() {
+            "0" => AUTOMATIC.to_owned(),
+            text => text.to_owned(),
+        };
+        let names: Vec<String> = self.iter().map(name).collect();
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    fn expected(&self, _what: &str) -> String {
+        self.text().replace(" and ", " or ")
+    }
+}
+
+const AUTOMATIC: &str = "0 (automatic)";
+
+/// A range, or 0 where canopy chooses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZeroOr<N>(pub RangeInclusive<N>);
+
+impl<N: PartialOrd + Display + Default + Copy + Into<f64>> Allows<N> for ZeroOr<N> {
+    fn fault(&self, value: &N) -> Option<String> {
+        let allowed = *value == N::default() || self.0.contains(value);
+        (!allowed).then(|| format!("{value} is neither {AUTOMATIC} nor within {}", self.text()))
+    }
+
+    fn text(&self) -> String {
+        Allows::<N>::text(&self.0)
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Allows::<N>::ends(&self.0)
+    }
+
+    fn expected(&self, what: &str) -> String {
+        format!("{AUTOMATIC}, or {what} from {}", self.text())
+    }
+}
+
+/// Numbers within a range, so many of them for each thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Groups {
+    /// The range of all.
+    pub range: RangeInclusive<f32>,
+    /// Numbers of a thing.
+    pub of: usize,
+}
+
+impl Allows<Vec<f32>> for Groups {
+    fn fault(&self, value: &Vec<f32>) -> Option<String> {
+        let (count, of) = (value.len(), self.of);
+        let is_whole = count.is_multiple_of(of);
+        let parts = || format!("{count} numbers are no groups of {of}");
+        self.range.fault(value).or_else(|| (!is_whole).then(parts))
+    }
+
+    fn text(&self) -> String {
+        Allows::<f32>::text(&self.range)
+    }
+}
+
+/// Two numbers within a range, the second at least `gap` above the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rising {
+    /// The range of both.
+    pub range: RangeInclusive<f32>,
+    /// The least difference.
+    pub gap: f32,
+}
+
+impl Allows<[f32; 2]> for Rising {
+    fn fault(&self, value: &[f32; 2]) -> Option<String> {
+        let [low, high] = value;
+        self.range.fault(value).or_else(|| {
+            let rises = *high >= low + self.gap;
+            (!rises).then(|| match self.gap {
+                0.0 => format!("ends at {high}, below {low}"),
+                gap => format!("{high} is not at least {gap} above {low}"),
+            })
+        })
+    }
+
+    fn text(&self) -> String {
+        Allows::<f32>::text(&self.range)
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Allows::<f32>::ends(&self.range)
+    }
+
+    fn expected(&self, what: &str) -> String {
+        let order = match self.gap {
+            0.0 => "the second not below the first".to_owned(),
+            gap => format!("the second at least {gap} above the first"),
+        };
+        format!("{what} from {}, {order}", Allows::<[f32; 2]>::text(self))
+    }
+}
+
+/// A vector that can be normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Direction;
+
+impl Allows<[f32; 3]> for Direction {
+    fn fault(&self, value: &[f32; 3]) -> Option<String> {
+        let vector = glam::Vec3::from(*value);
+        vector
+            .try_normalize()
+            .is_none()
+            .then(|| format!("{vector} has no direction"))
+    }
+
+    fn text(&self) -> String {
+        "a direction".into()
+    }
+
+    fn expected(&self, what: &str) -> String {
+        format!("{what} that are not all 0")
+    }
+}

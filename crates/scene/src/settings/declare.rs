@@ -1,0 +1,221 @@
+//! Macros that declare settings: a choice, a section, and sections together.
+
+use super::DEFAULTS;
+use serde::de::DeserializeOwned;
+
+/// A section and one of its keys, with what the value has to be.
+pub type Expectation = (&'static str, &'static str, String);
+
+/// Sections of settings, with what is declared for their keys.
+pub trait Sections {
+    /// The first key whose value is not allowed, as `SECTION.KEY`, and why.
+    fn value_fault(&self) -> Option<(String, String)>;
+
+    /// Every key, and what its value has to be.
+    fn expectations() -> Vec<Expectation>;
+
+    /// Ends of the keys that are numbers within a range.
+    fn ends() -> Vec<(&'static str, &'static str, [f64; 2])>;
+
+    /// Keys for which not every value is allowed, with their declarations in words.
+    fn limits() -> Vec<Expectation>;
+}
+
+/// Defaults of some sections, as `config.toml` has them.
+#[expect(
+    clippy::expect_used,
+    reason = "the file is compiled in, and tests parse it"
+)]
+pub fn defaults<T: DeserializeOwned>() -> T {
+    toml::from_str(DEFAULTS).expect("config.toml is complete and valid")
+}
+
+/// Declares an enum with the word that stands for each variant in `config.toml`, on the command line and in lists.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
+
+        impl $name {
+            /// All of them, in the order of lists.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
+
+            /// Word in `config.toml` and in lists.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),*
+                }
+            }
+        }
+
+        impl $crate::settings::describe::Describe for $name {
+            fn what() -> String {
+                $crate::settings::describe::one_of(&Self::ALL.map(Self::name))
+            }
+        }
+    };
+}
+
+/// Declares a section. A key's range stands behind it, as a constant of the section.
+#[macro_export]
+macro_rules! section {
+    (
+        $(#[$doc:meta])*
+        $name:ident {
+            $($key:ident: $type:ty $(=> $limit:ident: $limit_type:ty = $value:expr)?),* $(,)?
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(missing_docs, reason = "config.toml is the documentation, key by key")]
+        pub struct $name { $(pub $key: $type),* }
+
+        impl $name {
+            $($(
+                #[doc = concat!("Range of `", stringify!($key), "`.")]
+                pub const $limit: $limit_type = $value;
+            )?)*
+
+            /// The first key whose value is not allowed, and why.
+            pub fn fault(&self) -> Option<(&'static str, String)> {
+                $($(
+                    let why = $crate::settings::allowed::Allows::<$type>::fault(&Self::$limit, &self.$key);
+                    if let Some(why) = why {
+                        return Some((stringify!($key), why));
+                    }
+                )?)*
+                None
+            }
+
+            /// Every key, and what its value has to be.
+            pub fn expectations() -> Vec<(&'static str, String)> {
+                vec![$((stringify!($key), $crate::expected!($type $(, Self::$limit)?)),)*]
+            }
+
+            /// Ends of the keys that are numbers within a range.
+            pub fn ends() -> Vec<(&'static str, [f64; 2])> {
+                let all: Vec<(&'static str, Option<[f64; 2]>)> = vec![$($((
+                    stringify!($key),
+                    $crate::settings::allowed::Allows::<$type>::ends(&Self::$limit),
+                ),)?)*];
+                all.into_iter().filter_map(|(key, ends)| Some((key, ends?))).collect()
+            }
+
+            /// Keys for which not every value is allowed, with their declarations in words.
+            pub fn limits() -> Vec<(&'static str, String)> {
+                vec![$($((
+                    stringify!($key),
+                    $crate::settings::allowed::Allows::<$type>::text(&Self::$limit),
+                ),)?)*]
+            }
+        }
+    };
+}
+
+/// Words for the values of a type within the limit that is declared for it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! expected {
+    ($type:ty) => {
+        <$type as $crate::settings::describe::Describe>::what()
+    };
+    ($type:ty, $limit:expr) => {
+        $crate::settings::allowed::Allows::<$type>::expected(
+            &$limit,
+            &<$type as $crate::settings::describe::Describe>::what(),
+        )
+    };
+}
+
+/// Declares a struct of sections, over those of another package where there are some. Such a struct may stand wherever
+/// the settings that it lies over are taken. Its defaults are those of `config.toml`.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($section:ident: $type:ty,)* }
+        $(over $base:ident: $base_type:ty;)?
+        $(with $free:ident: $free_type:ty;)?
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[expect(missing_docs, reason = "config.toml is the documentation, section by section")]
+        pub struct $name {
+            $(#[serde(flatten)] pub $base: $base_type,)?
+            $(pub $section: $type,)*
+            $(pub $free: $free_type,)?
+        }
+
+        impl $crate::settings::Sections for $name {
+            fn value_fault(&self) -> Option<(String, String)> {
+                $(
+                    let fault = $crate::settings::Sections::value_fault(&self.$base);
+                    if fault.is_some() {
+                        return fault;
+                    }
+                )?
+                $(
+                    if let Some((key, why)) = self.$section.fault() {
+                        return Some((format!("{}.{key}", stringify!($section)), why));
+                    }
+                )*
+                None
+            }
+
+            fn expectations() -> Vec<$crate::settings::Expectation> {
+                let mut all = Vec::new();
+                $(all.extend(<$base_type as $crate::settings::Sections>::expectations());)?
+                $(
+                    let section = <$type>::expectations().into_iter();
+                    all.extend(section.map(|(key, text)| (stringify!($section), key, text)));
+                )*
+                all
+            }
+
+            fn ends() -> Vec<(&'static str, &'static str, [f64; 2])> {
+                let mut all = Vec::new();
+                $(all.extend(<$base_type as $crate::settings::Sections>::ends());)?
+                $(
+                    let section = <$type>::ends().into_iter();
+                    all.extend(section.map(|(key, ends)| (stringify!($section), key, ends)));
+                )*
+                all
+            }
+
+            fn limits() -> Vec<$crate::settings::Expectation> {
+                let mut all = Vec::new();
+                $(all.extend(<$base_type as $crate::settings::Sections>::limits());)?
+                $(
+                    let section = <$type>::limits().into_iter();
+                    all.extend(section.map(|(key, text)| (stringify!($section), key, text)));
+                )*
+                all
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $crate::settings::defaults()
+            }
+        }
+
+        $(
+            impl std::ops::Deref for $name {
+                type Target = $base_type;
+
+                fn deref(&self) -> &$base_type {
+                    &self.$base
+                }
+            }
+
+            impl std::ops::DerefMut for $name {
+                fn deref_mut(&mut self) -> &mut $base_type {
+                    &mut self.$base
+                }
+            }
+        )?
+    };
+}

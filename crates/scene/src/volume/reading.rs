@@ -1,0 +1,166 @@
+//! A file of a volume that is being read: what it may cost, and what there is to say about it.
+
+use super::scalar::{Finite, Scalar};
+use crate::{
+    Error, Result,
+    files::{Folder, clip, one_line},
+    load::{Budget, Load},
+};
+use std::{io::Read, path::Path};
+
+/// The most warnings that are kept of a file.
+const MAX_WARNINGS: usize = 100;
+
+/// Bytes that are decoded at once: a multiple of the size of every number.
+const CHUNK: usize = 1 << 16;
+
+/// The most bytes that Deflate makes of one.
+const MOST_INFLATED: u64 = 1032;
+
+/// A file of a volume that is being read.
+#[derive(Debug)]
+pub(super) struct Reading<'a, 'l> {
+    pub(super) path: &'a Path,
+    load: &'a mut Load<'l>,
+    /// What was ignored or repaired, without the name of the file.
+    pub(super) warnings: Vec<String>,
+    /// The program that made the file.
+    pub(super) generator: Option<String>,
+}
+
+impl<'a, 'l> Reading<'a, 'l> {
+    pub(super) fn new(path: &'a Path, load: &'a mut Load<'l>) -> Self {
+        Self {
+            path,
+            load,
+            warnings: Vec::new(),
+            generator: None,
+        }
+    }
+
+    pub(super) fn error(&self, what: impl Into<String>) -> Error {
+        Error::scene(self.path, what)
+    }
+
+    pub(super) fn warn(&mut self, what: impl AsRef<str>) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(clip(what.as_ref(), 300));
+        }
+    }
+
+    /// Warns of numbers that became 0.
+    pub(super) fn warn_of(&mut self, finite: &Finite) {
+        if finite.replaced > 0 {
+            let count = finite.replaced;
+            self.warn(format!("{count} values are not finite; they are 0"));
+        }
+    }
+
+    /// The folder of the file.
+    pub(super) fn folder(&self) -> Result<Folder> {
+        self.load.folder(self.path)
+    }
+
+    /// Fails once the load is cancelled.
+    pub(super) fn check(&self) -> Result<()> {
+        self.load.progress().check()
+    }
+
+    /// Room for the numbers of a grid, each of them `background`; fails past the limit.
+    pub(super) fn grid(
+        &mut self,
+        name: &str,
+        size: [u64; 3],
+        background: &[f32],
+    ) -> Result<Vec<f32>> {
+        let [x, y, z] = size;
+        if size.contains(&0) || background.is_empty() {
+            return Err(self.error(format!("has a grid of {x} × {y} × {z} voxels")));
+        }
+        let voxels = x.saturating_mul(y).saturating_mul(z);
+        let count = voxels.saturating_mul(background.len() as u64);
+        let path = self.path;
+        self.load.take(Budget::Voxels, count, || {
+            let name = clip(name, 60);
+            let grid = if name.is_empty() {
+                String::new()
+            } else {
+                format!(", grid \"{name}\"")
+            };
+            format!("{}{grid} of {x} × {y} × {z} voxels", path.display())
+        })?;
+        let no_room = || {
+            self.error(format!(
+                "needs memory for {count} numbers, which there is not"
+            ))
+        };
+        let mut values = Vec::new();
+        if size.iter().any(|n| u32::try_from(*n).is_err()) {
+            return Err(no_room());
+        }
+        let count = usize::try_from(count).map_err(|_| no_room())?;
+        values.try_reserve_exact(count).map_err(|_| no_room())?;
+        if background.iter().all(|value| *value == background[0]) {
+            values.resize(count, background[0]);
+        } else {
+            values.extend(background.iter().cycle().take(count));
+        }
+        Ok(values)
+    }
+
+    /// Fails where `bytes`, once they are inflated, cannot have `needed` bytes: nothing is allocated for what
+    /// is not there.
+    pub(super) fn can_hold(&self, bytes: usize, is_deflated: bool, needed: u64) -> Result<()> {
+        let bytes = bytes as u64;
+        let most = if is_deflated {
+            bytes.saturating_mul(MOST_INFLATED)
+        } else {
+            bytes
+        };
+        if most < needed {
+            return Err(self.error(format!(
+                "is cut off: its voxels need {needed} bytes, and it has {bytes}{}",
+                if is_deflated { ", compressed" } else { "" }
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes room for decompressed bytes, which are kept in memory.
+    pub(super) fn inflated(&mut self, bytes: u64) -> Result<()> {
+        let path = self.path;
+        self.load
+            .take(Budget::DecodedBytes, bytes, || path.display().to_string())
+    }
+
+    /// Decodes `count` numbers, and calls `each` with the index and the value of every one.
+    pub(super) fn numbers(
+        &self,
+        from: &mut dyn Read,
+        scalar: Scalar,
+        big_endian: bool,
+        count: u64,
+        mut each: impl FnMut(u64, f64),
+    ) -> Result<()> {
+        let mut chunk = vec![0; CHUNK];
+        let size = scalar.bytes() as u64;
+        let mut index = 0;
+        while index < count {
+            self.check()?;
+            let wanted = (count - index).saturating_mul(size).min(CHUNK as u64) as usize;
+            let part = &mut chunk[..wanted];
+            from.read_exact(part).map_err(|e| {
+                let why = one_line(&e);
+                self.error(format!(
+                    "is cut off or broken: {count} values are needed, and reading those from {index} on \
+                     failed: {why}"
+                ))
+            })?;
+            for bytes in part.chunks_exact(scalar.bytes()) {
+                each(index, scalar.decode(bytes, big_endian));
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+}
