@@ -57,7 +57,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             let made = Provenance::required(&picture)?;
             // Pictures of the window often lie far from their scenes.
             let known = recent_files();
-            let limits = config()?.opening.load;
+            let limits = config()?.frame.opening.load;
             let search = Search {
                 picture: &picture,
                 limits: &limits,
@@ -73,8 +73,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             let made = from.as_deref().map(Provenance::required).transpose()?;
             // Settings may come from a pipe, which is read once: only a picture needs limits before.
             let limits = match from {
-                Some(_) => config()?.opening.load,
-                None => canopy::config::Config::default().opening.load,
+                Some(_) => config()?.frame.opening.load,
+                None => canopy::config::Config::default().frame.opening.load,
             };
             let known = from.as_ref().map_or_else(Vec::new, |_| recent_files());
             let elsewhere =

@@ -2318,7 +2318,7 @@ fn bake_env_writes_harmonics_and_cubes() {
         }
     }
     folder.succeeds("bake-env even.hdr -o even.ktx2 --face 32");
-    let limits = canopy::config::Config::default().opening.load;
+    let limits = canopy::config::Config::default().frame.opening.load;
     for (name, expected) in [
         ("even.ktx2", 1.0),
         ("even-irradiance.ktx2", std::f32::consts::PI),

@@ -176,7 +176,7 @@ fn the_readme_fits_a_stranger() {
 #[test]
 fn the_example_pass_is_compiled() {
     let read = |path| std::fs::read_to_string(root().join(path)).unwrap();
-    let code = read("src/render/example_pass/vignette.rs");
+    let code = read("crates/render/src/example_pass/vignette.rs");
     assert!(read("CONTRIBUTING.md").contains(&format!("```rust\n{code}```\n")));
 }
 

@@ -360,7 +360,7 @@ fn warnings_know_what_they_are_about() {
     files
         .iter()
         .for_each(|file| std::fs::write(file, json).unwrap());
-    let limits = canopy::config::Config::default().opening.load;
+    let limits = canopy::config::Config::default().frame.opening.load;
     let scene = load(&files, &limits, &Progress::default()).unwrap();
     let told = |(warning, place): &(usize, WarningPlace)| {
         let warning = &scene.warnings[*warning];

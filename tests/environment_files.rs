@@ -18,7 +18,7 @@ use std::{f64::consts::PI, fs};
 use tempfile::TempDir;
 
 fn limits() -> Load {
-    Config::default().opening.load
+    Config::default().frame.opening.load
 }
 
 #[track_caller]

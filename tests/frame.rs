@@ -206,7 +206,7 @@ fn a_picture_converges_with_the_slowest_of_its_passes() {
     let frames = |change: fn(&mut Config), channel| {
         let mut config = stage.config.clone();
         change(&mut config);
-        let of = (&config, channel);
+        let of = (&*config, channel);
         stage.renderer.frames_to_converge(&gpu, (&scene, &pose), of)
     };
     let lit = Channel::Lit;

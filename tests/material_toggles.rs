@@ -275,7 +275,7 @@ fn reflections_leave_out_the_same() {
     };
     scene.materials.push(mirror);
     scene.meshes[3].primitives[0].material = 3;
-    let all = Config::default().materials;
+    let all = Config::default().frame.materials;
     let none = Materials {
         base_color_texture: false,
         normal_texture: false,

@@ -907,13 +907,8 @@ fn layered_surfaces_take_shadows_and_clear_glass_casts_none() {
     floor.eye = DVec3::new(0.0, 0.6, 5.0);
     let middle = (SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize;
     for mode in [ShadowMode::Rays, ShadowMode::Map] {
-        let config = Config {
-            shadows: canopy::config::Shadows {
-                mode,
-                ..Config::default().shadows
-            },
-            ..bare()
-        };
+        let mut config = bare();
+        config.shadows.mode = mode;
         for (look, lit) in [
             (None, true),
             (Some(pane(None)), false),
@@ -1133,7 +1128,7 @@ fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     file.json["scenes"] = json!([{ "nodes": nodes }]);
     let folder = tempfile::TempDir::new().unwrap();
     let path = file.write(folder.path(), "volumes.glb");
-    let load = Config::default().opening.load;
+    let load = Config::default().frame.opening.load;
     let scene = scene::load(&[path], &load, &Progress::default()).unwrap();
     assert_eq!(scene.warnings, Vec::<String>::new());
 

@@ -168,7 +168,7 @@ fn hostile_points_and_lines_are_one_line() {
             );
         }
     };
-    let limits = Config::default().opening.load;
+    let limits = Config::default().frame.opening.load;
     for mode in 0..4 {
         let past = along_x(mode, 3, Some(&[0, 1, 2, 3]), &json!({}));
         refused(

@@ -36,7 +36,7 @@ fn limits() -> Load {
     Load {
         max_image_pixels: 1 << 20,
         max_texture_bytes: 1 << 24,
-        ..Config::default().opening.load
+        ..Config::default().frame.opening.load
     }
 }
 

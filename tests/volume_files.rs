@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use volumes::{BESIDE, NIFTI, NRRD, SPARSE};
 
 fn limits() -> Load {
-    Config::default().opening.load
+    Config::default().frame.opening.load
 }
 
 /// Loads files of these names, in one folder with `beside`.

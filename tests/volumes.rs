@@ -1281,7 +1281,7 @@ fn both_orders_of_the_laboratory_are_those_of_the_twin() {
         let shape = (lattice.size, lattice.range);
         volume_params::params(settings, shape, look, lattice.volume_from_lattice, 0).unwrap()
     };
-    let mut settings = Config::default().volumes;
+    let mut settings = Config::default().frame.volumes;
     let mut ended = 0;
     let samples = |seen: &[LabSeen]| seen.iter().map(|seen| seen.samples).sum::<u32>();
     // In thin smoke every step counts in both orders; rays end early in what is thick.

@@ -221,7 +221,10 @@ impl Compare {
         }
         match self.last.take() {
             Some(last) => self.begin(last),
-            None => self.freeze(now),
+            None => {
+                self.freeze(now);
+                return "side B keeps these settings: change one to compare".into();
+            }
         }
         format!("comparing with {}", self.name())
     }

@@ -9,6 +9,7 @@ use super::{
     schedule::{Activity, PictureKey, Scales, Schedule, Wakeup},
     screen::Area,
     side::{Pipelines, Plan, Side, Source, renderer_state},
+    side_costs,
     state::Stage,
     viewer::Viewer,
 };
@@ -146,10 +147,10 @@ impl Viewer {
         let gpu = &self.graphics.gpu;
         told.is_gpu_time = gpu.capabilities.timestamps && gpu.capabilities.has_gpu;
         let side = self.comparing.side.as_ref();
-        told.costs = [
+        told.costs = side_costs::comparable([
             self.comparing.costs.cost(),
             side.and_then(|side| side.costs.cost()),
-        ];
+        ]);
         // The panel was laid out before.
         let mut has_news = (told.is_shown, told.costs) != before;
         if let Some(errors) = self.comparing.collect(gpu) {
@@ -444,7 +445,9 @@ impl Viewer {
         };
         let times = FrameTimes::of(gpu, &mut side.renderer, timed_frames, wall_ms);
         if let Some(ms) = times.cost_ms {
-            side.costs.add(&in_flight.picture, ms.into());
+            let picture = &in_flight.picture;
+            let size = in_flight.frame.size(picture.area.size);
+            side.costs.add(picture, size, ms.into());
         }
         side.wall_ms = Some(wall_ms);
         let (is_parted, is_shown) = (in_flight.is_parted, in_flight.frame.is_shown);

@@ -117,7 +117,9 @@ impl Viewer {
             self.profiling.drawn();
         }
         if let Some(ms) = times.cost_ms {
-            self.comparing.costs.add(&in_flight.picture, ms.into());
+            let picture = &in_flight.picture;
+            let size = in_flight.frame.size(picture.area.size);
+            self.comparing.costs.add(picture, size, ms.into());
         }
         self.comparing.is_stale |= frame.is_shown;
         self.has_drawn = true;

@@ -285,6 +285,26 @@ pub(super) const GESTURES: &[(&str, &str)] = &[
 /// Steps of orbiting by a key in a half turn.
 pub(super) const ORBIT_STEPS: i8 = 12;
 
+/// True for keys that move or press the control that has the keyboard.
+pub(super) fn moves_control(key: KeyCode) -> bool {
+    matches!(
+        key,
+        KeyCode::Tab
+            | KeyCode::Space
+            | KeyCode::Enter
+            | KeyCode::NumpadEnter
+            | KeyCode::Escape
+            | KeyCode::ArrowLeft
+            | KeyCode::ArrowRight
+            | KeyCode::ArrowUp
+            | KeyCode::ArrowDown
+            | KeyCode::Home
+            | KeyCode::End
+            | KeyCode::PageUp
+            | KeyCode::PageDown
+    )
+}
+
 /// Whether a key is one of F1 to F12, which no control takes.
 pub(super) fn is_function(key: KeyCode) -> bool {
     matches!(

@@ -56,11 +56,13 @@ impl Preparation {
         self.0 = Some(preparing);
     }
 
-    /// The progress, for the window.
+    /// The progress, for the window, while anything is left to compile.
     pub(super) fn progress(&self) -> Option<CompileProgress> {
-        self.0.as_ref().map(|preparing| CompileProgress {
+        let preparing = self.0.as_ref()?;
+        let done = preparing.done.load(Ordering::Relaxed);
+        (done < preparing.names.len()).then(|| CompileProgress {
             names: preparing.names.clone(),
-            done: preparing.done.load(Ordering::Relaxed),
+            done,
         })
     }
 

@@ -10,7 +10,7 @@ pub(super) const FRAMES: usize = 12;
 /// The frames of a side since its settings have changed.
 #[derive(Debug, Default)]
 pub(super) struct SideCosts {
-    of: Option<(u64, Config, Channel)>,
+    of: Option<(u64, Config, Channel, [u32; 2])>,
     times_ms: VecDeque<f64>,
 }
 
@@ -19,6 +19,8 @@ pub(super) struct SideCosts {
 pub(super) struct Cost {
     /// The median time of a frame.
     pub(super) median_ms: f64,
+    /// Pixels that a frame traced and shaded.
+    pub(super) size: [u32; 2],
     /// The fastest frame.
     pub(super) least_ms: f64,
     /// The slowest frame.
@@ -28,14 +30,19 @@ pub(super) struct Cost {
 }
 
 impl SideCosts {
-    /// A frame of `picture` took `ms`. Frames of other settings count no more.
-    pub(super) fn add(&mut self, picture: &PictureKey, ms: f64) {
-        let is_same = self.of.as_ref().is_some_and(|(scene, config, channel)| {
-            (*scene, config, *channel) == (picture.scene, &picture.config, picture.channel)
-        });
+    /// A frame of `picture` of `size` pixels took `ms`. Frames of other settings or sizes count no more.
+    pub(super) fn add(&mut self, picture: &PictureKey, size: [u32; 2], ms: f64) {
+        let is_same = self
+            .of
+            .as_ref()
+            .is_some_and(|(scene, config, channel, of)| {
+                (*scene, config, *channel, *of)
+                    == (picture.scene, &picture.config, picture.channel, size)
+            });
         if !is_same {
             self.times_ms.clear();
-            self.of = Some((picture.scene, picture.config.clone(), picture.channel));
+            let config = picture.config.clone();
+            self.of = Some((picture.scene, config, picture.channel, size));
         }
         self.push(ms);
     }
@@ -53,10 +60,19 @@ impl SideCosts {
         sorted.sort_by(f64::total_cmp);
         Some(Cost {
             median_ms: percentile(&sorted, 0.5),
+            size: self.of.as_ref().map_or([0; 2], |(.., size)| *size),
             least_ms: *sorted.first()?,
             most_ms: *sorted.last()?,
             frames: sorted.len(),
         })
+    }
+}
+
+/// The costs of both sides, once their frames have the same size.
+pub(super) fn comparable(costs: [Option<Cost>; 2]) -> [Option<Cost>; 2] {
+    match costs {
+        [Some(a), Some(b)] if a.size != b.size => [None; 2],
+        costs => costs,
     }
 }
 
@@ -89,13 +105,21 @@ mod tests {
     fn frames_of_other_settings_are_forgotten() {
         let mut costs = SideCosts::default();
         let mut picture = PictureKey::for_tests();
-        costs.add(&picture, 5.0);
+        costs.add(&picture, [8, 8], 5.0);
         picture.time += 1.0;
-        costs.add(&picture, 7.0);
+        costs.add(&picture, [8, 8], 7.0);
         assert_eq!(costs.cost().unwrap().frames, 2);
         picture.config.tree.leaf_cutoff += 1;
-        costs.add(&picture, 9.0);
+        costs.add(&picture, [8, 8], 9.0);
         let cost = costs.cost().unwrap();
         assert_eq!((cost.median_ms, cost.frames), (9.0, 1));
+        // Half as many pixels are no figure to compare with.
+        costs.add(&picture, [4, 8], 5.0);
+        let half = costs.cost().unwrap();
+        assert_eq!((half.median_ms, half.frames), (5.0, 1));
+        let (cost, half) = (Some(cost), Some(half));
+        assert_eq!(comparable([cost, half]), [None; 2]);
+        assert_eq!(comparable([cost, cost]), [cost; 2]);
+        assert_eq!(comparable([cost, None]), [cost, None]);
     }
 }

@@ -27,11 +27,11 @@ impl TracedRay {
     /// Whether the path is one through the trees of `picture`, of these rays.
     pub(super) fn is_of(&self, picture: &PictureKey, rays: PathOf) -> bool {
         self.of.as_ref().is_some_and(|(of, traced)| {
-            let lights = |key: &PictureKey| {
-                let config = key.config.clone();
-                (config.shadows, config.sun, config.lights)
+            let (a, b) = (&of.config, &picture.config);
+            let is_lit_alike = || {
+                let lights = (&a.shadows, &a.sun, &a.lights);
+                lights == (&b.shadows, &b.sun, &b.lights)
             };
-            let is_lit_alike = || lights(of) == lights(picture);
             *traced == rays
                 && has_trees_of(of, picture)
                 && (rays == PathOf::Camera || is_lit_alike())

@@ -113,7 +113,7 @@ impl Viewer {
         else {
             return Ok(());
         };
-        let seen = (&picture.view, picture.area.size, &self.state.config);
+        let seen = (&picture.view, picture.area.size, &*self.state.config);
         renderer.draw_path(gpu, encoder, uploaded, seen, &lines)?;
         self.traced_ray.drawn = Some((picture.clone(), view.step));
         Ok(())

@@ -506,9 +506,10 @@ impl Viewer {
             self.input.set_sun(pressed && action.is_none());
         }
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
-        // A control that has the keyboard takes plain keys, and a text all of them.
+        // A control that has the keyboard takes the plain keys that move it, and a text all keys.
         let modifiers = self.input.modifiers();
         let is_plain = !modifiers.ctrl && !modifiers.alt && !code.is_some_and(keys::is_function);
+        let moves_control = is_plain && code.is_some_and(keys::moves_control);
         let edits_text = self.gui.edits_text();
         // Its button has the keyboard from the start.
         let closes_card = is_escape && self.state.export.is_open && !edits_text;
@@ -520,7 +521,7 @@ impl Viewer {
                 _ => false,
             };
         let typing = !closes_dialog
-            && (self.gui.wants_keyboard() && (is_plain && !closes_card || edits_text)
+            && (self.gui.wants_keyboard() && (moves_control && !closes_card || edits_text)
                 || self.has_text_field()
                 || is_escape && self.gui.has_popup());
         if let Some(code) = code {
@@ -652,6 +653,9 @@ impl Viewer {
         } else if !self.state.selection.is_empty() || self.state.outline.has_selection() {
             self.state.selection.clear();
             self.state.outline.select_nothing();
+        } else if self.state.compare.other().is_some() {
+            self.state.compare.end();
+            self.state.notify("comparing ended");
         } else if self.window.fullscreen().is_some() {
             window::toggle_fullscreen(&self.window);
         } else {

@@ -1,50 +1,39 @@
 //! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
 
-mod auto;
-mod boxes;
 #[cfg(feature = "viewer")]
 mod candidates;
 #[cfg(feature = "viewer")]
 mod changes;
-mod choices;
 mod closest;
-mod cost_count;
 pub mod declared;
 pub mod explain;
 mod keys;
-mod lab;
 pub mod layered;
 pub mod looks;
 mod of_pictures;
 mod sections;
 
-pub use auto::AdapterTraits;
-pub use boxes::{BoxDepths, BoxTrees};
 #[cfg(feature = "viewer")]
 pub use candidates::Told;
-pub use canopy_scene::settings::{
-    Animation, Camera, CameraMode, Direction, GroundMode, Load, Rising, Scene, Switch, UpAxis,
-    ZeroOr,
-};
-pub use choices::{
-    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode,
-    OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Theme, Tonemap,
-    TreeQuality, VolumeTransfer,
+pub use canopy_lab::settings::{Lab, LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
+pub use canopy_render::settings::{
+    AdapterTraits, Animation, Antialias, ArrayMode, Background, BoxDepths, BoxTrees, Camera,
+    CameraMode, Cost, CostCount, DepthOfField, Deviation, Direction, Environment,
+    EnvironmentSource, Exposure, ExposureMode, Fog, Gpu, GroundMode, HitOrder, Image, ImageMode,
+    Lights, Load, Materials, Occlusion, OcclusionMode, Overlay, PathKernels, Paths, RayListing,
+    Rebuild, ReflectionMode, Reflections, Rising, Scene, ShadowMode, Shadows, Sun, Switch, Tonemap,
+    Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer, Volumes, ZeroOr,
 };
 pub(crate) use closest::closest;
-pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
-pub use lab::{LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use of_pictures::is_of_pictures;
-pub use sections::{
-    Cost, DepthOfField, Deviation, Environment, Exposure, Fog, Gpu, Image, Lab, Lights, Materials,
-    Occlusion, Output, Overlay, Paths, Reflections, Shadows, Sun, Tree, TreeBoxes, Volumes, Window,
-};
+pub use sections::{Output, Theme, Window};
 
 use crate::{Error, Result};
+use canopy_render::settings::Settings as FrameSettings;
 use canopy_scene::{
     settings,
-    settings::{DEFAULTS, Expectation, Sections as _, Settings as OpeningSettings},
+    settings::{DEFAULTS, Expectation, Sections as _},
 };
 use std::{collections::HashMap, sync::LazyLock};
 use toml::{Table, Value};
@@ -52,30 +41,11 @@ use toml::{Table, Value};
 settings! {
     /// Every setting, section by section as in `config.toml`, which documents each.
     Config {
-        gpu: Gpu,
         window: Window,
         output: Output,
-        deviation: Deviation,
-        tree: Tree,
-        tree_boxes: TreeBoxes,
-        overlay: Overlay,
-        cost: Cost,
         lab: Lab,
-        shadows: Shadows,
-        materials: Materials,
-        lights: Lights,
-        occlusion: Occlusion,
-        reflections: Reflections,
-        fog: Fog,
-        sun: Sun,
-        environment: Environment,
-        image: Image,
-        paths: Paths,
-        depth_of_field: DepthOfField,
-        volumes: Volumes,
-        exposure: Exposure,
     }
-    over opening: OpeningSettings;
+    over frame: FrameSettings;
     with keys: Keys;
 }
 
@@ -83,6 +53,20 @@ settings! {
 const FREE: &str = "keys";
 
 impl Config {
+    /// These settings with those of the frame [resolved](FrameSettings::resolved).
+    pub fn resolved(&self, adapter: AdapterTraits) -> Self {
+        let mut config = self.clone();
+        config.frame = self.frame.resolved(adapter);
+        config
+    }
+
+    /// These settings with those of the frame [settled](FrameSettings::settled).
+    pub fn settled(&self) -> Self {
+        let mut config = self.clone();
+        config.frame = self.frame.settled();
+        config
+    }
+
     /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
     ///
     /// # Errors
@@ -247,16 +231,6 @@ impl Config {
     /// Whether `key` holds text, which may look like a number.
     fn is_text(&self, key: &str) -> bool {
         key.starts_with("keys.") || self.value(key).is_some_and(|value| value.is_str())
-    }
-
-    /// Whether the sun shines on a scene with or without lights of its own.
-    pub fn has_sun(&self, has_lights: bool) -> bool {
-        match self.sun.enabled {
-            Switch::On => true,
-            Switch::Off => false,
-            // Pictures hold their sun.
-            Switch::Auto => !has_lights && !self.environment.is_picture(),
-        }
     }
 }
 

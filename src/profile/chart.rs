@@ -1,6 +1,10 @@
 //! A chart of frames: times stacked on each other, which the panel and the report draw.
 
-use super::{colors, history::Frame, table::Table};
+use super::{
+    colors,
+    history::Frame,
+    table::{Table, percentile},
+};
 
 /// Name of the time of a frame in which no pass ran.
 pub const BETWEEN: &str = "between passes";
@@ -80,7 +84,27 @@ impl Chart {
     }
 }
 
+impl Chart {
+    /// As [`Stack::usual_ms`], with the times between presents.
+    pub fn usual_gpu_ms(&self) -> f64 {
+        usual(self.present_ms.iter().flatten().copied()).max(self.gpu.usual_ms())
+    }
+}
+
+/// Twice the 95th percentile of `times`, or the greatest where that is less: hitches do not flatten the others.
+fn usual(times: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = times.collect();
+    sorted.sort_by(f64::total_cmp);
+    let most = sorted.last().copied().unwrap_or(0.0);
+    most.min(2.0 * percentile(&sorted, 0.95))
+}
+
 impl Stack {
+    /// Height of a chart in milliseconds: twice the 95th percentile of the frames, or the longest where that is less.
+    pub fn usual_ms(&self) -> f64 {
+        usual((0..self.frames).map(|frame| self.total_ms(frame)))
+    }
+
     /// Time of a frame.
     pub fn total_ms(&self, frame: usize) -> f64 {
         self.layers.iter().map(|layer| layer.ms[frame]).sum()

@@ -38,7 +38,7 @@ fn beside<'a>(picture: &'a Path, limits: &'a config::Load) -> Search<'a> {
 }
 
 fn search(picture: &Path) -> Search<'_> {
-    static LIMITS: LazyLock<config::Load> = LazyLock::new(|| Config::default().opening.load);
+    static LIMITS: LazyLock<config::Load> = LazyLock::new(|| Config::default().frame.opening.load);
     beside(picture, &LIMITS)
 }
 
@@ -143,7 +143,7 @@ fn links_out_of_the_folder_of_a_picture_are_refused() {
     let picture = inside.join("a.png");
     let follow = config::Load {
         follow_links: true,
-        ..Config::default().opening.load
+        ..Config::default().frame.opening.load
     };
     let followed = beside(&picture, &follow);
     let mut config = Config::default();
@@ -257,7 +257,7 @@ fn hostile_texts_are_one_line() {
         left[0].starts_with("gpu.adapter") && left[2].contains("unknown key"),
         "{left:?}"
     );
-    assert_eq!(config.load, Config::default().opening.load);
+    assert_eq!(config.load, Config::default().frame.opening.load);
     assert!(config.of_pictures().contains_key("image.tonemap"));
 }
 

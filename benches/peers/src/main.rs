@@ -125,7 +125,7 @@ fn query_inputs(files: Vec<String>) -> anyhow::Result<Vec<Input>> {
 
 /// All meshes of a file as one, in the rest pose.
 fn load(file: &str) -> anyhow::Result<Input> {
-    let limits = Config::default().opening.load;
+    let limits = Config::default().frame.opening.load;
     let scene = scene::load(&[PathBuf::from(file)], &limits, &Progress::default())
         .with_context(|| format!("cannot load {file}"))?;
     let merged = deform(&scene, &Pose::new(&scene, None, 0.0));

@@ -61,7 +61,7 @@ fn line(ctx: &Context, room: Rect, compare: &Compare) {
         });
     }
     Area::new(Id::unique("compare line"))
-        .order(Order::Middle)
+        .order(Order::Background)
         .fixed_pos(grip.min)
         .interactable(false)
         .fade_in(false)
@@ -116,7 +116,7 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
         let side = ["A", "B"][index];
         let (at, align) = corners[index];
         Area::new(Id::unique(("compare label", index)))
-            .order(Order::Middle)
+            .order(Order::Background)
             .pivot(align)
             .fixed_pos(at - align.to_sign() * 10.0)
             .constrain_to(room)
@@ -156,14 +156,22 @@ pub(super) fn cost(compare: &Compare, side: usize) -> String {
     };
     match compare.told.costs[side] {
         Some(cost) => format!("{} ms {what}", significant(cost.median_ms)),
-        None => "no cost".into(),
+        None => unknown(compare, side).into(),
+    }
+}
+
+/// Words for a cost that is not known: pictures have none, and frames of different sizes are not compared.
+fn unknown(compare: &Compare, side: usize) -> &'static str {
+    match compare.other() {
+        Some(Other::Picture(_)) if side == 1 => "no cost",
+        _ => "… ms",
     }
 }
 
 /// The same with its spread, and its number of frames until there are as many as count.
 pub(super) fn cost_and_spread(compare: &Compare, side: usize) -> String {
     let Some(cost) = compare.told.costs[side] else {
-        return "no cost".into();
+        return unknown(compare, side).into();
     };
     let [median, least, most] = [cost.median_ms, cost.least_ms, cost.most_ms].map(significant);
     let frames = match cost.frames {

@@ -26,7 +26,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     let room = wide(ctx, room, WIDTH + MARGINS);
     let mut is_closed = false;
     Area::new(Id::unique("export"))
-        .order(Order::Foreground)
+        .order(Order::Middle)
         .pivot(Align2::CENTER_TOP)
         .fixed_pos(room.center_top() + Vec2::new(0.0, 8.0))
         .constrain_to(room)

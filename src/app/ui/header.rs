@@ -112,9 +112,24 @@ fn summary(state: &State, count: usize) -> String {
     lines.join("\n\n")
 }
 
+/// Seconds of frames whose mean is shown, or a single frame that takes longer.
+const RATE_SECS: f32 = 0.5;
+
 fn rate(ui: &mut Ui, state: &State) {
     // The mean of few frames: it can be read, and follows what is changed.
-    let recent: Vec<f32> = state.frame_ms.iter().rev().take(30).copied().collect();
+    let mut seconds = 0.0;
+    let is_recent = |ms: &&f32| {
+        let is_recent = seconds < RATE_SECS;
+        seconds += **ms * 1e-3;
+        is_recent
+    };
+    let recent: Vec<f32> = state
+        .frame_ms
+        .iter()
+        .rev()
+        .take_while(is_recent)
+        .copied()
+        .collect();
     let text = if recent.is_empty() {
         "no frame yet".into()
     } else {
@@ -122,7 +137,7 @@ fn rate(ui: &mut Ui, state: &State) {
         let fps = significant(1000.0 / ms.max(1e-3));
         format!("{:>5} ms {fps:>6} fps", significant(ms))
     };
-    let tip = "Time of a frame, as the mean of the last 30: from one to the next while a clip plays, \
+    let tip = "Time of a frame, as the mean of half a second: from one to the next while a clip plays, \
                else until it is drawn";
     ui.label(digits(text)).on_hover_text(tip);
 }

@@ -44,8 +44,11 @@ fn tables(ui: &mut Ui, keymap: &Keymap, side_by_side: bool) {
         .map(|(gesture, what)| ((*gesture).to_owned(), *what));
     let gestures: Vec<_> = gestures.collect();
     if side_by_side {
+        let half = (keys.len() + gestures.len()).div_ceil(2).min(keys.len());
         ui.columns_const(|[left, right]| {
-            table(left, "Keys", &keys);
+            table(left, "Keys", &keys[..half]);
+            table(right, "Further keys", &keys[half..]);
+            right.add_space(8.0);
             table(right, "Mouse and flight", &gestures);
         });
     } else {

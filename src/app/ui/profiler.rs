@@ -165,8 +165,8 @@ fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut S
         return;
     }
     let plots = [
-        Plot::new(gpu, chart, &chart.gpu, chart.most_gpu_ms()),
-        Plot::new(cpu, chart, &chart.cpu, chart.cpu.most_ms()),
+        Plot::new(gpu, chart, &chart.gpu, chart.usual_gpu_ms()),
+        Plot::new(cpu, chart, &chart.cpu, chart.cpu.usual_ms()),
     ];
     for (plot, name) in plots.iter().zip(["GPU", "CPU"]) {
         plot.paint(ui, &painter, name);
@@ -246,8 +246,8 @@ struct Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    fn new(rect: Rect, chart: &Chart, stack: &'a Stack, most_ms: f64) -> Self {
-        let (top_ms, step_ms) = scale(most_ms);
+    fn new(rect: Rect, chart: &Chart, stack: &'a Stack, usual_ms: f64) -> Self {
+        let (top_ms, step_ms) = scale(usual_ms);
         Self {
             rect,
             stack,
@@ -313,8 +313,15 @@ impl<'a> Plot<'a> {
         let mut mesh = Mesh::default();
         for frame in 0..self.count as usize {
             let (left, right) = (self.x(frame as f32), self.x(frame as f32 + 1.0));
+            if self.stack.total_ms(frame) > self.top_ms {
+                // A frame that goes beyond the chart has a mark above it.
+                let at = pos2(left, self.rect.top() - 4.0);
+                let mark = Rect::from_min_max(at, pos2(right.max(left + 2.0), at.y + 3.0));
+                mesh.add_colored_rect(mark, ui.visuals().warn_fg_color);
+            }
             for (layer, [from, to]) in self.stack.edges(frame) {
-                let rect = Rect::from_min_max(pos2(left, self.y(to)), pos2(right, self.y(from)));
+                let [top, bottom] = [to, from].map(|ms| self.y(ms.min(self.top_ms)));
+                let rect = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
                 mesh.add_colored_rect(rect, color(layer.color));
             }
         }
@@ -328,7 +335,10 @@ fn presents(ui: &Ui, painter: &egui::Painter, plot: &Plot<'_>, chart: &Chart) {
     let mut line: Vec<Pos2> = Vec::new();
     for (frame, ms) in chart.present_ms.iter().enumerate() {
         match ms {
-            Some(ms) => line.push(pos2(plot.x(frame as f32 + 0.5), plot.y(*ms))),
+            Some(ms) => {
+                let y = plot.y(ms.min(plot.top_ms));
+                line.push(pos2(plot.x(frame as f32 + 0.5), y));
+            }
             None => drop(painter.line(std::mem::take(&mut line), stroke)),
         }
     }

@@ -69,7 +69,7 @@ fn floating_card(ctx: &Context, room: Rect, state: &mut State) {
         .order(Order::Middle)
         .default_pos(room.left_top() + BELOW_CORNER)
         .movable(true)
-        .constrain_to(room)
+        .constrain_to(room.shrink(10.0))
         .default_size(room.size())
         .fade_in(false)
         .show(ctx, |ui| {

@@ -178,6 +178,7 @@ fn compare(state: &mut State) {
     compare.told.costs = [
         Some(Cost {
             median_ms: 12_345.6,
+            size: [1280, 720],
             least_ms: 1234.5,
             most_ms: 99_999.9,
             frames: 3,
@@ -904,17 +905,11 @@ fn parts_of_the_picture_are_switched_by_clicks() {
             run.click(found.center(), 1);
         });
     }
-    let Config {
-        overlay,
-        materials,
-        lights,
-        depth_of_field,
-        window: axes,
-        ..
-    } = &state.config;
+    let config = &state.config;
+    let (overlay, materials) = (&config.overlay, &config.materials);
     assert!(overlay.wireframe && overlay.tangents && !overlay.normals);
-    assert!(materials.clay && materials.normal_texture && !lights.enabled);
-    assert!(depth_of_field.enabled && !axes.axes);
+    assert!(materials.clay && materials.normal_texture && !config.lights.enabled);
+    assert!(config.depth_of_field.enabled && !config.window.axes);
     assert_eq!(state.actions, [Action::Textures]);
     state.actions.clear();
     state.perform(

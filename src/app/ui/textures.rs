@@ -44,7 +44,8 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
     };
     let most = (room.size() - vec2(24.0, 48.0)).max(LEAST.into());
     egui::Window::new(title)
-        .id(egui::Id::unique("textures"))
+        // A window that was made smaller would not grow with the other one again.
+        .id(egui::Id::unique(("textures", most.x as i32, most.y as i32)))
         .open(&mut is_open)
         .default_pos(room.min + vec2(12.0, 12.0))
         .default_size(vec2(SIZE[0], SIZE[1]).min(most))
@@ -92,7 +93,7 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
             for (index, listed) in &found[rows] {
                 let is_chosen = textures.chosen == *index;
                 let width = ui.available_width() - 2.0 * ui.spacing().button_padding.x;
-                let name = end_that_fits(ui, &short(&listed.name, shared), width);
+                let name = ends_that_fit(ui, &short(&listed.name, shared), width);
                 let button = Button::selectable(is_chosen, name).truncate();
                 let tip = format!("{}\n{}", listed.name, told(listed));
                 if ui.add(button).on_hover_text(tip).clicked() {
@@ -102,8 +103,8 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
         });
 }
 
-/// The end of `text` that is at most so wide, in points: names of textures differ there.
-fn end_that_fits(ui: &Ui, text: &str, width: f32) -> String {
+/// Beginning and end of `text` that are at most so wide together, in points: names of textures differ in either.
+fn ends_that_fit(ui: &Ui, text: &str, width: f32) -> String {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let fits = |text: &str| {
         let color = ui.visuals().text_color();
@@ -115,10 +116,14 @@ fn end_that_fits(ui: &Ui, text: &str, width: f32) -> String {
     if fits(text) {
         return text.to_owned();
     }
-    let starts = text.char_indices().map(|(at, _)| at).skip(1);
-    let ends = starts.map(|at| format!("…{}", &text[at..]));
-    let mut ends = ends.skip_while(|end| !fits(end));
-    ends.next().unwrap_or_default()
+    let letters: Vec<char> = text.chars().collect();
+    let with = |kept: usize| -> String {
+        let (start, end) = letters.split_at(kept / 2);
+        let end = &end[end.len() - kept.div_ceil(2)..];
+        start.iter().chain(&['…']).chain(end).collect()
+    };
+    let mut shorter = (0..letters.len()).rev().map(with);
+    shorter.find(|text| fits(text)).unwrap_or_default()
 }
 
 /// Bytes that all names begin with, up to the end of a word.

@@ -22,7 +22,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) 
     let cost = facts
         .stats
         .cost_range
-        .filter(|_| heat_of(state.channel, &state.config).is_some());
+        .filter(|_| heat_of(state.channel, &state.config, &state.config.lab).is_some());
     let fits = room.width() > 2.0 * WIDTH && room.height() > WIDTH;
     let is_taken = state.channel == Channel::Deviation;
     if (boxes.is_none() && cost.is_none()) || is_taken || !fits {

@@ -279,7 +279,7 @@ impl Side {
             exposure_ev,
             cost: Some(cost),
         };
-        Ok((drawn, Some((offscreen.gpu, offscreen.config.gpu))))
+        Ok((drawn, Some((offscreen.gpu, offscreen.config.frame.gpu))))
     }
 }
 

@@ -235,7 +235,7 @@ fn choose(sets: &mut Vec<RaySet>, args: &LabArgs) -> Result<()> {
 
 fn read_rays(path: &Path) -> Result<RaySet> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    RaySet::from_bytes(path, &bytes)
+    Ok(RaySet::from_bytes(path, &bytes)?)
 }
 
 fn write_rays(folder: &Path, sets: &[RaySet], work: Work) -> Result<()> {

@@ -364,7 +364,7 @@ impl Output {
             (channel, PictureFormat::Exr) => picture::exr_with(&offscreen.channel(channel)?, made),
             (channel, _) => {
                 let image = offscreen.channel(channel)?;
-                if let Some(heat) = heat_of(channel, &offscreen.config) {
+                if let Some(heat) = heat_of(channel, &offscreen.config, &offscreen.config.lab) {
                     let (pixels, range) = picture::cost(&image, heat.weights, heat.range);
                     let name = channel.name();
                     log::info!("the brightest colour of the channel {name} stands for {range}");

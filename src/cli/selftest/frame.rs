@@ -109,9 +109,10 @@ impl Stage {
 
     fn new(scene: &Scene, device: &Device<'_>, set: impl Fn(&mut Config)) -> Result<Self> {
         // Defaults, whatever the settings: the twins are made for these.
-        let mut own = Config {
+        let mut own = device.config.clone();
+        own.frame = render::settings::Settings {
             gpu: device.config.gpu.clone(),
-            ..Config::default()
+            ..render::settings::Settings::default()
         };
         own.environment.source = EnvironmentSource::Color;
         own.environment.background = Background::Color;

@@ -71,7 +71,14 @@ pub(in crate::app::ui) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
 }
 
 fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let has_clip = state
+        .stage
+        .as_ref()
+        .is_some_and(|stage| stage.duration() > 0.0);
     let export = &mut state.export;
+    if !has_clip && export.motion == Motion::Clip {
+        export.motion = Motion::Turn;
+    }
     let tip = "What moves. The clip goes on in turns and paths too";
     Row::new("of", &[], tip).show(ui, edits, |ui| {
         let choices = [
@@ -87,7 +94,7 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             ),
             (Motion::Path, "path", "Along the keys of the camera path"),
         ];
-        choose(ui, &mut export.motion, &choices);
+        choose(ui, &mut export.motion, &choices[usize::from(!has_clip)..]);
     });
     if export.motion == Motion::Turn {
         Row::new("turn", &[], "Seconds of the whole turn").show(ui, edits, |ui| {

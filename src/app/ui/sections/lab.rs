@@ -64,7 +64,7 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &
 /// The legend of what is counted.
 fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     let found = facts.stats.cost_range;
-    let is_heat = heat_of(state.channel, &state.config).is_some();
+    let is_heat = heat_of(state.channel, &state.config, &state.config.lab).is_some();
     if let Some(found) = found.filter(|_| is_heat) {
         Row::new("colours", &[], heat_words(state)).show(ui, edits, |ui| {
             let [least, most] = cost_ends(found);

@@ -1,0 +1,411 @@
+//! Binary trees on the CPU, and the forms in which walks read them.
+
+use super::{
+    Triangle,
+    layout::{Built, Layout},
+};
+use canopy_bvh::{
+    Error, Result,
+    accel::{layout::BVH_MISS, tree::TreeData},
+};
+use canopy_scene::bounds::Aabb;
+use glam::{DVec3, Vec3};
+use std::ops::Range;
+
+/// Triangles that a leaf holds at most: a reference has three bits for their number.
+pub const LEAF_MOST: u32 = 8;
+/// Triangles up to which references reach.
+const TRIANGLES_MOST: usize = 1 << 28;
+/// Highest bit of a reference: a leaf.
+const LEAF: u32 = 1 << 31;
+
+/// A tree; the root is the first node, and children come after their parents.
+#[derive(Debug, Clone)]
+pub struct BinaryTree {
+    /// Its nodes, leaves among them.
+    pub nodes: Vec<BinaryNode>,
+    /// The triangle at each leaf index.
+    pub order: Vec<u32>,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinaryNode {
+    /// Around its triangles.
+    pub bounds: Aabb,
+    /// Its leaf indices.
+    pub leaves: Range<u32>,
+    /// `None` of a leaf.
+    pub children: Option<[u32; 2]>,
+}
+
+/// A tree's expected price of a ray, both by the surface area heuristic and by what else overlaps its nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// Nodes and triangles that a ray through the root's box visits, if boxes are hit by their areas
+    /// (MacDonald and Booth 1990).
+    pub sah: f64,
+    /// Nodes and triangles that a ray visits beside those that hold what it hits: end-point overlap (Aila,
+    /// Karras and Laine 2013), the area of triangles within nodes that they do not belong to.
+    pub epo: f64,
+}
+
+impl BinaryTree {
+    /// The tree that canopy has built over one mesh of `triangles`, down to nodes of one triangle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Tree`] where it is no tree over all of them.
+    pub fn of(built: &TreeData, triangles: &[Triangle]) -> Result<Self> {
+        let count = triangles.len() as u32;
+        let wrong = || Error::Tree("the tree does not hold all triangles".into());
+        let leaves = built.triangles.get(..triangles.len()).ok_or_else(wrong)?;
+        let order = leaves.iter().map(|leaf| leaf.triangle).collect();
+        let mut tree = Self {
+            nodes: vec![BinaryNode::new(0..count)],
+            order,
+        };
+        let root = built.tlas.first().map_or(0, |mesh| mesh.node_offset);
+        let mut pending = vec![(0, root)];
+        while let Some((at, number)) = pending.pop() {
+            let Range { start, end } = tree.nodes[at].leaves;
+            if end - start <= 1 {
+                continue;
+            }
+            let middle = built.middle(number, start, end);
+            if middle <= start || middle >= end {
+                return Err(wrong());
+            }
+            let first = tree.split(at, middle);
+            pending.extend([(first, middle - 1), (first + 1, middle)]);
+        }
+        tree.fit(triangles);
+        Ok(tree)
+    }
+
+    /// Gives node `at` two children, whose leaves meet at `middle`. Returns the first of them.
+    pub(super) fn split(&mut self, at: usize, middle: u32) -> usize {
+        let Range { start, end } = self.nodes[at].leaves;
+        let first = self.nodes.len();
+        self.nodes.push(BinaryNode::new(start..middle));
+        self.nodes.push(BinaryNode::new(middle..end));
+        self.nodes[at].children = Some([first as u32, first as u32 + 1]);
+        first
+    }
+
+    /// Makes all boxes anew.
+    pub(super) fn fit(&mut self, triangles: &[Triangle]) {
+        for at in (0..self.nodes.len()).rev() {
+            self.nodes[at].bounds = match self.nodes[at].children {
+                Some([a, b]) => self.nodes[a as usize]
+                    .bounds
+                    .union(self.nodes[b as usize].bounds),
+                None => {
+                    let leaves = self.nodes[at].leaves.clone();
+                    let leaves = leaves.map(|leaf| self.order[leaf as usize] as usize);
+                    Aabb::of(leaves.flat_map(|triangle| triangles[triangle]))
+                }
+            };
+        }
+    }
+
+    /// The tree without children of nodes of up to `most` triangles, which become leaves.
+    pub fn with_leaves(&self, most: u32) -> Self {
+        let most = most.clamp(1, LEAF_MOST);
+        let mut tree = Self {
+            nodes: vec![self.nodes[0].clone()],
+            order: self.order.clone(),
+        };
+        let mut at = 0;
+        while at < tree.nodes.len() {
+            let node = &mut tree.nodes[at];
+            if node.leaves.len() <= most as usize {
+                node.children = None;
+            }
+            if let Some(children) = node.children {
+                let first = tree.nodes.len() as u32;
+                tree.nodes[at].children = Some([first, first + 1]);
+                tree.nodes
+                    .extend(children.map(|child| self.nodes[child as usize].clone()));
+            }
+            at += 1;
+        }
+        tree
+    }
+
+    /// Levels of nodes with children.
+    pub fn levels(&self) -> u32 {
+        let mut levels = vec![0; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            for child in node.children.into_iter().flatten() {
+                levels[child as usize] = levels[at] + 1;
+            }
+        }
+        levels.into_iter().max().unwrap_or(0)
+    }
+
+    /// See [`Quality`].
+    pub fn quality(&self, triangles: &[Triangle]) -> Quality {
+        let root_area = area(self.nodes[0].bounds);
+        let weight = |node: &BinaryNode| match node.children {
+            Some(_) => 1.0,
+            None => node.leaves.len() as f64,
+        };
+        let sum: f64 = self
+            .nodes
+            .iter()
+            .map(|node| weight(node) * area(node.bounds))
+            .sum();
+        let mut overlapped = 0.0;
+        let mut whole = 0.0;
+        for (leaf, triangle) in (0..).zip(&self.order) {
+            let corners = triangles[*triangle as usize].map(Vec3::as_dvec3);
+            whole += polygon_area(&corners);
+            let mut pending = vec![(0_u32, corners.to_vec())];
+            while let Some((at, polygon)) = pending.pop() {
+                let node = &self.nodes[at as usize];
+                if !node.leaves.contains(&leaf) {
+                    overlapped += weight(node) * polygon_area(&polygon);
+                }
+                for child in node.children.into_iter().flatten() {
+                    let inside = clipped(&polygon, self.nodes[child as usize].bounds);
+                    if inside.len() > 2 {
+                        pending.push((child, inside));
+                    }
+                }
+            }
+        }
+        let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        Quality {
+            sah: ratio(sum, root_area),
+            epo: ratio(overlapped, whole),
+        }
+    }
+
+    /// What has no nodes yet.
+    fn without_nodes(&self, root: u32) -> Built {
+        Built {
+            root,
+            levels: self.levels(),
+            order: self.order.clone(),
+            ..Built::in_order(self.nodes[0].bounds, [1; 3], 0)
+        }
+    }
+
+    /// The form that `layout` names; grids and kd-trees are none of a binary tree.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for more triangles than references reach.
+    pub fn laid_out(&self, layout: Layout) -> Result<Option<Built>> {
+        Ok(Some(match layout {
+            Layout::Binary => self.binary()?,
+            Layout::Skip => self.skip()?,
+            Layout::Wide => self.wide()?,
+            Layout::Grid | Layout::TwoLevel | Layout::KdTree => return Ok(None),
+        }))
+    }
+
+    /// What a walk goes on to at node `at`, where nodes with children have `numbers`.
+    fn reference(&self, at: u32, numbers: &[u32]) -> u32 {
+        let node = &self.nodes[at as usize];
+        match node.children {
+            Some(_) => numbers[at as usize],
+            None => LEAF | (node.leaves.len() as u32 - 1) << 28 | node.leaves.start,
+        }
+    }
+
+    /// Fails where references do not reach all triangles.
+    fn check(&self) -> Result<()> {
+        if self.order.len() < TRIANGLES_MOST {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: "the laboratory's tree".into(),
+            needed: format!("{} triangles", self.order.len()),
+            allowed: format!("{TRIANGLES_MOST} triangles"),
+            by: "its references".into(),
+        })
+    }
+
+    /// Nodes of two children, with links to parents (`lab/binary.wgsl`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for more triangles than references reach.
+    pub fn binary(&self) -> Result<Built> {
+        self.check()?;
+        let mut numbers = vec![BVH_MISS; self.nodes.len()];
+        let inner = || {
+            self.nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, node)| node.children.is_some())
+        };
+        for (number, (at, _)) in (0..).zip(inner()) {
+            numbers[at] = number;
+        }
+        let mut built = self.without_nodes(self.reference(0, &numbers));
+        built.links = vec![BVH_MISS; inner().count()];
+        for (at, node) in inner() {
+            for child in node.children.into_iter().flatten() {
+                let bounds = self.nodes[child as usize].bounds;
+                let reference = self.reference(child, &numbers);
+                built.rows.push(row(bounds.min, reference));
+                built.rows.push(row(bounds.max, 0));
+                if self.nodes[child as usize].children.is_some() {
+                    built.links[numbers[child as usize] as usize] = numbers[at];
+                }
+            }
+            // Both references stand in the first two rows.
+            let last = built.rows.len();
+            built.rows[last - 3][3] = built.rows[last - 2][3];
+        }
+        built.counts_nodes(64);
+        Ok(built)
+    }
+
+    /// Nodes in the order of a walk from left to right (`lab/walk_skip.wgsl`).
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryTree::binary`].
+    pub fn skip(&self) -> Result<Built> {
+        self.check()?;
+        let mut built = self.without_nodes(0);
+        // The number of nodes below each, itself among them.
+        let mut sizes = vec![1_u32; self.nodes.len()];
+        for at in (0..self.nodes.len()).rev() {
+            for child in self.nodes[at].children.into_iter().flatten() {
+                sizes[at] += sizes[child as usize];
+            }
+        }
+        let mut pending = vec![0_u32];
+        let all = sizes[0];
+        while let Some(at) = pending.pop() {
+            let node = &self.nodes[at as usize];
+            let behind = built.rows.len() as u32 / 2 + sizes[at as usize];
+            let skip = if behind == all { BVH_MISS } else { behind };
+            let leaf = match node.children {
+                Some(_) => BVH_MISS,
+                None => self.reference(at, &[]),
+            };
+            built.rows.push(row(node.bounds.min, skip));
+            built.rows.push(row(node.bounds.max, leaf));
+            pending.extend(node.children.into_iter().flatten().rev());
+        }
+        built.counts_nodes(32);
+        Ok(built)
+    }
+
+    /// Nodes of four children (`lab/walk_wide.wgsl`): of the children of a binary node, those of the largest
+    /// area are opened until there are four.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryTree::binary`].
+    pub fn wide(&self) -> Result<Built> {
+        self.check()?;
+        let mut numbers = vec![BVH_MISS; self.nodes.len()];
+        let mut wide: Vec<(Vec<u32>, u32)> = Vec::new();
+        let mut pending = vec![(0_u32, 1)];
+        while let Some((at, level)) = pending.pop() {
+            let Some(children) = self.nodes[at as usize].children else {
+                continue;
+            };
+            let mut children = children.to_vec();
+            while children.len() < 4 {
+                let opens = |child: &u32| self.nodes[*child as usize].children.is_some();
+                let size = |child: u32| area(self.nodes[child as usize].bounds);
+                let largest = (0..children.len()).filter(|i| opens(&children[*i]));
+                let largest =
+                    largest.max_by(|a, b| size(children[*a]).total_cmp(&size(children[*b])));
+                let Some(largest) = largest else {
+                    break;
+                };
+                let opened = children.remove(largest);
+                children.extend(self.nodes[opened as usize].children.into_iter().flatten());
+            }
+            numbers[at as usize] = wide.len() as u32;
+            pending.extend(children.iter().map(|child| (*child, level + 1)));
+            wide.push((children, level));
+        }
+        let mut built = self.without_nodes(self.reference(0, &numbers));
+        built.levels = wide.iter().map(|(_, level)| *level).max().unwrap_or(0);
+        for (children, _) in &wide {
+            let bounds = |child: usize| {
+                let child = children.get(child);
+                child.map_or(Aabb::EMPTY, |child| self.nodes[*child as usize].bounds)
+            };
+            for corner in [|b: Aabb| b.min, |b: Aabb| b.max] {
+                for axis in 0..3 {
+                    let side = |child| corner(bounds(child))[axis].clamp(-3e38, 3e38);
+                    built
+                        .rows
+                        .push(std::array::from_fn(|child| side(child).to_bits()));
+                }
+            }
+            let reference = |child: &u32| self.reference(*child, &numbers);
+            built.rows.push(std::array::from_fn(|i| {
+                children.get(i).map_or(BVH_MISS, reference)
+            }));
+        }
+        built.counts_nodes(112);
+        Ok(built)
+    }
+}
+
+impl BinaryNode {
+    pub(super) fn new(leaves: Range<u32>) -> Self {
+        Self {
+            bounds: Aabb::EMPTY,
+            leaves,
+            children: None,
+        }
+    }
+}
+
+fn row(corner: Vec3, last: u32) -> [u32; 4] {
+    let [x, y, z] = corner.to_array().map(f32::to_bits);
+    [x, y, z, last]
+}
+
+/// The area of a box; 0 of the empty one.
+pub(super) fn area(bounds: Aabb) -> f64 {
+    let [x, y, z] = (bounds.max - bounds.min)
+        .as_dvec3()
+        .max(DVec3::ZERO)
+        .to_array();
+    2.0 * (x * y + y * z + z * x)
+}
+
+fn polygon_area(corners: &[DVec3]) -> f64 {
+    let fan = corners.windows(2).skip(1);
+    let sum: DVec3 = fan
+        .map(|pair| (pair[0] - corners[0]).cross(pair[1] - corners[0]))
+        .sum();
+    0.5 * sum.length()
+}
+
+/// The part of a convex polygon within a box (Sutherland and Hodgman 1974).
+fn clipped(polygon: &[DVec3], bounds: Aabb) -> Vec<DVec3> {
+    let mut polygon = polygon.to_vec();
+    for axis in 0..3 {
+        for (side, plane) in [(1.0, bounds.min[axis]), (-1.0, bounds.max[axis])] {
+            let inside = |point: &DVec3| side * (point[axis] - f64::from(plane));
+            let mut kept = Vec::with_capacity(polygon.len() + 1);
+            for (i, b) in polygon.iter().enumerate() {
+                let a = &polygon[(i + polygon.len() - 1) % polygon.len()];
+                let (from_a, from_b) = (inside(a), inside(b));
+                if from_a.min(from_b) < 0.0 && from_a.max(from_b) > 0.0 {
+                    kept.push(*a + (*b - *a) * (from_a / (from_a - from_b)));
+                }
+                if from_b >= 0.0 {
+                    kept.push(*b);
+                }
+            }
+            polygon = kept;
+        }
+    }
+    polygon
+}

@@ -1,0 +1,202 @@
+//! Uniform grids, and grids of grids, on the CPU.
+
+use super::{Triangle, layout::Built};
+use crate::data::{GRID_LEAST, GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_SLACK};
+use canopy_bvh::{Error, Result};
+use canopy_scene::bounds::Aabb;
+use glam::Vec3;
+
+/// Cells for each triangle of a uniform grid.
+const DENSITY: f32 = 4.0;
+/// Cells for each triangle of the upper level of two.
+const UPPER_DENSITY: f32 = 0.25;
+/// Cells along an axis, at most.
+const SIDE_MOST: f32 = 256.0;
+/// Cells and triangles in them, at most.
+const LINKS_MOST: usize = 1 << 26;
+
+/// A box in cells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cells {
+    bounds: Aabb,
+    pub(super) count: [u32; 3],
+}
+
+impl Cells {
+    /// About `density` cells for each of `triangles`, as near to cubes as it goes.
+    fn new(bounds: Aabb, triangles: usize, density: f32, most: f32) -> Self {
+        let extent = bounds.max - bounds.min;
+        let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(GRID_LEAST as f32));
+        let extent = extent.max(least);
+        let scale = (density * triangles as f32 / extent.element_product()).cbrt();
+        let count = (extent * scale).round().clamp(Vec3::ONE, Vec3::splat(most));
+        Self {
+            bounds,
+            count: count.to_array().map(|side| side as u32),
+        }
+    }
+
+    /// Those of a uniform grid.
+    pub(super) fn uniform(bounds: Aabb, triangles: usize) -> Self {
+        Self::new(bounds, triangles, DENSITY, SIDE_MOST)
+    }
+
+    /// Those of the upper level of two.
+    pub(super) fn upper(bounds: Aabb, triangles: usize) -> Self {
+        Self::new(bounds, triangles, UPPER_DENSITY, SIDE_MOST)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count.map(|side| side as usize).iter().product()
+    }
+
+    fn size(&self) -> Vec3 {
+        let count = Vec3::from(self.count.map(|side| side as f32));
+        (self.bounds.max - self.bounds.min) / count
+    }
+
+    /// Those within the cell `number`, of which so many triangles are.
+    pub(super) fn lower(&self, number: usize, triangles: usize) -> Self {
+        let (density, most) = (GRID_LOWER_DENSITY as f32, GRID_LOWER_SIDE as f32);
+        Self::new(self.cell(number), triangles, density, most)
+    }
+
+    /// How many cells the box of a triangle touches.
+    pub(super) fn touched_count(&self, triangle: &Triangle) -> usize {
+        let [first, end] = self.span(triangle);
+        (0..3).map(|axis| end[axis] - first[axis] + 1).product()
+    }
+
+    /// First and last cell along each axis that the box of a triangle touches.
+    fn span(&self, triangle: &Triangle) -> [[usize; 3]; 2] {
+        let (around, slack) = (Aabb::of(*triangle), GRID_SLACK as f32);
+        let count = Vec3::from(self.count.map(|side| side as f32));
+        let (scale, last) = (count / (self.bounds.max - self.bounds.min), count - 1.0);
+        let cell = |corner: Vec3, slack: f32| {
+            let at = (corner - self.bounds.min) * scale + slack;
+            at.floor()
+                .clamp(Vec3::ZERO, last)
+                .to_array()
+                .map(|i| i as usize)
+        };
+        [cell(around.min, -slack), cell(around.max, slack)]
+    }
+
+    /// Those cells.
+    fn touched(&self, triangle: &Triangle) -> impl Iterator<Item = usize> + use<> {
+        let [first, end] = self.span(triangle);
+        let [nx, ny, _] = self.count.map(|side| side as usize);
+        (first[2]..=end[2]).flat_map(move |z| {
+            (first[1]..=end[1])
+                .flat_map(move |y| (first[0]..=end[0]).map(move |x| x + nx * (y + ny * z)))
+        })
+    }
+
+    /// The triangles of each cell.
+    fn fill(&self, triangles: &[Triangle], numbers: &[u32]) -> Result<Vec<Vec<u32>>> {
+        let mut cells = vec![Vec::new(); self.len()];
+        let mut count = 0;
+        for number in numbers {
+            for cell in self.touched(&triangles[*number as usize]) {
+                cells[cell].push(*number);
+                count += 1;
+            }
+            check_links(count)?;
+        }
+        Ok(cells)
+    }
+
+    /// The box of a cell.
+    fn cell(&self, number: usize) -> Aabb {
+        let [nx, ny, _] = self.count.map(|side| side as usize);
+        let at = [number % nx, number / nx % ny, number / nx / ny].map(|i| i as f32);
+        let size = self.size();
+        let min = self.bounds.min + Vec3::from(at) * size;
+        Aabb {
+            min,
+            max: min + size,
+        }
+    }
+}
+
+/// The box of a grid over `bounds`, a little larger, and not flat.
+pub(super) fn around(bounds: Aabb) -> Aabb {
+    let extent = (bounds.max - bounds.min).max_element().max(1e-30);
+    let margin = 1e-4 * extent + 1e-6 * bounds.min.abs().max(bounds.max.abs()).max_element();
+    Aabb {
+        min: bounds.min - margin,
+        max: bounds.max + margin,
+    }
+}
+
+/// Fails for more links than a grid may have.
+pub(super) fn check_links(count: usize) -> Result<()> {
+    if count <= LINKS_MOST {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "triangles in cells".into(),
+        needed: format!("more than {LINKS_MOST}"),
+        allowed: format!("{LINKS_MOST}"),
+        by: "the laboratory".into(),
+    })
+}
+
+/// Where each cell's triangles begin, one more, and those triangles.
+fn links(cells: &[Vec<u32>]) -> Vec<u32> {
+    let mut begin = (cells.len() + 1) as u32;
+    let mut links = Vec::with_capacity(cells.len() + 1);
+    for cell in cells {
+        links.push(begin);
+        begin += cell.len() as u32;
+    }
+    links.push(begin);
+    links.extend(cells.iter().flatten());
+    links
+}
+
+/// A uniform grid over `triangles`.
+///
+/// # Errors
+///
+/// [`Error::Limit`] where triangles lie in too many cells.
+pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
+    let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
+    let cells = Cells::uniform(bounds, triangles.len());
+    let numbers: Vec<u32> = (0..triangles.len() as u32).collect();
+    let mut built = Built::in_order(bounds, cells.count, triangles.len());
+    built.links = links(&cells.fill(triangles, &numbers)?);
+    built.node_bytes = 4;
+    built.node_count = cells.len() as u32;
+    Ok(built)
+}
+
+/// A grid of grids over `triangles`.
+///
+/// # Errors
+///
+/// As [`uniform`].
+pub fn two_level(triangles: &[Triangle]) -> Result<Built> {
+    let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
+    let cells = Cells::upper(bounds, triangles.len());
+    let numbers: Vec<u32> = (0..triangles.len() as u32).collect();
+    let mut built = Built::in_order(bounds, cells.count, triangles.len());
+    let mut all_within = Vec::new();
+    for (number, within) in cells.fill(triangles, &numbers)?.iter().enumerate() {
+        if within.is_empty() {
+            built.rows.push([0; 4]);
+            continue;
+        }
+        let inner = cells.lower(number, within.len());
+        let [x, y, z] = inner.count;
+        let first = all_within.len() as u32;
+        built.rows.push([first, x | y << 10 | z << 20, 0, 0]);
+        all_within.extend(inner.fill(triangles, within)?);
+        check_links(all_within.len())?;
+    }
+    built.links = links(&all_within);
+    check_links(built.links.len())?;
+    built.node_count = (cells.len() + all_within.len()) as u32;
+    built.node_bytes = 4;
+    Ok(built)
+}

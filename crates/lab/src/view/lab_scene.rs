@@ -1,0 +1,145 @@
+//! A structure of the laboratory over the triangles that a moment shows, in GPU memory.
+
+use crate::{
+    Made, Triangle, Uploaded,
+    settings::{self, LabStructure, LabTest, LabWalk},
+};
+use canopy_bvh::{Result, gpu::Gpu};
+use glam::{Vec2, Vec3};
+use std::ops::Range;
+
+/// The triangles of a moment, and what has been built over them.
+#[derive(Debug)]
+pub struct LabGeometry {
+    triangles: Vec<Triangle>,
+    made: Vec<(LabStructure, Made)>,
+}
+
+/// What is built of a [`LabGeometry`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LabBuild {
+    /// How triangles are stored and hit.
+    pub test: LabTest,
+    /// How rays go through the structure.
+    pub walk: LabWalk,
+    /// The structure.
+    pub structure: LabStructure,
+    /// Triangles of a leaf, at most.
+    pub leaf: u32,
+}
+
+impl From<&settings::Lab> for LabBuild {
+    fn from(settings: &settings::Lab) -> Self {
+        Self {
+            test: settings.test,
+            walk: settings.walk,
+            structure: settings.structure,
+            leaf: settings.leaf,
+        }
+    }
+}
+
+/// A structure as one walk reads it, over triangles as one test stores them.
+#[derive(Debug)]
+pub struct LabScene {
+    /// What it is.
+    pub build: LabBuild,
+    /// What it is like.
+    pub figures: LabFigures,
+    pub(crate) uploaded: Uploaded,
+    /// The octahedral normal of each triangle, in the order of hits.
+    pub(crate) normals: wgpu::Buffer,
+}
+
+/// What a structure is like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LabFigures {
+    /// Triangles below it.
+    pub triangles: u32,
+    /// Nodes, or cells.
+    pub nodes: u32,
+    /// Bytes of nodes, links and triangles.
+    pub bytes: u64,
+    /// Milliseconds by the clock that it took to build, without laying it out for the walk.
+    pub build_ms: f64,
+}
+
+impl LabGeometry {
+    /// Of merged triangles, those in `ranges` whose corners have a place, less `origin`: the space of frames.
+    pub fn new(
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        ranges: impl IntoIterator<Item = Range<u32>>,
+        origin: Vec3,
+    ) -> Self {
+        let ranges = ranges.into_iter();
+        let shown = ranges.flat_map(|range| &triangles[range.start as usize..range.end as usize]);
+        let corners =
+            |triangle: &[u32; 3]| triangle.map(|vertex| positions[vertex as usize] - origin);
+        // canopy's own trees leave out what has no place.
+        let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
+        Self {
+            triangles: shown.map(corners).filter(is_finite).collect(),
+            made: Vec::new(),
+        }
+    }
+
+    /// The triangles.
+    pub fn triangles(&self) -> &[Triangle] {
+        &self.triangles
+    }
+
+    /// Builds what has not been built of it yet, lays it out and uploads it. Waits for the GPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`](canopy_bvh::Error::Argument) where the walk does not go through the structure or there
+    /// is no triangle, [`Error::Limit`](canopy_bvh::Error::Limit) where it is too large or too deep, and those of
+    /// the device.
+    pub fn build(&mut self, gpu: &Gpu, build: LabBuild) -> Result<LabScene> {
+        build.structure.check(build.walk)?;
+        let made = |made: &(LabStructure, Made)| made.0 == build.structure;
+        let at = match self.made.iter().position(made) {
+            Some(at) => at,
+            None => {
+                let made = Made::new(gpu, &self.triangles, build.structure)?;
+                self.made.push((build.structure, made));
+                self.made.len() - 1
+            }
+        };
+        let made = &self.made[at].1;
+        let built = made.laid_out(build.walk, build.leaf)?;
+        let uploaded = Uploaded::new(gpu, &built, &self.triangles, build.test, build.walk)?;
+        let normal = |triangle: &u32| {
+            let [a, b, c] = self.triangles[*triangle as usize].map(Vec3::as_dvec3);
+            octahedral((b - a).cross(c - a).normalize_or_zero().as_vec3())
+        };
+        let normals: Vec<u32> = built.order.iter().map(normal).collect();
+        let usage = wgpu::BufferUsages::STORAGE;
+        Ok(LabScene {
+            build,
+            figures: LabFigures {
+                triangles: self.triangles.len() as u32,
+                nodes: built.node_count,
+                bytes: built.bytes(),
+                build_ms: made.build_ms,
+            },
+            uploaded,
+            normals: gpu.catch(|| gpu.buffer_with("lab.normals", &normals, usage))?,
+        })
+    }
+}
+
+/// A unit vector as `math/octahedral.wgsl` packs it.
+fn octahedral(normal: Vec3) -> u32 {
+    let sum = (normal.x.abs() + normal.y.abs() + normal.z.abs()).max(1e-20);
+    let p = normal.truncate() / sum;
+    let p = match normal.z >= 0.0 {
+        true => p,
+        false => (1.0 - Vec2::new(p.y, p.x).abs()) * Vec2::ONE.copysign(p),
+    };
+    let [x, y] = p
+        .to_array()
+        .map(|part| (part.clamp(-1.0, 1.0) * 32767.0).round() as i16);
+    u32::from(x as u16) | u32::from(y as u16) << 16
+}

@@ -1,0 +1,174 @@
+//! `volume_orders` of the laboratory: rays from a list through a volume, whose steps are summed from front to back or
+//! from back to front.
+
+use crate::data::LabSeen;
+use canopy_bvh::{
+    Result,
+    accel::{Ray, layout::TRACE_BLOCK},
+    gpu::{
+        Gpu, Kernel, Recorder, Workgroups,
+        pass::Binding::{Filtered3d, Float3d, Read, Sampler, Write},
+    },
+};
+use canopy_render::{
+    layout::VolumeParams,
+    volumes::volume_grids::{VolumeGrids, sampler},
+};
+use canopy_scene::{Progress, volume_lattice::VolumeLattice};
+use wgpu::BufferUsages as Usage;
+
+/// Its name among timings.
+pub const LABEL: &str = "volume_orders";
+
+/// In which order the steps of a ray are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VolumeOrder {
+    /// Until next to nothing comes through.
+    FrontToBack,
+    /// All of them.
+    BackToFront,
+}
+
+/// The kernels.
+#[derive(Debug)]
+pub struct VolumeOrders {
+    front_to_back: Kernel,
+    back_to_front: Kernel,
+}
+
+/// A volume in GPU memory.
+#[derive(Debug)]
+pub struct MarchedVolume {
+    grids: VolumeGrids,
+    params: wgpu::Buffer,
+    skip: wgpu::TextureView,
+    sampler: wgpu::Sampler,
+}
+
+/// Rays in GPU memory, with room for what they see.
+#[derive(Debug)]
+pub struct MarchedRays {
+    rays: wgpu::Buffer,
+    seen: wgpu::Buffer,
+    count: u32,
+}
+
+impl VolumeOrder {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::FrontToBack, Self::BackToFront];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FrontToBack => "front to back",
+            Self::BackToFront => "back to front",
+        }
+    }
+}
+
+impl VolumeOrders {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let kernel = |entry| {
+            let grids = [Filtered3d, Filtered3d, Float3d, Sampler];
+            let bindings = [&[Read, Read], &grids[..], &[Write]].concat();
+            Kernel::new(gpu, "lab/volume_orders.wgsl", entry, &[], &bindings)
+        };
+        Self {
+            front_to_back: kernel("volume_front_to_back"),
+            back_to_front: kernel("volume_back_to_front"),
+        }
+    }
+
+    /// Records all rays of a list.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernel, where it was not compiled before.
+    pub fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        volume: &MarchedVolume,
+        rays: &MarchedRays,
+        order: VolumeOrder,
+    ) -> Result<()> {
+        let kernel = match order {
+            VolumeOrder::FrontToBack => &self.front_to_back,
+            VolumeOrder::BackToFront => &self.back_to_front,
+        };
+        let workgroups = Workgroups::Count(rays.count.div_ceil(TRACE_BLOCK));
+        let mut pass = recorder.scoped_compute_pass(LABEL);
+        kernel.dispatch(
+            gpu,
+            &mut pass,
+            &[],
+            &[
+                &rays.rays,
+                &volume.params,
+                &volume.grids.density,
+                &volume.grids.look,
+                &volume.skip,
+                &volume.sampler,
+                &rays.seen,
+            ],
+            workgroups,
+        )
+    }
+}
+
+impl MarchedVolume {
+    /// Uploads the lattice of a volume of this name, with these settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`VolumeGrids::of`].
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        lattice: &VolumeLattice,
+        params: &VolumeParams,
+    ) -> Result<Self> {
+        let grids = VolumeGrids::of(gpu, name, lattice, &Progress::default())?;
+        gpu.catch(|| Self {
+            params: gpu.buffer_with("volume.params", bytemuck::bytes_of(params), Usage::STORAGE),
+            skip: grids.skip(gpu, params),
+            sampler: sampler(gpu),
+            grids,
+        })
+    }
+
+    /// Bytes of its voxels.
+    pub fn bytes(&self) -> u64 {
+        let voxels = self.grids.facts.size.map(u64::from).iter().product::<u64>();
+        voxels * if self.grids.facts.has_look { 10 } else { 2 }
+    }
+}
+
+impl MarchedRays {
+    /// Uploads `rays`.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Limit`] where the device does not hold them.
+    pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
+        let count = rays.len();
+        let bytes = (count * size_of::<LabSeen>()) as u64;
+        gpu.check_binding(&format!("a list of {count} rays"), bytes)?;
+        gpu.catch(|| Self {
+            rays: gpu.buffer_with("lab.rays", rays, Usage::STORAGE),
+            seen: gpu.buffer("lab.seen", bytes, Usage::STORAGE | Usage::COPY_SRC),
+            count: count as u32,
+        })
+    }
+
+    /// What the rays of the last kernel have seen, waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the device is lost.
+    pub fn seen(&self, gpu: &Gpu) -> Result<Vec<LabSeen>> {
+        let bytes = gpu.read(&self.seen)?;
+        Ok(bytemuck::pod_collect_to_vec(&bytes))
+    }
+}

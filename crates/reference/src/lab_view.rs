@@ -1,0 +1,167 @@
+//! Twins of `lab_rays` and `lab_show`: the rays of the channel `lab`, and what is shown of what they found.
+
+use canopy_bvh::accel::layout::{BVH_MISS, Hit, Ray, Visits};
+use canopy_lab::data::{LabHit, LabRayParams, LabShowParams};
+
+use glam::{UVec2, Vec2, Vec3};
+
+/// What the eye sees of a frame: the rays through the middle of the picture and to its edges.
+#[derive(Debug, Clone, Copy)]
+pub struct Eye {
+    /// Where it is.
+    pub at: Vec3,
+    /// To the middle of the picture, and from there to its right and its upper edge.
+    pub middle_right_up: [Vec3; 3],
+    /// Pixels in a row, and rows.
+    pub size: [u32; 2],
+}
+
+/// A triangle that a pixel sees, the point of it, and the way back to the eye.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// The point.
+    pub position: Vec3,
+    /// The corners.
+    pub triangle: [Vec3; 3],
+    /// A unit vector.
+    pub to_eye: Vec3,
+}
+
+/// The gap of a pixel that sends no ray.
+pub const GAP: Ray = Ray {
+    origin: [0.0; 3],
+    t_min: 0.0,
+    direction: [0.0, 0.0, 1.0],
+    t_max: 0.0,
+};
+
+/// The pixels of whole tiles in the order of the rays; those beyond the picture among them.
+pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
+    let columns = width.div_ceil(8);
+    let tiles = columns * height.div_ceil(8);
+    (0..64 * tiles).map(move |i| {
+        let (tile, within) = (i / 64, i % 64);
+        UVec2::new(
+            tile % columns * 8 + within % 8,
+            tile / columns * 8 + within / 8,
+        )
+    })
+}
+
+/// The ray from the eye through the middle of a pixel.
+pub fn primary(eye: &Eye, params: &LabRayParams, pixel: UVec2) -> Ray {
+    if !is_inside(pixel, eye.size) {
+        return GAP;
+    }
+    let [middle, right, up] = eye.middle_right_up;
+    let size = Vec2::new(eye.size[0] as f32, eye.size[1] as f32);
+    let ndc = (pixel.as_vec2() + 0.5) / size * Vec2::new(2.0, -2.0) + Vec2::new(-1.0, 1.0);
+    let origin = eye.at + ndc.x * Vec3::from(params.right) + ndc.y * Vec3::from(params.up);
+    Ray {
+        origin: origin.to_array(),
+        t_min: 0.0,
+        direction: (middle + ndc.x * right + ndc.y * up).normalize().to_array(),
+        t_max: params.far,
+    }
+}
+
+/// The ray from what is seen towards a light, by its direction and distance.
+pub fn shadow(seen: Option<&Seen>, params: &LabRayParams, light: (Vec3, f32)) -> Ray {
+    let Some(seen) = seen else {
+        return GAP;
+    };
+    let [a, b, c] = seen.triangle;
+    let normal = (b - a).cross(c - a).normalize_or_zero();
+    let normal = if normal.dot(seen.to_eye) < 0.0 {
+        -normal
+    } else {
+        normal
+    };
+    if normal.dot(light.0) <= 0.0 {
+        return GAP;
+    }
+    Ray {
+        origin: (seen.position + params.step * normal).to_array(),
+        t_min: 0.0,
+        direction: light.0.to_array(),
+        t_max: light.1.min(params.far),
+    }
+}
+
+/// What is shown in the order of the rays, and the sums. `normals` are those of the triangles in the order of
+/// hits; `greys` of what faces the eye or is lit, of what is seen edge on, and of what is in shadow. `kinds` are
+/// the numbers of `LabShow` of counts and of divergence.
+pub fn show(
+    params: &LabShowParams,
+    (rays, hits, visits): (&[Ray], &[LabHit], &[Visits]),
+    normals: &[Vec3],
+    own: &[Hit],
+    greys: [f32; 3],
+    kinds: (&[u32], u32),
+) -> (Vec<[f32; 4]>, [u64; 6]) {
+    let [lit, grazing, blocked] = greys;
+    let mut sums = [0; 6];
+    let mut shown = Vec::with_capacity(rays.len());
+    for first in (0..rays.len()).step_by(32) {
+        let sent = |i: usize| rays[i].t_max > rays[i].t_min;
+        let steps = |i: usize| match sent(i) {
+            true => visits[i].nodes + visits[i].triangles,
+            false => 0,
+        };
+        let group = || first..first + 32;
+        let slowest = group().map(steps).max().unwrap_or(0);
+        let mean = group().map(steps).sum::<u32>() as f32 / 32.0;
+        sums[4] += u64::from(slowest);
+        for i in group() {
+            if !sent(i) {
+                shown.push([0.0; 4]);
+                continue;
+            }
+            let is_hit = hits[i].leaf != BVH_MISS;
+            let is_wrong = params.is_checked == 1 && {
+                let far = 1e-4 * own[i].t.abs() + params.slack;
+                let is_far = (hits[i].t - own[i].t).abs() > far;
+                is_hit == own[i].is_miss() || (is_hit && params.is_shadow == 0 && is_far)
+            };
+            let one = [
+                1,
+                u64::from(is_hit),
+                visits[i].nodes.into(),
+                visits[i].triangles.into(),
+                0,
+                u64::from(is_wrong),
+            ];
+            for (sum, one) in sums.iter_mut().zip(one) {
+                *sum += one;
+            }
+            let grey = |grey: f32| [grey, grey, grey, 1.0];
+            shown.push(if kinds.0.contains(&params.show) {
+                let counts = [visits[i].nodes, visits[i].triangles].map(|count| count as f32);
+                [counts[0], counts[1], slowest as f32, 1.0]
+            } else if params.show == kinds.1 {
+                let idle = 100.0 * (1.0 - mean / (slowest as f32).max(1.0));
+                [
+                    if slowest > 0 { idle } else { 0.0 },
+                    slowest as f32,
+                    mean,
+                    1.0,
+                ]
+            } else if is_wrong {
+                [1.0, 0.0, 0.0, 1.0]
+            } else if params.is_shadow == 1 {
+                grey(if is_hit { blocked } else { lit })
+            } else if is_hit {
+                let normal = normals[hits[i].leaf as usize];
+                let facing = normal.dot(rays[i].direction.into()).abs().min(1.0);
+                grey(grazing + facing * (lit - grazing))
+            } else {
+                [0.0; 4]
+            });
+        }
+    }
+    (shown, sums)
+}
+
+fn is_inside(pixel: UVec2, size: [u32; 2]) -> bool {
+    pixel.x < size[0] && pixel.y < size[1]
+}

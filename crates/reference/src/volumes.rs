@@ -1,0 +1,477 @@
+//! Twin of the passes of volumes: a march in f64 through the same lattice, in both orders; and, to hold both to,
+//! ratio tracking, which has no steps.
+
+use super::{fog::phase, lighting::incident};
+use canopy_render::layout::{Light, VolumeParams};
+use canopy_scene::volume_lattice::VolumeLattice;
+
+use glam::{DMat3, DMat4, DVec3, Mat4};
+use std::f64::consts::PI;
+
+/// A volume with its settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Medium<'a> {
+    /// Its voxels.
+    pub lattice: &'a VolumeLattice,
+    /// Its place and its settings.
+    pub params: &'a VolumeParams,
+}
+
+/// The light that shines on a volume.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it holds functions")]
+pub struct Lit<'a> {
+    /// The lights of the frame, of which the first ones shine on it.
+    pub lights: &'a [Light],
+    /// Radiance that a medium of albedo 1 scatters into a direction of what comes from all around, over its
+    /// extinction.
+    pub sky: &'a dyn Fn(DVec3) -> DVec3,
+    /// Light over π that falls from all around on a surface with this normal.
+    pub sky_on_surface: &'a dyn Fn(DVec3) -> DVec3,
+    /// The light grid; all of the light arrives everywhere without one.
+    pub grid: Option<&'a LightGrid>,
+}
+
+/// How much of each light arrives in the cells of a grid: of light from all around, then of each light.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LightGrid {
+    /// Cells along each axis.
+    pub cells: [u32; 3],
+    /// For each channel a number a cell, x fastest.
+    pub channels: Vec<Vec<f64>>,
+}
+
+/// A ray in the lattice.
+#[derive(Debug, Clone, Copy)]
+struct Ray {
+    origin: DVec3,
+    direction: DVec3,
+    first: f64,
+    end: f64,
+    step: f64,
+}
+
+/// What the eye sees of a volume: radiance, the share of the light from behind that comes through, and the
+/// samples that were taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// Radiance towards the eye.
+    pub radiance: DVec3,
+    /// What comes through.
+    pub through: f64,
+    /// Samples of the medium.
+    pub samples: u32,
+}
+
+/// In which order the steps of a ray are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// From the eye, ending where nothing comes through any more.
+    FrontToBack,
+    /// Towards the eye: all steps count.
+    BackToFront,
+}
+
+impl Medium<'_> {
+    fn voxel_from_world(&self) -> DMat4 {
+        Mat4::from_cols_array_2d(&self.params.voxel_from_world).as_dmat4()
+    }
+
+    /// The texel at a place of the lattice, interpolated linearly between the middles of voxels.
+    pub fn texel(&self, at: DVec3) -> f64 {
+        let [low, high] = self.lattice.range.map(f64::from);
+        let base = low.min(0.0);
+        let value = |index: usize| f64::from(self.lattice.density[index]);
+        (interpolated(self.lattice.size, at, value) - base) / (high - base)
+    }
+
+    fn look(&self, at: DVec3) -> [f64; 4] {
+        match &self.lattice.look {
+            Some(look) => [0, 1, 2, 3]
+                .map(|k| interpolated(self.lattice.size, at, |index| f64::from(look[index][k]))),
+            None => [1.0, 1.0, 1.0, 0.0],
+        }
+    }
+
+    fn transfer(&self, texel: f64) -> [f64; 4] {
+        let place =
+            texel * f64::from(self.params.transfer_scale) + f64::from(self.params.transfer_base);
+        entry(self.params.transfer.as_flattened(), place)
+    }
+
+    fn has_transfer(&self) -> bool {
+        self.params.flags & 1 != 0
+    }
+
+    /// Extinction per metre at a texel.
+    pub fn extinction(&self, texel: f64) -> f64 {
+        let scale = f64::from(self.params.scale);
+        match self.has_transfer() {
+            true => scale * self.transfer(texel)[3],
+            false => (f64::from(self.params.base) + scale * texel).max(0.0),
+        }
+    }
+
+    /// Share of the extinction that scatters, at a texel and a place.
+    fn albedo(&self, texel: f64, look: [f64; 4]) -> DVec3 {
+        let own = DVec3::from(self.params.albedo.map(f64::from));
+        let color = match self.has_transfer() {
+            true => DVec3::from_slice(&self.transfer(texel)),
+            false => DVec3::ONE,
+        };
+        own * color * DVec3::from_slice(&look)
+    }
+
+    fn emitted(&self, look: [f64; 4]) -> DVec3 {
+        let color = entry(self.params.blackbody.as_flattened(), look[3]);
+        f64::from(self.params.emission) * DVec3::from_slice(&color)
+    }
+
+    fn ray(&self, origin: DVec3, direction: DVec3, far: f64) -> Ray {
+        let voxel_from_world = self.voxel_from_world();
+        let start = voxel_from_world.transform_point3(origin);
+        let along = voxel_from_world.transform_vector3(direction);
+        let (mut first, mut end) = (0.0_f64, far);
+        for axis in 0..3 {
+            let size = f64::from(self.params.size[axis]);
+            let faces = [0.0, size].map(|face| (face - start[axis]) / along[axis]);
+            match along[axis] == 0.0 {
+                true if (0.0..=size).contains(&start[axis]) => {}
+                true => end = f64::NEG_INFINITY,
+                false => {
+                    first = first.max(faces[0].min(faces[1]));
+                    end = end.min(faces[0].max(faces[1]));
+                }
+            }
+        }
+        Ray {
+            origin: start,
+            direction: along,
+            first,
+            end,
+            step: f64::from(self.params.step) / along.length(),
+        }
+    }
+
+    /// The share of light that comes through along a ray.
+    pub fn transmittance(&self, origin: DVec3, direction: DVec3, far: f64) -> f64 {
+        let ray = self.ray(origin, direction, far);
+        let depth: f64 = ray
+            .steps()
+            .map(|[first, width]| {
+                let texel = self.texel(ray.at(first + 0.5 * width));
+                match f64::from(self.params.isovalue) {
+                    surface if surface >= 0.0 && texel >= surface => f64::INFINITY,
+                    surface if surface >= 0.0 => 0.0,
+                    _ => width * self.extinction(texel),
+                }
+            })
+            .sum();
+        (-depth).exp()
+    }
+
+    /// Twin of `volume_light`; `is_open` tells whether no surface lies on a way from a point.
+    pub fn light_grid(
+        &self,
+        lights: &[Light],
+        is_open: impl Fn(DVec3, DVec3, f64) -> bool,
+    ) -> LightGrid {
+        let cells = self.params.cells;
+        let world_from_voxel = Mat4::from_cols_array_2d(&self.params.world_from_voxel).as_dmat4();
+        let arrives = |position: DVec3, direction: DVec3, distance: f64| match is_open(
+            position, direction, distance,
+        ) {
+            true => self.transmittance(position, direction, distance),
+            false => 0.0,
+        };
+        let around = |position: DVec3| {
+            let sign = |bit: u32| f64::from(bit & 1) * 2.0 - 1.0;
+            let corner = |i: u32| DVec3::new(sign(i), sign(i >> 1), sign(i >> 2)).normalize();
+            let directions = (0..8).map(corner);
+            directions
+                .map(|direction| arrives(position, direction, 1e30))
+                .sum::<f64>()
+                / 8.0
+        };
+        let of_light = |position: DVec3, light: &Light| {
+            let (to_light, irradiance) = incident(light, position.as_vec3());
+            let distance = match light.kind {
+                0 => 1e30,
+                _ => (DVec3::from(light.position.map(f64::from)) - position).length(),
+            };
+            match irradiance.max_element() > 0.0 {
+                true => arrives(position, to_light, distance),
+                false => 0.0,
+            }
+        };
+        let lights = &lights[..self.params.lights as usize];
+        let channels = (0..=lights.len()).map(|channel| {
+            let cell = |cell: DVec3| {
+                let share = (cell + 0.5) / DVec3::from(cells.map(f64::from));
+                let at = share * DVec3::from(self.params.size.map(f64::from));
+                let position = world_from_voxel.transform_point3(at);
+                match channel {
+                    0 => around(position),
+                    _ => of_light(position, &lights[channel - 1]),
+                }
+            };
+            let [x, y, z] = cells;
+            let places =
+                (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
+            places
+                .map(|place| cell(DVec3::from(place.map(f64::from))))
+                .collect()
+        });
+        LightGrid {
+            cells,
+            channels: channels.collect(),
+        }
+    }
+
+    /// Share of the light that arrives at a place, in a channel.
+    fn arriving(&self, grid: Option<&LightGrid>, at: DVec3, channel: usize) -> f64 {
+        let Some(grid) = grid else {
+            return 1.0;
+        };
+        let share = at / DVec3::from(self.params.size.map(f64::from));
+        let place = share * DVec3::from(grid.cells.map(f64::from));
+        let values = &grid.channels[channel];
+        interpolated(grid.cells, place, |index| values[index])
+    }
+
+    /// Radiance that a medium of albedo 1 scatters along a ray, over its extinction.
+    fn scattered(&self, lit: &Lit<'_>, at: DVec3, position: DVec3, direction: DVec3) -> DVec3 {
+        let around = self.arriving(lit.grid, at, 0) * (lit.sky)(direction);
+        let lights = lit.lights.iter().enumerate();
+        let lights = lights.take(self.params.lights as usize);
+        lights.fold(around, |sum, (i, light)| {
+            let (to_light, irradiance) = incident(light, position.as_vec3());
+            let phase = phase(f64::from(self.params.anisotropy), to_light.dot(direction));
+            sum + self.arriving(lit.grid, at, i + 1) * phase * irradiance
+        })
+    }
+
+    /// Twin of `volume_march`: what is seen along a ray up to `far`, sampled `jitter` of a step behind the
+    /// beginning of each.
+    pub fn march(
+        &self,
+        lit: &Lit<'_>,
+        (origin, direction, far): (DVec3, DVec3, f64),
+        jitter: f64,
+        order: Order,
+    ) -> Seen {
+        let ray = self.ray(origin, direction, far);
+        let mut seen = Seen {
+            radiance: DVec3::ZERO,
+            through: 1.0,
+            samples: 0,
+        };
+        let steps: Vec<_> = ray.steps().collect();
+        let count = steps.len();
+        for k in 0..count {
+            let k = match order {
+                Order::FrontToBack => k,
+                Order::BackToFront => count - 1 - k,
+            };
+            if order == Order::FrontToBack && seen.through < 1.0 / 2048.0 {
+                break;
+            }
+            let [first, width] = steps[k];
+            let t = first + jitter * width;
+            let at = ray.at(t);
+            seen.samples += 1;
+            let texel = self.texel(at);
+            let surface = f64::from(self.params.isovalue);
+            if surface >= 0.0 {
+                if texel >= surface {
+                    let before = (t - ray.step).max(ray.first);
+                    let along = (origin, direction);
+                    seen.radiance = self.surface(lit, ray, along, [before, t]);
+                    seen.through = 0.0;
+                }
+                continue;
+            }
+            let look = self.look(at);
+            let extinction = self.extinction(texel);
+            let kept = (-extinction * width).exp();
+            let length = match extinction * width > 1e-12 {
+                true => (1.0 - kept) / extinction,
+                false => width,
+            };
+            let scattered = self.scattered(lit, at, origin + t * direction, direction);
+            let added =
+                length * self.emitted(look) + (1.0 - kept) * self.albedo(texel, look) * scattered;
+            match order {
+                Order::FrontToBack => seen.radiance += seen.through * added,
+                Order::BackToFront => seen.radiance = kept * seen.radiance + added,
+            }
+            seen.through *= kept;
+        }
+        seen
+    }
+
+    /// Radiance of the surface between two distances along a ray.
+    fn surface(
+        &self,
+        lit: &Lit<'_>,
+        ray: Ray,
+        (origin, direction): (DVec3, DVec3),
+        [mut low, mut high]: [f64; 2],
+    ) -> DVec3 {
+        let surface = f64::from(self.params.isovalue);
+        for _ in 0..10 {
+            let middle = 0.5 * (low + high);
+            match self.texel(ray.at(middle)) >= surface {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        let at = ray.at(high);
+        let size = DVec3::from(self.params.size.map(f64::from));
+        let is_within = |at: DVec3| at.cmpge(DVec3::ZERO).all() && at.cmple(size).all();
+        // Where the volume ends it has a surface.
+        let within = |at: DVec3| if is_within(at) { self.texel(at) } else { 0.0 };
+        let slope = |axis: DVec3| within(at + axis) - within(at - axis);
+        let gradient = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z));
+        let voxel_from_world = self.voxel_from_world();
+        let linear = DMat3::from_mat4(voxel_from_world);
+        let normal = (-(linear.transpose() * gradient)).normalize_or(-direction);
+        let normal = normal
+            * if normal.dot(direction) <= 0.0 {
+                1.0
+            } else {
+                -1.0
+            };
+        let position = origin + high * direction;
+        let cell = size / DVec3::from(self.params.cells.map(f64::from));
+        let lit_at = at + 1.75 * cell.max_element() * (linear * normal).normalize();
+        let is_cut = high - ray.first < 0.01 * ray.step;
+        let arriving = |channel: usize| match is_within(lit_at) && !is_cut {
+            true => self.arriving(lit.grid, lit_at, channel),
+            false => 1.0,
+        };
+        let around = arriving(0) * (lit.sky_on_surface)(normal);
+        let lights = lit.lights.iter().enumerate();
+        let lights = lights.take(self.params.lights as usize);
+        let sum = lights.fold(around, |sum, (i, light)| {
+            let (to_light, irradiance) = incident(light, position.as_vec3());
+            let cosine = normal.dot(to_light).max(0.0);
+            sum + arriving(i + 1) * cosine / PI * irradiance
+        });
+        self.albedo(surface, self.look(at)) * sum
+    }
+
+    /// What is seen along a ray by ratio tracking (Novák, Selle and Jarosz 2014, "Residual Ratio Tracking for
+    /// Estimating Attenuation in Participating Media"): the mean of `samples` estimates without bias, of single
+    /// scattering alone. `random` gives numbers in [0, 1).
+    pub fn tracked(
+        &self,
+        lights: &[Light],
+        (origin, direction, far): (DVec3, DVec3, f64),
+        samples: u32,
+        random: &mut impl FnMut() -> f64,
+    ) -> DVec3 {
+        let most = self.extinction(1.0).max(self.extinction(0.0));
+        let ray = self.ray(origin, direction, far);
+        if ray.end <= ray.first {
+            return DVec3::ZERO;
+        }
+        let ratio = |origin: DVec3, direction: DVec3, far: f64, random: &mut dyn FnMut() -> f64| {
+            let ray = self.ray(origin, direction, far);
+            let (mut t, mut weight) = (ray.first, 1.0);
+            loop {
+                t -= (1.0 - random()).ln() / most;
+                if t >= ray.end {
+                    return weight;
+                }
+                weight *= 1.0 - self.extinction(self.texel(ray.at(t))) / most;
+            }
+        };
+        let mut sum = DVec3::ZERO;
+        for _ in 0..samples {
+            // The first place where it scatters: tentative ones are taken by their share of the extinction.
+            let mut t = ray.first;
+            let scatters = loop {
+                t -= (1.0 - random()).ln() / most;
+                if t >= ray.end {
+                    break false;
+                }
+                if random() * most < self.extinction(self.texel(ray.at(t))) {
+                    break true;
+                }
+            };
+            if !scatters {
+                continue;
+            }
+            let position = origin + t * direction;
+            let texel = self.texel(ray.at(t));
+            let albedo = self.albedo(texel, self.look(ray.at(t)));
+            for light in lights {
+                let (to_light, irradiance) = incident(light, position.as_vec3());
+                let distance = match light.kind {
+                    0 => 1e30,
+                    _ => (DVec3::from(light.position.map(f64::from)) - position).length(),
+                };
+                let phase = phase(f64::from(self.params.anisotropy), to_light.dot(direction));
+                let arriving = ratio(position, to_light, distance, random);
+                sum += albedo * phase * irradiance * arriving;
+            }
+        }
+        sum / f64::from(samples)
+    }
+}
+
+impl Ray {
+    fn at(&self, t: f64) -> DVec3 {
+        self.origin + t * self.direction
+    }
+
+    /// Where each step begins, and how long it is.
+    fn steps(self) -> impl Iterator<Item = [f64; 2]> {
+        let count = ((self.end - self.first) / self.step).ceil().max(0.0);
+        (0..count as u32).map(move |k| {
+            let first = self.first + f64::from(k) * self.step;
+            [first, self.step.min(self.end - first)]
+        })
+    }
+}
+
+/// A value of a grid between the middles of its cells, x fastest; beyond the outermost those hold.
+fn interpolated(size: [u32; 3], at: DVec3, value: impl Fn(usize) -> f64) -> f64 {
+    let most = DVec3::from(size.map(|side| f64::from(side) - 1.0));
+    let at = (at - 0.5).clamp(DVec3::ZERO, most);
+    let low = at.floor();
+    let share = at - low;
+    let mut sum = 0.0;
+    for corner in 0..8_u32 {
+        let (mut weight, mut index, mut stride) = (1.0, 0, 1);
+        for axis in 0..3 {
+            let is_high = corner >> axis & 1 == 1;
+            weight *= if is_high {
+                share[axis]
+            } else {
+                1.0 - share[axis]
+            };
+            let place = low[axis] as usize + usize::from(is_high);
+            index += stride * place.min(size[axis] as usize - 1);
+            stride *= size[axis] as usize;
+        }
+        if weight > 0.0 {
+            sum += weight * value(index);
+        }
+    }
+    sum
+}
+
+/// An entry of a table at a place from 0 to 1.
+fn entry(table: &[[f32; 4]], place: f64) -> [f64; 4] {
+    let last = table.len() - 1;
+    let place = place.clamp(0.0, 1.0) * last as f64;
+    let low = place as usize;
+    let high = (low + 1).min(last);
+    let share = place.fract();
+    std::array::from_fn(|k| {
+        let [low, high] = [low, high].map(|i| f64::from(table[i][k]));
+        low + share * (high - low)
+    })
+}

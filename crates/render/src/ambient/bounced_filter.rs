@@ -1,0 +1,128 @@
+//! `bounced_filter`: this frame's bounced light, averaged over frames and over neighbouring pixels.
+
+use crate::{
+    bindings::Layouts,
+    edges::{AmbientVisibility, Reprojection, SURFACES},
+    frame::{
+        Frame,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    history::{
+        LightChanges,
+        signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+    },
+    layout::Light,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel,
+        pass::Binding::{Uniform, Write},
+    },
+};
+
+/// Label of the pass.
+const LABEL: &str = "bounced_filter";
+
+const SHADERS: Shaders = Shaders {
+    label: LABEL,
+    path: "ambient/bounced_filter.wgsl",
+    entries: ["bounced_accumulate", "bounced_smooth"],
+    taps: 1,
+    finds_edges: false,
+};
+
+/// The pass, with the signal that it keeps.
+#[derive(Debug)]
+pub struct BouncedFilter {
+    signal: Signal,
+    filter: SignalFilter,
+    last_round: Kernel,
+    /// The lights of the last frame, and how they have changed so far.
+    past: Carried<(Vec<Light>, LightChanges)>,
+}
+
+impl BouncedFilter {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let bindings = [Uniform, Uniform, MEANS, SURFACES, Write];
+        let shared = [(0, &layouts.frame)];
+        Ok(Self {
+            signal: Signal::new(gpu)?,
+            filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
+            last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
+            past: Carried::default(),
+        })
+    }
+
+    /// Adds this frame's light to the history and writes it beside the visibility of `output`; where the settings
+    /// filter, from neighbours too.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        history: Reprojection<'_>,
+        fresh: &GpuImage,
+        output: &AmbientVisibility,
+    ) -> Result<()> {
+        let settings = &frame.config.occlusion;
+        self.signal.fit(recording.gpu, frame.size)?;
+        // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
+        // filtered, and the brighter one may be: what a hit beside a lamp sends is not seen as a speck, and none of its
+        // light is lost in the end.
+        let shown = frame.exposure_ev.exp2();
+        let is_one_of_many = frame.accumulates();
+        let past = self.past.last();
+        let changed = past.is_some_and(|(lights, _)| *lights != frame.lights);
+        let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
+        let most = changes.remembered(changed, is_one_of_many);
+        self.past.leave((frame.lights.clone(), changes));
+        let (remembered, rays, compression) = match is_one_of_many {
+            true => {
+                let count = frame.sample.filtered_for();
+                (0, count, shown / (count as f32).sqrt())
+            }
+            false => {
+                let remembered = history.remembered_cautiously(settings.history);
+                (remembered.min(most), 1, shown)
+            }
+        };
+        let averaging = Averaging {
+            remembered,
+            rays,
+            filters: settings.filter,
+            layer: 0,
+            soft: [0.0; 2],
+            sharpens: false,
+            compression,
+        };
+        let fresh = Fresh {
+            found: fresh,
+            taps: &[history.taps],
+            edges: None,
+        };
+        let signal = &mut self.signal;
+        let left = self
+            .filter
+            .record(recording, frame, history, fresh, signal, averaging)?;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.last_round,
+            &[(0, &frame.group)],
+            &[&left.params, left.signal, history.surfaces, &output.words],
+            frame.size,
+            recording.budget.pixels(),
+        )
+    }
+}
+
+impl LifeCycle for BouncedFilter {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
+    }
+}

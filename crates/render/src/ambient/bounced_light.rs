@@ -1,0 +1,72 @@
+//! `bounced_light`: light that bounces where rays of ambient occlusion have hit something.
+
+use crate::{
+    bindings::Layouts,
+    edges::{FRESH_FORMAT, OcclusionFound, fitted},
+    frame::recording::Recording,
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel,
+        pass::Binding::{StoreArray, Uint, Uniform},
+    },
+};
+
+/// Its name among the timings of a frame.
+const LABEL: &str = "bounced_light";
+
+/// The pass.
+#[derive(Debug)]
+pub struct BouncedLight {
+    kernel: Kernel,
+    /// Radiance of this frame, in two layers.
+    output: GpuImage,
+}
+
+impl BouncedLight {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let bindings = [Uniform, Uint, Uniform, StoreArray(FRESH_FORMAT)];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let path = "ambient/bounced_light.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            output: image(gpu, [1, 1]),
+        }
+    }
+
+    /// Sends a ray to a light from each of the hits that were `found`.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        found: OcclusionFound<'_>,
+    ) -> Result<&GpuImage> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let gpu = recording.gpu;
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+        }
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[found.hits, found.params, &self.output],
+            frame.size,
+            recording.budget.occlusion_pixels(1),
+        )?;
+        Ok(&self.output)
+    }
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::with_layers(gpu, "bounced.fresh", size, 2, FRESH_FORMAT, usage)
+}

@@ -1,0 +1,94 @@
+//! How much of the environment each pixel sees, and what light bounces off the rest, by rays where the settings enable
+//! them.
+
+use super::{
+    bounced_filter::BouncedFilter, bounced_light::BouncedLight, occlusion_filter::OcclusionFilter,
+    occlusion_rays::OcclusionRays,
+};
+use crate::{
+    bindings::Layouts,
+    edges::{AmbientVisibility, Seen, fitted},
+    frame::{life_cycle::LifeCycle, recording::Recording},
+    settings::Settings,
+    world::World,
+};
+use canopy_bvh::{Result, gpu::Gpu};
+
+/// The passes, with what they keep from frame to frame.
+#[derive(Debug)]
+pub struct Occlusion {
+    rays: OcclusionRays,
+    filter: OcclusionFilter,
+    bounced: BouncedLight,
+    bounced_filter: BouncedFilter,
+    output: AmbientVisibility,
+}
+
+impl Occlusion {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        Ok(Self {
+            rays: OcclusionRays::new(gpu, layouts),
+            filter: OcclusionFilter::new(gpu, layouts)?,
+            bounced: BouncedLight::new(gpu, layouts),
+            bounced_filter: BouncedFilter::new(gpu, layouts)?,
+            output: AmbientVisibility::new(gpu, None)?,
+        })
+    }
+
+    /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it, and the light of
+    /// what they hit.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        seen: Seen<'_>,
+    ) -> Result<&AmbientVisibility> {
+        let World { frame, .. } = world;
+        let Seen {
+            gbuffer, history, ..
+        } = seen;
+        let gpu = recording.gpu;
+        let traced = frame.samples_occlusion;
+        let size = traced.then_some(frame.size);
+        if self.output.size() != size {
+            self.output = fitted(gpu, frame.size, || AmbientVisibility::new(gpu, size))??;
+        }
+        if !traced {
+            return Ok(&self.output);
+        }
+        let found = self.rays.record(recording, world, gbuffer, history.index)?;
+        let output = &self.output;
+        self.filter
+            .record(recording, frame, gbuffer, history, found.signal, output)?;
+        if frame.bounces_light {
+            let bounced = self.bounced.record(recording, world, found)?;
+            self.bounced_filter
+                .record(recording, frame, history, bounced, output)?;
+        }
+        Ok(output)
+    }
+
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(config: &Settings) -> u32 {
+        match config.occlusion.sends_rays() {
+            true => config.occlusion.history,
+            false => 1,
+        }
+    }
+
+    /// Ambient visibility of the last frame.
+    pub fn output(&self) -> &AmbientVisibility {
+        &self.output
+    }
+}
+
+impl LifeCycle for Occlusion {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.bounced_filter]
+    }
+}

@@ -1,0 +1,101 @@
+//! `occlusion_filter`: this frame's rays of ambient visibility, averaged over frames and over neighbouring
+//! pixels.
+
+use crate::{
+    bindings::Layouts,
+    edges::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
+    frame::{Frame, recording::Recording},
+    history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel,
+        pass::Binding::{self, Write},
+    },
+};
+
+/// Label of the pass.
+const LABEL: &str = "occlusion_filter";
+
+const SHADERS: Shaders = Shaders {
+    label: LABEL,
+    path: "denoise/signal_filter.wgsl",
+    entries: ["signal_accumulate", "signal_filter"],
+    taps: 1,
+    finds_edges: false,
+};
+
+/// The pass, with the signal that it keeps.
+#[derive(Debug)]
+pub struct OcclusionFilter {
+    signal: Signal,
+    filter: SignalFilter,
+    last_round: Kernel,
+}
+
+impl OcclusionFilter {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let uniform = Binding::Uniform;
+        let bindings = [uniform, uniform, MEANS, SURFACES, WORDS, Write];
+        let shared = [(0, &layouts.frame)];
+        let path = "ambient/occlusion_filter.wgsl";
+        Ok(Self {
+            signal: Signal::new(gpu)?,
+            filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
+            last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+        })
+    }
+
+    /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours
+    /// too.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        gbuffer: &GBuffer,
+        history: Reprojection<'_>,
+        fresh: &GpuImage,
+        output: &AmbientVisibility,
+    ) -> Result<()> {
+        let settings = &frame.config.occlusion;
+        self.signal.fit(recording.gpu, frame.size)?;
+        let averaging = Averaging {
+            remembered: history.remembered_cautiously(settings.history),
+            rays: frame.occlusion_rays,
+            filters: settings.filter,
+            layer: 0,
+            soft: [0.0; 2],
+            sharpens: false,
+            compression: 0.0,
+        };
+        let fresh = Fresh {
+            found: fresh,
+            taps: &[history.taps],
+            edges: None,
+        };
+        let signal = &mut self.signal;
+        let left = self
+            .filter
+            .record(recording, frame, history, fresh, signal, averaging)?;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.last_round,
+            &[(0, &frame.group)],
+            &[
+                &left.params,
+                left.signal,
+                history.surfaces,
+                &gbuffer.normal,
+                &output.words,
+            ],
+            frame.size,
+            recording.budget.pixels(),
+        )
+    }
+}

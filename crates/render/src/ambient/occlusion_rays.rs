@@ -1,0 +1,116 @@
+//! `occlusion_rays`: ambient visibility, sampled by rays through the trees.
+
+use crate::{
+    bindings::Layouts,
+    edges::{FRESH_FORMAT, GBuffer, OcclusionFound, POSITIONS, UNUSED, WORDS, fitted},
+    frame::recording::Recording,
+    layout::OcclusionParams,
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Uniform,
+        pass::Binding::{self, Store, StoreArray},
+    },
+};
+
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "occlusion_rays";
+/// The pass.
+#[derive(Debug)]
+pub struct OcclusionRays {
+    kernel: Kernel,
+    params: Uniform<OcclusionParams>,
+    /// The signal of this frame, in two layers.
+    output: GpuImage,
+    /// What one ray of each pixel hit first.
+    hits: GpuImage,
+}
+
+/// Format of [`OcclusionFound::hits`].
+const HITS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
+
+impl OcclusionRays {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let (uniform, fresh) = (Binding::Uniform, StoreArray(FRESH_FORMAT));
+        let bindings = [
+            uniform,
+            POSITIONS,
+            WORDS,
+            WORDS,
+            uniform,
+            fresh,
+            Store(HITS_FORMAT),
+        ];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let (path, entry) = ("ambient/occlusion_rays.wgsl", "occlusion_rays");
+        Self {
+            kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
+            params: Uniform::new(gpu, "occlusion.params"),
+            output: image(gpu, [1, 1]),
+            hits: hits(gpu, UNUSED),
+        }
+    }
+
+    /// Traces the rays of all pixels, of frame `index` since the history began.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        gbuffer: &GBuffer,
+        index: u32,
+    ) -> Result<OcclusionFound<'_>> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let gpu = recording.gpu;
+        let hits_size = if frame.bounces_light {
+            frame.size
+        } else {
+            UNUSED
+        };
+        if self.hits.size() != hits_size {
+            self.hits = fitted(gpu, hits_size, || hits(gpu, hits_size))?;
+        }
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+        }
+        let params = frame.occlusion_params(index, frame.occlusion_rays);
+        self.params.write(gpu, &params);
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[
+                &gbuffer.position,
+                &gbuffer.normal,
+                &gbuffer.ids,
+                &self.params,
+                &self.output,
+                &self.hits,
+            ],
+            frame.size,
+            recording.budget.occlusion_pixels(frame.occlusion_rays),
+        )?;
+        Ok(OcclusionFound {
+            signal: &self.output,
+            hits: &self.hits,
+            params: &self.params,
+        })
+    }
+}
+
+fn hits(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::new(gpu, "occlusion.hits", size, HITS_FORMAT, usage)
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::with_layers(gpu, "occlusion.fresh", size, 2, FRESH_FORMAT, usage)
+}

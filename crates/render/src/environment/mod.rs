@@ -1,0 +1,504 @@
+//! `environment`: environment lighting. A cube of radiance becomes spherical harmonics for diffuse surfaces
+//! and a prefiltered cube for glossy ones, again whenever the file, the sky or its sun changes.
+
+pub mod brdf_table;
+mod cube;
+mod cube_edges;
+pub mod cube_mips;
+pub mod equirect;
+pub mod prefilter;
+pub mod project_sh;
+pub mod sky;
+
+pub use cube::Cube;
+pub use project_sh::ProjectSh;
+pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
+
+use super::frame::{life_cycle::LifeCycle, recording::Recording};
+use crate::settings::{Settings, Switch};
+use brdf_table::BrdfTable;
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, profiler::Scope},
+};
+use canopy_scene;
+use canopy_scene::{
+    atmosphere,
+    environment::{EnvironmentImage, Sun, load, studio},
+};
+use cube_mips::CubeMips;
+use equirect::{Equirect, EquirectImage};
+use glam::{Quat, Vec2, Vec3};
+use prefilter::{Prefilter, PrefilterSettings};
+use sky::Sky;
+use std::path::Path;
+use wgpu::TextureFormat as Format;
+
+/// Radiance, as it is stored.
+const FORMAT: Format = Format::Rgba16Float;
+
+/// Texels along an edge of the cube of a colour: there is nothing to see in it.
+const COLOR_FACE: u32 = 8;
+
+/// Most texels along an edge of the cube of the sky.
+const SKY_FACE: u32 = 256;
+
+/// What the radiance is made of. Numbers are those of the configuration: what is the same needs no work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Origin {
+    /// A colour whose largest channel is 1, or black.
+    Color(Vec3),
+    Sky(SkyParams),
+    /// Counts the files that there have been.
+    File(u64),
+    Studio,
+}
+
+/// Where the light of a frame comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placement {
+    /// Multiplies what is stored.
+    pub scale: f32,
+    /// Cosine and sine of the rotation about +Y.
+    pub turn: Vec2,
+    /// Unit vector to the sun.
+    pub to_sun: Vec3,
+    /// Illuminance of the sun where its disc is seen, before the scale; zero without one.
+    pub sun_disc: Vec3,
+    /// Below this sine of the elevation the ground hides it.
+    pub sun_horizon: f32,
+    /// Half the angular diameter of its disc in radians, where a picture has one; else the settings tell.
+    pub sun_radius: Option<f32>,
+}
+
+/// Contents of the cubes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    /// What the radiance is made of, and how many texels it has along an edge.
+    made: Option<(Origin, u32)>,
+    /// The bands of the coefficients.
+    order: u32,
+    /// Which prefiltered cube is shown.
+    shown: usize,
+    /// The next step of the other one.
+    step: Option<u32>,
+    /// Whether the radiance has changed since those steps began.
+    stale: bool,
+    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
+    /// in for another.
+    held: (f32, bool),
+}
+
+/// The passes, and the light that they have made.
+#[derive(Debug)]
+pub struct Environment {
+    equirect: Equirect,
+    sky: Sky,
+    cube_mips: CubeMips,
+    /// Its result is `environment_sh` of environment/environment.wgsl.
+    pub project_sh: ProjectSh,
+    prefilter: Prefilter,
+    /// `brdf_table` of environment/environment.wgsl.
+    pub brdf_table: BrdfTable,
+    studio: EquirectImage,
+    /// The file, and how many there have been.
+    file: Option<EquirectImage>,
+    files: u64,
+    radiance: Cube,
+    /// Radiance level by level as mirrors of growing roughness see it, and the same while it is being made.
+    prefiltered: [Cube; 2],
+    progress: Progress,
+    /// The same before the frame that is recorded, as long as that can be undone.
+    before: Option<Progress>,
+    /// Whether the last frame recorded anything.
+    records: bool,
+    /// Between texels and levels.
+    pub sampler: wgpu::Sampler,
+}
+
+/// Reads an environment's file, of which the renderer shows [`most_texels`] along the longer side, as the settings ask for
+/// it: within `load`, and without its sun where `environment.sun` is set.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_environment(
+    path: &Path,
+    config: &Settings,
+    most: u32,
+) -> canopy_scene::Result<EnvironmentImage> {
+    let mut image = load(path, &config.load, most)?;
+    if config.environment.sun {
+        image.take_sun();
+    }
+    Ok(image)
+}
+
+/// Texels along the longer side of a file beyond which they show nowhere.
+pub fn most_texels(gpu: &Gpu, config: &Settings) -> u32 {
+    // Four faces are as wide as the picture, and two texels of it make one of theirs.
+    let most = 8 * largest_face(gpu).max(config.environment.face);
+    most.min(gpu.limits.max_texture_dimension_2d)
+}
+
+/// Texels along an edge of the largest cube that is chosen automatically.
+fn largest_face(gpu: &Gpu) -> u32 {
+    gpu.capabilities.cube_face
+}
+
+/// The sky of the configuration, where it has one: its sun gives what the settings say when it stands in the
+/// zenith, times [`sky_gain`].
+fn sky_of(config: &Settings) -> Option<SkyParams> {
+    if !config.environment.is_sky() {
+        return None;
+    }
+    let mut sky = SkyParams {
+        to_sun: config.sun.to_sun().to_array(),
+        haze: config.environment.haze,
+        ground_albedo: config.environment.ground_albedo,
+        ..SkyParams::default()
+    };
+    let at_zenith = transmittance(Vec3::Y, &sky).max(Vec3::splat(1e-6));
+    let illuminance = Vec3::from(config.sun.color) * config.sun.strength / at_zenith;
+    sky.illuminance = (illuminance * sky_gain(config)).to_array();
+    Some(sky)
+}
+
+/// A power of two by which the sky is held brighter than it is: halves have no room for a millionth of
+/// daylight, nor for a hundred thousand lux.
+fn sky_gain(config: &Settings) -> f32 {
+    let sun = Vec3::from(config.sun.color).max_element() * config.sun.strength;
+    let given = daylight(config.sun.to_sun()) * sun;
+    if given > 0.0 {
+        (-given.log2()).round().clamp(-60.0, 60.0).exp2()
+    } else {
+        1.0
+    }
+}
+
+/// Illuminance by the sun of the settings, in lux a channel: through the atmosphere of the sky, where there
+/// is one.
+pub fn sun_illuminance(config: &Settings) -> Vec3 {
+    let to_sun = config.sun.to_sun();
+    match sky_of(config) {
+        Some(sky) => Vec3::from(sky.illuminance) * transmittance(to_sun, &sky) / sky_gain(config),
+        None => Vec3::from(config.sun.color) * config.sun.strength,
+    }
+}
+
+/// The sun of the environment's picture, which is the studio or a file with the sun `of_file`, where it stands in the
+/// world; `None` where another environment or the sun of the settings takes its place.
+pub fn placed_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
+    let environment = &config.environment;
+    let sun = match environment.is_studio() {
+        true => Some(studio::key()).filter(|_| config.sun.enabled == Switch::Auto),
+        false => of_file.filter(|_| environment.is_file() && config.sun.enabled != Switch::On),
+    };
+    let sun = sun?;
+    let turn = Quat::from_rotation_y(config.environment.rotation.to_radians());
+    Some(Sun {
+        to_sun: turn * sun.to_sun,
+        ..sun
+    })
+}
+
+impl Environment {
+    /// Ready to compile the passes.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let cube = |label| {
+            Cube::new(
+                gpu,
+                label,
+                COLOR_FACE,
+                Prefilter::levels(COLOR_FACE),
+                FORMAT,
+            )
+        };
+        Ok(Self {
+            equirect: Equirect::new(gpu),
+            sky: Sky::new(gpu),
+            cube_mips: CubeMips::new(gpu),
+            project_sh: ProjectSh::new(gpu),
+            prefilter: Prefilter::new(gpu, PrefilterSettings::new(gpu))?,
+            brdf_table: BrdfTable::new(gpu),
+            studio: EquirectImage::new(gpu, studio::image())?,
+            file: None,
+            files: 0,
+            radiance: cube("radiance")?,
+            prefiltered: [cube("prefiltered")?, cube("prefiltered")?],
+            progress: Progress::default(),
+            before: None,
+            records: false,
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("environment"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                mipmap_filter: wgpu::MipmapFilterMode::Linear,
+                ..Default::default()
+            }),
+        })
+    }
+
+    /// Takes `image` for the file of the configuration.
+    pub fn set_file(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
+        self.file = image
+            .map(|image| EquirectImage::new(gpu, image))
+            .transpose()?;
+        self.files += 1;
+        Ok(())
+    }
+
+    /// Radiance level by level as mirrors of growing roughness see it.
+    pub fn prefiltered(&self) -> &Cube {
+        &self.prefiltered[self.progress.shown]
+    }
+
+    /// Whether steps are left until the environment is that of the last settings.
+    pub fn is_pending(&self) -> bool {
+        self.progress.stale || self.progress.step.is_some()
+    }
+
+    /// Where the light of `config` comes from; its sun has a disc where it `shines`.
+    pub fn place(&self, config: &Settings, shines: bool) -> Placement {
+        let environment = &config.environment;
+        let to_sun = config.sun.to_sun();
+        let mut placement = Placement {
+            scale: environment.intensity,
+            turn: Vec2::X,
+            to_sun,
+            sun_disc: Vec3::ZERO,
+            sun_horizon: -2.0,
+            sun_radius: None,
+        };
+        match self.origin(config) {
+            Origin::Color(_) => placement.scale *= Vec3::from(environment.color).max_element(),
+            Origin::Sky(sky) => {
+                placement.scale /= sky_gain(config);
+                if shines {
+                    let through_air = disc_transmittance(to_sun, &sky);
+                    placement.sun_disc = Vec3::from(sky.illuminance) * through_air;
+                    placement.sun_horizon = atmosphere::horizon(atmosphere::EYE) as f32;
+                }
+            }
+            Origin::File(_) | Origin::Studio => {
+                let scale = self.picture(config).map_or(0.0, |picture| picture.scale);
+                placement.scale *= scale;
+                placement.turn = Vec2::from_angle(environment.rotation.to_radians());
+                let of_file = self.file.as_ref().and_then(|file| file.sun);
+                if let Some(sun) = placed_sun(of_file, config) {
+                    placement.to_sun = sun.to_sun;
+                    placement.sun_disc = sun.illuminance / scale;
+                    placement.sun_radius = Some(sun.radius);
+                }
+            }
+        }
+        placement
+    }
+
+    /// The picture that `config` shows, if it shows one.
+    fn picture(&self, config: &Settings) -> Option<&EquirectImage> {
+        match config.environment.is_studio() {
+            true => Some(&self.studio),
+            false => self.file.as_ref().filter(|_| config.environment.is_file()),
+        }
+    }
+
+    /// The sun of the file that `config` shows, where it stands in the world, if it shines.
+    pub fn file_sun(&self, config: &Settings) -> Option<Sun> {
+        let file = self.file.as_ref().filter(|_| config.environment.is_file());
+        placed_sun(file?.sun, config)
+    }
+
+    fn origin(&self, config: &Settings) -> Origin {
+        let environment = &config.environment;
+        if let Some(sky) = sky_of(config) {
+            Origin::Sky(sky)
+        } else if environment.is_studio() {
+            Origin::Studio
+        } else if environment.is_file() && self.file.is_some() {
+            Origin::File(self.files)
+        } else {
+            let color = Vec3::from(environment.color);
+            Origin::Color(color / color.max_element().max(f32::MIN_POSITIVE))
+        }
+    }
+
+    /// Texels along an edge of the cube.
+    fn face(&self, gpu: &Gpu, config: &Settings, origin: Origin) -> u32 {
+        let wanted = config.environment.face;
+        let chosen = match origin {
+            Origin::Color(_) => return COLOR_FACE,
+            // It has no detail that a larger one would show.
+            Origin::Sky(_) if wanted > 0 => {
+                return wanted.next_power_of_two().min(SKY_FACE);
+            }
+            Origin::Sky(_) => gpu.capabilities.sky_face,
+            Origin::File(_) | Origin::Studio => {
+                let most = largest_face(gpu);
+                self.picture(config)
+                    .map_or(COLOR_FACE, |picture| picture.face(most))
+            }
+        };
+        match wanted {
+            0 => chosen.clamp(16, largest_face(gpu)),
+            face => face,
+        }
+        .next_power_of_two()
+    }
+
+    /// Changes with the file and when all that was pending is done.
+    pub fn state(&self) -> (u64, bool) {
+        (self.files, self.is_pending())
+    }
+
+    /// The finest level of its cube whose faces have no more than `most` texels along an edge, and how many
+    /// they have.
+    pub fn level(&self, most: u32) -> (wgpu::TextureView, u32) {
+        let levels = self.radiance.texture.mip_level_count();
+        let face = |level: u32| (self.radiance.face >> level).max(1);
+        let level = (0..levels).find(|level| face(*level) <= most);
+        let level = level.unwrap_or(levels - 1);
+        (self.radiance.level(level), face(level))
+    }
+
+    /// Makes the environment of `config`, as far as it is not made yet. Where it `spreads`, a slow adapter
+    /// does the rest of the prefiltering in later frames, and mirrors show what was there before until then,
+    /// if that was the same file or sky. While a sun keeps moving, levels may be of several moments.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        config: &Settings,
+        spreads: bool,
+    ) -> Result<&Self> {
+        let gpu = recording.gpu;
+        let may_lag = self.make_radiance(gpu, &mut recording.scope, config)?;
+        let spreads = spreads && recording.budget.in_parts && may_lag;
+        while self.step(gpu, &mut recording.scope)? {
+            if spreads {
+                break;
+            }
+            recording.split("environment");
+        }
+        Ok(self)
+    }
+
+    /// As [`Environment::record`], all at once and without a frame: for baking and measuring.
+    pub fn record_all(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        config: &Settings,
+    ) -> Result<()> {
+        self.make_radiance(gpu, scope, config)?;
+        while self.step(gpu, scope)? {}
+        Ok(())
+    }
+
+    /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that
+    /// is there may stand in for the one to come.
+    fn make_radiance(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        config: &Settings,
+    ) -> Result<bool> {
+        let origin = self.origin(config);
+        let face = self.face(gpu, config, origin);
+        let changed = self.progress.made != Some((origin, face));
+        let order = config.environment.order;
+        if !changed && self.progress.order == order && !self.is_pending() {
+            return Ok(false);
+        }
+        self.records = true;
+        let held = match origin {
+            Origin::Color(_) => (Vec3::from(config.environment.color).max_element(), false),
+            Origin::Sky(_) => (sky_gain(config).recip(), false),
+            Origin::File(_) | Origin::Studio => {
+                let scale = self.picture(config).map_or(0.0, |picture| picture.scale);
+                (scale, true)
+            }
+        };
+        let stands_in = std::mem::replace(&mut self.progress.held, held) == held;
+        let is_first = self.progress.made.is_none();
+        if is_first {
+            self.brdf_table.record(gpu, scope)?;
+        }
+        if changed {
+            // Whatever fails from here on leaves nothing that counts as made.
+            self.progress.made = None;
+            if !stands_in {
+                self.progress.step = None;
+            }
+            if self.radiance.face != face {
+                let levels = Cube::full_levels(face);
+                self.radiance = Cube::new(gpu, "radiance", face, levels, FORMAT)?;
+                self.before = None;
+            }
+            match (origin, self.picture(config)) {
+                (Origin::Color(color), _) => {
+                    self.radiance.fill(gpu, color);
+                    self.before = None;
+                }
+                (Origin::Sky(sky), _) => self.sky.record(gpu, scope, &sky, &self.radiance)?,
+                (_, Some(picture)) => {
+                    self.equirect.record(gpu, scope, picture, &self.radiance)?;
+                }
+                (_, None) => {}
+            }
+            self.cube_mips.record(gpu, scope, &self.radiance)?;
+            self.progress.made = Some((origin, face));
+            self.progress.stale = true;
+        }
+        if changed || self.progress.order != order {
+            self.project_sh.record(gpu, scope, &self.radiance, order)?;
+            self.progress.order = order;
+        }
+        Ok(!is_first && stands_in)
+    }
+
+    /// Records the next piece of the prefiltered cube; false where none is left.
+    fn step(&mut self, gpu: &Gpu, scope: &mut Scope<'_>) -> Result<bool> {
+        if self.progress.step.is_none() && std::mem::take(&mut self.progress.stale) {
+            let face = self.radiance.face;
+            let coming = &mut self.prefiltered[1 - self.progress.shown];
+            if coming.face != face {
+                let levels = Prefilter::levels(face);
+                *coming = Cube::new(gpu, "prefiltered", face, levels, FORMAT)?;
+                self.before = None;
+            }
+            self.progress.step = Some(0);
+        }
+        let Some(step) = self.progress.step else {
+            return Ok(false);
+        };
+        let coming = &self.prefiltered[1 - self.progress.shown];
+        self.prefilter
+            .record_step(gpu, scope, &self.radiance, coming, step)?;
+        let next = Some(step + 1).filter(|step| *step < self.prefilter.steps(coming));
+        self.progress.step = next;
+        if next.is_none() {
+            self.progress.shown = 1 - self.progress.shown;
+        }
+        Ok(true)
+    }
+}
+
+impl LifeCycle for Environment {
+    fn begin(&mut self) {
+        (self.before, self.records) = (Some(self.progress), false);
+    }
+
+    fn abort(&mut self) {
+        self.progress = self.before.unwrap_or_default();
+        if self.records {
+            self.sky.forget();
+        }
+    }
+
+    fn lose(&mut self) {
+        if self.records {
+            self.progress = Progress::default();
+            self.sky.forget();
+        }
+    }
+}

@@ -1,0 +1,719 @@
+//! A frame's inputs, what is settled before its first pass, and the uniforms of group 0.
+
+pub(super) mod bands;
+pub mod blue_noise;
+pub mod frame_sample;
+pub mod life_cycle;
+pub mod ray_list;
+pub mod recording;
+
+use super::{
+    aov::Channel,
+    bindings::Layouts,
+    edges::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
+    environment::Environment,
+    layout::{
+        FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT,
+        ShadowView, ViewRays,
+    },
+    light::lights::{self, LightPlan},
+    upload::scene_buffers::SceneBuffers,
+    view::{View, aspect, jittered_from_clip},
+};
+use crate::settings::{
+    self, Antialias, ImageMode, OcclusionMode, ReflectionMode, Settings, ShadowMode,
+};
+use canopy_bvh::{
+    Error, Result,
+    gpu::{Bind, Gpu, UniformArray, bind_group, library::wgsl_constants},
+};
+use canopy_scene::{
+    AlphaMode, Material, Pose, Projection, Scene,
+    bounds::{self, Aabb},
+    framing::Ground,
+};
+use frame_sample::FrameSample;
+use glam::{Mat4, Vec2, Vec3};
+use life_cycle::LifeCycle;
+use std::{borrow::Cow, ops::Range, rc::Rc, sync::Once};
+
+wgsl_constants! {
+    /// [`GpuFrame::shadow_mode`] with shadow maps.
+    pub const SHADOWS_MAP: u32 = ShadowMode::Map as u32;
+    /// [`GpuFrame::shadow_mode`] with shadow rays.
+    pub const SHADOWS_RAYS: u32 = ShadowMode::Rays as u32;
+    /// [`GpuFrame::materials_without`]: as if there were no such textures, and no such colours.
+    const MATERIALS_BASE_COLOR_TEXTURE: u32 = 1;
+    const MATERIALS_NORMAL_TEXTURE: u32 = 2;
+    const MATERIALS_METALLIC_ROUGHNESS_TEXTURE: u32 = 4;
+    const MATERIALS_OCCLUSION_TEXTURE: u32 = 8;
+    const MATERIALS_EMISSIVE_TEXTURE: u32 = 16;
+    const MATERIALS_VERTEX_COLORS: u32 = 32;
+    /// As if nothing emitted light.
+    const MATERIALS_EMISSION: u32 = 64;
+    /// As if all were of one clay.
+    const MATERIALS_OWN_LOOK: u32 = 128;
+    /// Scatters light once between microfacets.
+    const MATERIALS_MULTIPLE_SCATTERING: u32 = 256;
+    /// Leaves lights unfaded where normal textures turn away from them.
+    const MATERIALS_NORMAL_TERMINATOR: u32 = 512;
+    /// Starts grazing shadow rays on the triangle, not on the smooth surface.
+    const MATERIALS_SMOOTH_TERMINATOR: u32 = 2048;
+    /// Leaves highlights as narrow as their roughness says.
+    const MATERIALS_GLINT_FILTER: u32 = 1024;
+    /// Albedo of that clay, in every channel, and its roughness.
+    const MATERIALS_CLAY_ALBEDO: f64 = 0.6;
+    const MATERIALS_CLAY_ROUGHNESS: f64 = 0.8;
+}
+
+/// [`GpuFrame::materials_without`] for these settings.
+fn without(settings: &settings::Materials) -> u32 {
+    let settings::Materials {
+        base_color_texture,
+        normal_texture,
+        metallic_roughness_texture,
+        occlusion_texture,
+        emissive_texture,
+        vertex_colors,
+        emission,
+        clay,
+        multiple_scattering,
+        normal_terminator,
+        smooth_terminator,
+        glint_filter,
+    } = *settings;
+    [
+        (base_color_texture, MATERIALS_BASE_COLOR_TEXTURE),
+        (normal_texture, MATERIALS_NORMAL_TEXTURE),
+        (
+            metallic_roughness_texture,
+            MATERIALS_METALLIC_ROUGHNESS_TEXTURE,
+        ),
+        (occlusion_texture, MATERIALS_OCCLUSION_TEXTURE),
+        (emissive_texture, MATERIALS_EMISSIVE_TEXTURE),
+        (vertex_colors, MATERIALS_VERTEX_COLORS),
+        (emission, MATERIALS_EMISSION),
+        (!clay, MATERIALS_OWN_LOOK),
+        (multiple_scattering, MATERIALS_MULTIPLE_SCATTERING),
+        (normal_terminator, MATERIALS_NORMAL_TERMINATOR),
+        (smooth_terminator, MATERIALS_SMOOTH_TERMINATOR),
+        (glint_filter, MATERIALS_GLINT_FILTER),
+    ]
+    .into_iter()
+    .filter(|(is_kept, _)| !is_kept)
+    .fold(0, |flags, (_, flag)| flags | flag)
+}
+
+/// Dimensions of the sampling sequence from the lights of one bounce to those of the next; those of the picture come
+/// first.
+const SAMPLE_BOUNCE: u32 = 1024;
+const AT_HITS: &str = "frame at hits";
+/// The studio's backdrop, linear: light enough for a shadow to be seen on it, and darker than what is white.
+const BACKDROP: [f32; 3] = [0.68; 3];
+/// Factor on it in the zenith.
+const BACKDROP_TOP: f32 = 0.75;
+
+/// All that a frame is drawn from, beside the uploaded scene.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameInput<'a> {
+    /// The scene, as it was uploaded.
+    pub scene: &'a Scene,
+    /// The pose of its nodes, morph targets and materials.
+    pub pose: &'a Pose,
+    /// The camera.
+    pub view: View,
+    /// Metres from the eye of `view`, which f32 has rounded, to where it is: more than nothing far from the world's
+    /// origin.
+    pub eye_rest: Vec3,
+    /// The settings.
+    pub config: &'a Settings,
+    /// Exposure in stops from the settings. Where the picture's histogram decides, the exposure of a black
+    /// picture.
+    pub exposure_ev: f32,
+    /// Time since the last frame of the same scene, in which exposure adapts; infinite where there was none.
+    pub elapsed_secs: f32,
+    /// The channel that the picture shows.
+    pub channel: Channel,
+    /// Pixels in a row and rows that are traced and shaded; the target may be larger.
+    pub size: [u32; 2],
+    /// The ground below the scene, where one is seen.
+    pub ground: Option<Ground>,
+    /// Channels that are going to be read. [`Channel::Motion`], [`Channel::Cost`], [`Channel::Deviation`],
+    /// [`Channel::Intersections`] and, with volumes, [`Channel::Transmittance`] and [`Channel::Scattered`] are known
+    /// only where they are shown or named here.
+    pub reads: &'a [Channel],
+}
+
+impl FrameInput<'_> {
+    /// Whether a channel is shown or going to be read.
+    pub fn wants(&self, channel: Channel) -> bool {
+        self.channel == channel || self.reads.contains(&channel)
+    }
+}
+
+/// Way to make a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Integrator {
+    /// Passes over the G-buffer, with rays for shadows, ambient light and reflections.
+    Hybrid,
+    /// Paths of light: the reference.
+    Paths {
+        /// Numbers of the samples that frames add up; `None` is as many as the settings ask for.
+        part: Option<Range<u32>>,
+        /// Samples of each pixel that this frame adds.
+        added: u32,
+    },
+}
+
+/// What is settled before the first pass.
+///
+/// Coordinates are those of the frame: the world's, with the origin moved to [`SceneBuffers::origin`].
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// The scene in GPU memory.
+    pub buffers: &'a SceneBuffers,
+    /// The pose.
+    pub pose: Cow<'a, Pose>,
+    /// The camera.
+    pub view: View,
+    /// The settings. Where the sky takes its sun from the scene, they name that sun.
+    pub config: Cow<'a, Settings>,
+    /// All lights that shine; `fit` of the shadow maps gives them their views.
+    pub lights: Vec<Light>,
+    /// Boxes of all parts, in the order of [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
+    pub parts: Vec<Aabb>,
+    /// The box of the scene.
+    pub bounds: Aabb,
+    /// The ground below it.
+    pub ground: Option<Ground>,
+    /// Which frame of the picture this is.
+    pub sample: FrameSample,
+    /// Way to make the picture.
+    pub integrator: Integrator,
+    /// As in [`FrameInput`].
+    pub channel: Channel,
+    /// As in [`FrameInput`].
+    pub reads: &'a [Channel],
+    /// As in [`FrameInput`].
+    pub size: [u32; 2],
+    /// As in [`FrameInput`].
+    pub exposure_ev: f32,
+    /// How many of the lights, and how many rays, a pixel sends.
+    pub light_plan: LightPlan,
+    /// Whether rays sample ambient occlusion.
+    pub samples_occlusion: bool,
+    /// Such rays of a pixel; 0 where none are sent.
+    pub occlusion_rays: u32,
+    /// Whether lights bounce where these rays hit something.
+    pub bounces_light: bool,
+    /// Whether rays find what surfaces reflect.
+    pub traces_reflections: bool,
+    /// Whether they find what blended surfaces reflect.
+    pub traces_blended: bool,
+    /// Whether shadow rays are averaged over frames and neighbours: to lights that have a size.
+    pub filters_shadows: bool,
+    /// Number of frames before, of whose rays this frame's are the next ones.
+    pub sample_index: u32,
+    /// The way in which edges are smoothed: never `auto`, and off for channels.
+    pub antialias: Antialias,
+    /// Added to the levels of textures.
+    pub texture_bias: f32,
+    /// What the frame looks at in its pixels, from their middles, in pixels, y down.
+    pub jitter: Vec2,
+    /// As in [`FrameInput`].
+    pub elapsed_secs: f32,
+    /// Whether what has moved since the last frame has to be known.
+    pub motion: bool,
+    /// Whether what shadow rays visit is counted.
+    pub counts_cost: bool,
+}
+
+impl<'a> Prepared<'a> {
+    /// Moves the origin, finds the sun and the lights, and measures the scene. The settings of `input` are resolved,
+    /// `frames` have been drawn before, and the picture has `shown` pixels.
+    pub fn new(
+        gpu: &Gpu,
+        input: &FrameInput<'a>,
+        buffers: &'a SceneBuffers,
+        (integrator, sample): (Integrator, FrameSample),
+        (frames, shown): (u32, [u32; 2]),
+        environment: &Environment,
+    ) -> Result<Self> {
+        let origin = buffers.origin;
+        let pose = if origin == Vec3::ZERO {
+            Cow::Borrowed(input.pose)
+        } else {
+            Cow::Owned(input.pose.moved(-origin.as_dvec3()))
+        };
+        let parts = buffers.bounds.parts(input.scene, &pose);
+        let bounds = bounds::whole(input.scene, &pose, &parts);
+        let mut lights = lights::gather(input.scene, &pose, input.config, bounds.radius());
+        let config = match lights::with_sun_of(input.scene, &lights, input.config) {
+            Some(config) => Cow::Owned(config),
+            None => Cow::Borrowed(input.config),
+        };
+        if let Some(sun) = environment.file_sun(&config) {
+            lights::add_sun(&mut lights, &sun, &config);
+        }
+        let antialias = match input.channel {
+            Channel::Lit => config.image.antialias,
+            _ => Antialias::Off,
+        };
+        let is_temporal = antialias == Antialias::Temporal;
+        let light_plan = LightPlan::new(&lights, &config.shadows);
+        let samples_occlusion = config.occlusion.sends_rays();
+        let traces_reflections = traces_reflections(gpu, input);
+        let has_history = samples_occlusion
+            || (config.reflections.averages() && traces_reflections)
+            || (config.shadows.averages() && lights::may_be_soft(input.scene, input.config));
+        Ok(Self {
+            scene: input.scene,
+            buffers,
+            bounds,
+            parts,
+            ground: input.ground.map(|ground| ground.moved(-origin)),
+            light_plan,
+            samples_occlusion,
+            occlusion_rays: match samples_occlusion {
+                true => config.occlusion.rays,
+                false => 0,
+            },
+            bounces_light: samples_occlusion && config.occlusion.bounce && !lights.is_empty(),
+            traces_reflections,
+            traces_blended: traces_reflections
+                && may_reflect(input.scene, input.pose, input.config, |material| {
+                    material.alpha_mode == AlphaMode::Blend
+                }),
+            filters_shadows: config.shadows.averages()
+                && light_plan.is_soft
+                && !light_plan.chooses(),
+            // The frames of a picture have rays of their own, so that it is the same whatever was drawn
+            // before.
+            sample_index: if sample.count > 1 {
+                sample.index
+            } else {
+                frames
+            },
+            antialias,
+            texture_bias: match sample.count {
+                1 if is_temporal => -(shown[1] as f32 / input.size[1] as f32).log2(),
+                _ => 0.0,
+            },
+            jitter: match sample.count {
+                1 if is_temporal => FrameSample::point(frames),
+                1 => Vec2::ZERO,
+                _ => FrameSample::point(sample.index),
+            },
+            pose,
+            view: input.view.moved(-origin).moved(input.eye_rest),
+            config,
+            lights,
+            integrator,
+            sample,
+            channel: input.channel,
+            reads: input.reads,
+            size: input.size.map(|side| side.max(1)),
+            exposure_ev: input.exposure_ev,
+            elapsed_secs: input.elapsed_secs,
+            motion: input.wants(Channel::Motion) || has_history || is_temporal,
+            counts_cost: input.wants(Channel::Cost),
+        })
+    }
+
+    /// Whether a channel is shown or going to be read.
+    pub fn wants(&self, channel: Channel) -> bool {
+        self.channel == channel || self.reads.contains(&channel)
+    }
+
+    /// Whether blended triangles, or lines and points, are drawn over what the G-buffer shows.
+    pub fn draws_blended(&self) -> bool {
+        let draws = &self.buffers.draws;
+        let triangles = draws.over_surfaces(self.traces_reflections);
+        let segments = draws.blended_segments.iter().map(|run| run.part);
+        let mut parts = triangles.map(|(_, part)| *part).chain(segments);
+        parts.any(|part| !self.parts[part].is_empty())
+    }
+
+    /// Radiance that is shown like a colour of 1.
+    pub fn unlit_radiance(&self) -> f32 {
+        (-self.exposure_ev).exp2()
+    }
+
+    /// Width over height.
+    pub fn aspect(&self) -> f32 {
+        aspect(self.size)
+    }
+
+    /// From offsets to the eye, in world axes, to clip space, at the points that the frame looks at.
+    pub fn clip_from_offset(&self) -> Mat4 {
+        jittered_from_clip(self.jitter, self.size) * self.view.clip_from_offset(self.aspect())
+    }
+
+    /// The rays through the points that the frame looks at in its pixels.
+    pub fn rays(&self) -> ViewRays {
+        self.view.rays(self.jitter, self.size)
+    }
+
+    /// How fog scatters light.
+    pub fn fog_medium(&self) -> FogMedium {
+        let fog = &self.config.fog;
+        FogMedium {
+            albedo: fog.albedo,
+            anisotropy: fog.anisotropy,
+            origin: self.buffers.origin.to_array(),
+            noise_scale: 1.0 / fog.noise_size,
+        }
+    }
+
+    /// Whether the picture shows the lit image.
+    pub fn is_lit(&self) -> bool {
+        self.channel == Channel::Lit
+    }
+
+    /// Whether nothing is seen behind the scene. Radiance and colours are premultiplied with their alpha
+    /// then.
+    pub fn is_transparent(&self) -> bool {
+        self.config.environment.background == settings::Background::Transparent
+    }
+
+    /// Whether shadow maps are dimmed by volumes.
+    pub fn maps_volumes(&self) -> bool {
+        let volumes = &self.config.volumes;
+        self.config.shadows.mode == ShadowMode::Map
+            && (volumes.enabled && volumes.shadows)
+            && self.buffers.has_volumes()
+    }
+
+    /// Whether the picture is the mean of several frames.
+    pub fn accumulates(&self) -> bool {
+        self.is_lit() && self.sample.count > 1
+    }
+}
+
+/// A frame whose uniforms have been written.
+#[derive(Debug, Clone)]
+pub struct Frame<'a> {
+    /// Bind group of [`Layouts::frame`], group 0 of the passes that look at the frame.
+    pub group: wgpu::BindGroup,
+    /// The same for the passes that look at what reflection rays have hit, for each bounce; then for those of
+    /// rays from blended surfaces.
+    hit_groups: Rc<[wgpu::BindGroup]>,
+    prepared: Rc<Prepared<'a>>,
+}
+
+impl Frame<'_> {
+    /// Parameters of `rays` of ambient occlusion a pixel, of frame `index` since they began.
+    pub fn occlusion_params(&self, index: u32, rays: u32) -> OcclusionParams {
+        /// Length of rays that have no end.
+        const FAR: f32 = 1e30;
+        OcclusionParams {
+            index,
+            rays,
+            reach: match self.config.occlusion.radius {
+                0.0 => FAR,
+                radius => radius,
+            },
+            // Each in turn: the others may end at any hit, which costs less.
+            told: match self.bounces_light {
+                true => index % rays,
+                false => u32::MAX,
+            },
+        }
+    }
+
+    /// The frame as passes over the hits of each bounce see it.
+    pub fn at_hits(&self, start: ReflectionStart) -> impl Iterator<Item = Self> {
+        self.hit_groups_of(start).iter().map(|group| Self {
+            group: group.clone(),
+            ..self.clone()
+        })
+    }
+
+    /// The frame as the rays of a bounce see it where they start: the picture, then the hits of the bounce before.
+    pub fn at_bounce(&self, start: ReflectionStart, bounce: u32) -> Self {
+        let before = bounce.checked_sub(1).map(|before| before as usize);
+        let group = before.and_then(|before| self.hit_groups_of(start).get(before));
+        Self {
+            group: group.unwrap_or(&self.group).clone(),
+            ..self.clone()
+        }
+    }
+
+    fn hit_groups_of(&self, start: ReflectionStart) -> &[wgpu::BindGroup] {
+        let bounces = self.config.reflections.bounces as usize;
+        let mut starts = self.hit_groups.chunks(bounces.max(1));
+        starts.nth(start as usize).unwrap_or(&[])
+    }
+}
+
+impl<'a> std::ops::Deref for Frame<'a> {
+    type Target = Prepared<'a>;
+
+    fn deref(&self) -> &Prepared<'a> {
+        &self.prepared
+    }
+}
+
+/// The settings that a frame is drawn with, resolved as by [`resolved_for`]. Paths of light do without the passes of
+/// [`Integrator::Hybrid`].
+pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Settings {
+    let mut config = resolved_for(gpu, input.scene, input.config);
+    if is_of_paths(&config, input.channel) {
+        config.shadows.mode = ShadowMode::Off;
+        config.occlusion.mode = OcclusionMode::Off;
+        config.reflections.mode = ReflectionMode::Off;
+        config.image.antialias = Antialias::Off;
+        config.depth_of_field.enabled = false;
+    }
+    config
+}
+
+/// Settings with the environment that `auto` means for the scene, and everything else that it means on the adapter
+/// ([`Config::resolved`]).
+pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Settings) -> Settings {
+    config.lit_for(scene).resolved((&gpu.capabilities).into())
+}
+
+/// True if a frame that shows `channel` is made of paths.
+pub fn is_of_paths(config: &Settings, channel: Channel) -> bool {
+    config.image.mode == ImageMode::Path && channel == Channel::Lit
+}
+
+/// True if rays find what surfaces reflect: the settings say so, a material may send one, and there is room for what they
+/// find. A warning tells once where there is none.
+fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
+    const SHOWS: [Channel; 3] = [
+        Channel::Reflection,
+        Channel::ReflectionDistance,
+        Channel::ReflectionTiles,
+    ];
+    let FrameInput {
+        scene,
+        pose,
+        config,
+        ..
+    } = *input;
+    let is_wanted = config.reflections.sends_rays()
+        && (may_reflect(scene, pose, config, |_| true)
+            || SHOWS.into_iter().any(|shown| input.wants(shown)));
+    let fits = fits_reflections(gpu, input.size);
+    if is_wanted && !fits {
+        static TOO_LARGE: Once = Once::new();
+        let [width, height] = input.size;
+        TOO_LARGE.call_once(|| {
+            log::warn!("{width} × {height} pixels are too many for reflections by rays");
+        });
+    }
+    is_wanted && fits
+}
+
+/// Whether any of the materials that are `asked` for may send a reflection ray, by how rough they are.
+pub fn may_reflect(
+    scene: &Scene,
+    pose: &Pose,
+    config: &Settings,
+    asked: impl Fn(&Material) -> bool,
+) -> bool {
+    // The roughness of a coat is stored in eight bits.
+    let below = config.reflections.below() + 5e-3;
+    let moved = pose.materials.iter().map(|(_, material)| material);
+    let mut materials = scene.materials.iter().chain(moved);
+    materials.any(|material| asked(material) && material.least_roughness() < below)
+}
+
+/// True if a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.
+fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
+    REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
+}
+
+/// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
+pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+    let allowed = gpu.limits.max_texture_dimension_2d;
+    if size[0].max(size[1]) <= allowed {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "the picture".into(),
+        needed: format!("{} × {} pixels", size[0], size[1]),
+        allowed: format!("{allowed} a side"),
+        by: format!("texture limit of {}", gpu.info.name),
+    })
+}
+
+/// The buffers of group 0.
+#[derive(Debug)]
+pub struct FrameUniforms {
+    frame: wgpu::Buffer,
+    /// Of the hits of each bounce.
+    at_hits: UniformArray<GpuFrame>,
+    lights: wgpu::Buffer,
+    shadow_views: wgpu::Buffer,
+    blue_noise: wgpu::Buffer,
+}
+
+impl LifeCycle for FrameUniforms {}
+
+impl FrameUniforms {
+    /// Buffers of zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where the device has no buffer that holds them.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let uniform = |label: &str, count: u32, bytes: usize| {
+            gpu.buffer(
+                label,
+                u64::from(count) * bytes as u64,
+                wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            )
+        };
+        let at_hits = std::iter::empty::<GpuFrame>();
+        Ok(Self {
+            frame: uniform("frame", 1, size_of::<GpuFrame>()),
+            at_hits: UniformArray::new(gpu, AT_HITS, at_hits)?,
+            lights: uniform("lights", LIGHT_LIMIT, size_of::<Light>()),
+            blue_noise: gpu.buffer_with(
+                "blue_noise",
+                bytemuck::cast_slice::<u16, u8>(blue_noise::mask()),
+                wgpu::BufferUsages::UNIFORM,
+            ),
+            shadow_views: uniform("shadow_views", SHADOW_VIEW_LIMIT, size_of::<ShadowView>()),
+        })
+    }
+
+    /// Writes the uniforms of a frame and binds them, with the environment and the shadow maps that its
+    /// lights refer to.
+    pub fn write<'a>(
+        &mut self,
+        gpu: &Gpu,
+        layouts: &Layouts,
+        prepared: Prepared<'a>,
+        environment: &Environment,
+        shadow_maps: ShadowMaps<'_>,
+    ) -> Result<Frame<'a>> {
+        let input = &prepared;
+        let (config, lights) = (&*input.config, &input.lights);
+        let placement = environment.place(config, lights::has_sun(input.scene, config));
+        let frame = GpuFrame {
+            clip_from_offset: input.clip_from_offset().to_cols_array_2d(),
+            eye: input.view.eye().to_array(),
+            light_count: lights.len() as u32,
+            forward: input.view.forward().to_array(),
+            leaf_cutoff: config.tree.leaf_cutoff.max(1),
+            rays: input.rays(),
+            shadow_mode: config.shadows.mode as u32,
+            pcf_width: config.shadows.map_pcf_width.max(1),
+            blended_cast: u32::from(config.shadows.blended_cast),
+            background: match config.environment.background {
+                settings::Background::Transparent => [0.0; 3],
+                settings::Background::Color => config.image.background,
+                settings::Background::Environment => BACKDROP,
+            },
+            backdrop_top: match config.environment.background {
+                settings::Background::Environment => BACKDROP_TOP,
+                _ => 1.0,
+            },
+            background_blur: config.environment.blur,
+            to_sun: placement.to_sun.to_array(),
+            environment_scale: placement.scale,
+            sun_disc: placement.sun_disc.to_array(),
+            sun_horizon: placement.sun_horizon,
+            shows_environment: u32::from(config.environment.is_seen()),
+            environment_turn: placement.turn.to_array(),
+            size: input.size,
+            depth_bias: config.shadows.map_depth_bias,
+            normal_bias: config.shadows.map_normal_bias,
+            orthographic: u32::from(matches!(
+                input.view.projection,
+                Projection::Orthographic { .. }
+            )),
+            occlusion: u32::from(input.samples_occlusion),
+            light_slots: input.light_plan.slots,
+            light_rays: input.light_plan.rays,
+            sample_index: input.sample_index,
+            cut_out_index: if input.jitter == Vec2::ZERO {
+                0
+            } else {
+                input.sample_index
+            },
+            pixel_side: input.view.pixel_side(input.size[1]),
+            sun_radius: placement
+                .sun_radius
+                .unwrap_or_else(|| lights::sun_disc_radius(&config.sun)),
+            texture_bias: input.texture_bias,
+            ground_albedo: config.environment.ground_albedo,
+            counts_cost: u32::from(input.counts_cost),
+            reflect_below: match input.traces_reflections {
+                true => config.reflections.below(),
+                false => 0.0,
+            },
+            unlit_radiance: input.unlit_radiance(),
+            materials_without: without(&config.materials),
+            fog_density: config.fog.density,
+            fog_base: config.fog.height - input.buffers.origin.y,
+            fog_falloff: config.fog.height_falloff,
+            fog_noise: config.fog.noise,
+            volume_shadows: u32::from(input.maps_volumes()),
+            edge_light_rays: input.light_plan.edge_rays,
+            ..GpuFrame::default()
+        };
+        let bounces = match input.traces_reflections {
+            true => config.reflections.bounces,
+            false => 0,
+        };
+        let blended = input
+            .buffers
+            .blended()
+            .next()
+            .map(|_| ReflectionStart::Blended);
+        let starts = std::iter::once(ReflectionStart::Solid).chain(blended);
+        let at_bounces = starts.flat_map(|start| (1..=bounces).map(move |bounce| (start, bounce)));
+        let at_hits = at_bounces.map(|(start, bounce)| GpuFrame {
+            at_hits: 1,
+            counts_cost: 0,
+            volume_shadows: 0,
+            first_dimension: (bounce + start as u32 * bounces) * SAMPLE_BOUNCE,
+            reflect_below: if bounce < bounces {
+                frame.reflect_below
+            } else {
+                0.0
+            },
+            ..frame
+        });
+        let at_hits: Vec<_> = at_hits.collect();
+        self.at_hits.write_all(gpu, AT_HITS, &at_hits)?;
+        gpu.queue
+            .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
+        gpu.queue
+            .write_buffer(&self.lights, 0, bytemuck::cast_slice(lights));
+        gpu.queue.write_buffer(
+            &self.shadow_views,
+            0,
+            bytemuck::cast_slice(shadow_maps.views),
+        );
+        let group = |frame: &dyn Bind| {
+            let own: &[&dyn Bind] = &[
+                frame,
+                &self.lights,
+                &self.shadow_views,
+                shadow_maps.depth,
+                shadow_maps.sampler,
+                &environment.project_sh.result,
+                &environment.brdf_table.buffer,
+                &environment.prefiltered().view,
+                &environment.sampler,
+                &self.blue_noise,
+            ];
+            bind_group(gpu, "frame", &layouts.frame, own)
+        };
+        Ok(Frame {
+            group: group(&self.frame),
+            hit_groups: (0..at_hits.len())
+                .map(|bounce| group(&self.at_hits.at(bounce)))
+                .collect(),
+            prepared: Rc::new(prepared),
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! The trees of a frame: built, refitted or kept as planned, by `lbvh` and `cost` of [`canopy_bvh::accel`].
+
+use super::tree_policy::{TreePlan, TreePolicy};
+use crate::{
+    edges::{Geometry, Trees},
+    frame::{life_cycle::LifeCycle, recording::Recording},
+    stats::TreeWork,
+};
+use canopy_bvh::{
+    Result,
+    accel::{Cost, Lbvh, Quality, Tree, Work},
+    gpu::{Gpu, on_demand::will_need},
+};
+use std::sync::Arc;
+
+/// The part of a frame that makes them.
+pub(crate) const LABEL: &str = "lbvh";
+
+/// The passes. Clones share what is compiled.
+#[derive(Debug, Clone)]
+pub struct TreePasses {
+    /// The builder, which an upload needs too.
+    pub(crate) lbvh: Arc<Lbvh>,
+    pub(crate) cost: Arc<Cost>,
+}
+
+impl LifeCycle for TreePasses {}
+
+impl TreePasses {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            lbvh: Arc::new(Lbvh::with_quality(gpu, Quality::High)),
+            cost: Arc::new(Cost::new(gpu)),
+        }
+    }
+
+    /// Does to the trees what was planned.
+    pub fn record<'a>(
+        &self,
+        recording: &mut Recording<'_>,
+        geometry: Geometry<'a>,
+        tree: &'a mut Tree,
+        policy: &mut TreePolicy,
+        plan: &TreePlan,
+    ) -> Result<Trees<'a>> {
+        let gpu = recording.gpu;
+        let work = match plan.work {
+            TreeWork::None => None,
+            TreeWork::Rebuild => Some((None, Work::Rebuild)),
+            TreeWork::Partial => Some((Some(&plan.changed[..]), Work::Rebuild)),
+            TreeWork::Refit => Some((None, Work::Refit)),
+        };
+        if let Some((meshes, work)) = work {
+            if plan.work == TreeWork::Rebuild {
+                tree.set_leaf_cutoff(gpu, plan.leaf_cutoff);
+            }
+            tree.build_only(gpu, meshes);
+            tree.set_quality(plan.quality);
+            let scope = &mut recording.scope;
+            self.lbvh.record(gpu, scope, tree, work)?;
+            let built = work == Work::Rebuild;
+            if built {
+                policy.built();
+            }
+            if plan.measures {
+                will_need(|needs| self.lbvh.needs_refit(needs));
+                self.cost.record(gpu, scope, &policy.cost)?;
+                policy.read_cost(scope, built);
+            }
+        }
+        recording.split(LABEL);
+        Ok(Trees {
+            group: &geometry.buffers.tree_group,
+            tree,
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! `reproject`: where the last frame saw each pixel's surface, for every signal that is averaged over frames.
+
+pub mod motion;
+pub mod signal;
+
+use super::{
+    bindings::Layouts,
+    edges::{
+        GBuffer, Motion, POSITIONS, Reprojection, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED,
+        WORDS, fitted,
+    },
+    frame::{
+        Prepared,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    world::World,
+};
+use crate::settings;
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Uniform,
+        pass::Binding::{self, Read, Store},
+    },
+};
+use wgpu::TextureUsages as Usage;
+
+/// The pass, with what it keeps from frame to frame. Without sampled signals its images are not used.
+#[derive(Debug)]
+pub struct History {
+    kernel: Kernel,
+    remembered: Uniform<u32>,
+    images: Images,
+    past: Carried<Option<Past>>,
+}
+
+/// State that the last frame has left, if it sampled a signal.
+#[derive(Debug, Clone)]
+struct Past {
+    key: Key,
+    /// Frames since the history began; the surfaces of the last one are number `(frames − 1) % 2`.
+    frames: u32,
+    /// Whether anything moved in the last frame.
+    moved: bool,
+    /// Frames since the scene came to rest, or the history began.
+    since_rest: u32,
+}
+
+#[derive(Debug)]
+struct Images {
+    taps: GpuImage,
+    surfaces: [GpuImage; 2],
+}
+
+/// What all frames of a history have in common.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    /// [`SceneBuffers::version`](super::SceneBuffers::version).
+    scene: u64,
+    size: [u32; 2],
+    /// The settings of the signals that are sampled.
+    occlusion: Option<settings::Occlusion>,
+    shadows: Option<settings::Shadows>,
+    reflections: Option<settings::Reflections>,
+    lights: u32,
+    blended_cast: bool,
+}
+
+/// What a mean over frames has seen since the light that it is a mean of has changed.
+#[derive(Debug, Clone, Copy)]
+pub struct LightChanges {
+    /// Frames since a change; as many as can be where there was none.
+    still: u32,
+    /// Frames since one that was a sample of a picture, of which no later frame is a part.
+    together: u32,
+}
+
+impl Default for LightChanges {
+    /// Of a mean that no frame is a part of yet.
+    fn default() -> Self {
+        Self {
+            still: u32::MAX,
+            together: 0,
+        }
+    }
+}
+
+impl LightChanges {
+    /// Frames that are averaged while light changes.
+    const CHANGING: u32 = 4;
+    /// Frames after which such a mean has hardly anything from before the change: 3 % of it.
+    const GONE: u32 = 12;
+
+    /// Earlier frames that count in this frame, in which light has `changed` since the last. Once per frame.
+    pub fn remembered(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
+        self.still = match changed {
+            true => 0,
+            false => self.still.saturating_add(1),
+        };
+        let next = match is_one_of_many {
+            true => 0,
+            false => self.together.saturating_add(1),
+        };
+        let together = std::mem::replace(&mut self.together, next);
+        (Self::CHANGING - 1 + self.still.saturating_sub(Self::GONE)).min(together)
+    }
+}
+
+impl History {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let uniform = Binding::Uniform;
+        let (taps, surfaces) = (Store(TAPS_FORMAT), Store(SURFACES_FORMAT));
+        let bindings = [
+            uniform, POSITIONS, WORDS, POSITIONS, SURFACES, Read, taps, surfaces, uniform, uniform,
+        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let path = "passes/reproject.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
+            remembered: Uniform::new(gpu, "reproject.remembered"),
+            images: Images::new(gpu, UNUSED),
+            past: Carried::default(),
+        }
+    }
+
+    /// Finds where the last frame saw each pixel's surface, where the frame samples a signal.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        gbuffer: &GBuffer,
+        motion: Motion<'_>,
+    ) -> Result<Reprojection<'_>> {
+        let World {
+            frame,
+            geometry,
+            plan,
+            ..
+        } = world;
+        let gpu = recording.gpu;
+        let key = Key::of(frame);
+        let size = key.as_ref().map_or(UNUSED, |key| key.size);
+        if self.images.taps.size() != size {
+            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+            self.past.forget();
+        }
+        let past = self.past.last().and_then(Option::as_ref);
+        let past = past.filter(|past| key.as_ref() == Some(&past.key));
+        let index = past.map_or(0, |past| past.frames);
+        let moves = past.is_some() && plan.changed.contains(&true);
+        let since_rest = match past {
+            Some(past) if moves || !past.moved => past.since_rest.saturating_add(1),
+            _ => 0,
+        };
+        let longest = key.as_ref().map(Key::longest);
+        self.past.leave(key.map(|key| Past {
+            key,
+            frames: index.wrapping_add(1),
+            moved: moves,
+            since_rest,
+        }));
+        let [last, now] = self.images.surfaces_of(index);
+        let output = Reprojection {
+            taps: &self.images.taps,
+            surfaces: now,
+            last_surfaces: last,
+            index,
+            since_rest,
+            moves,
+        };
+        if let Some(longest) = longest {
+            self.remembered.write(gpu, &output.remembered(longest));
+            recording.dispatch_pixels(
+                "reproject",
+                &self.kernel,
+                &[(0, &frame.group), (2, geometry.group)],
+                &[
+                    &gbuffer.position,
+                    &gbuffer.ids,
+                    motion.displacement,
+                    last,
+                    &geometry.buffers.triangle_info,
+                    output.taps,
+                    now,
+                    motion.params,
+                    &self.remembered,
+                ],
+                frame.size,
+                recording.budget.pixels(),
+            )?;
+        }
+        Ok(output)
+    }
+}
+
+impl Key {
+    /// `None` where the frame samples nothing that is averaged.
+    fn of(frame: &Prepared<'_>) -> Option<Self> {
+        let config = &frame.config;
+        let occlusion = frame.samples_occlusion.then(|| config.occlusion.clone());
+        let shadows = frame.filters_shadows.then(|| config.shadows.clone());
+        let averages = frame.traces_reflections && config.reflections.averages();
+        let reflections = averages.then(|| config.reflections.clone());
+        (occlusion.is_some() || shadows.is_some() || averages).then(|| Self {
+            scene: frame.buffers.version,
+            size: frame.size,
+            occlusion,
+            shadows,
+            reflections,
+            lights: frame.light_plan.lights,
+            blended_cast: config.shadows.blended_cast,
+        })
+    }
+
+    /// The most frames that one of the signals averages.
+    fn longest(&self) -> u32 {
+        let occlusion = self
+            .occlusion
+            .as_ref()
+            .map_or(1, |settings| settings.history);
+        let shadows = self.shadows.as_ref().map_or(1, |settings| settings.history);
+        let reflections = self.reflections.as_ref();
+        let reflections = reflections.map_or(1, |settings| settings.history);
+        occlusion.max(shadows).max(reflections)
+    }
+}
+
+impl Images {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
+        Self {
+            taps: image("reproject.taps", TAPS_FORMAT),
+            surfaces: [(); 2].map(|()| image("reproject.surfaces", SURFACES_FORMAT)),
+        }
+    }
+
+    /// The surfaces of the last frame, and of the one with this number.
+    fn surfaces_of(&self, frame: u32) -> [&GpuImage; 2] {
+        let [even, odd] = &self.surfaces;
+        match frame.is_multiple_of(2) {
+            true => [odd, even],
+            false => [even, odd],
+        }
+    }
+}
+
+impl LifeCycle for History {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
+    }
+}

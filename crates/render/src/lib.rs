@@ -1,0 +1,332 @@
+//! A real-time deferred renderer. Every frame it deforms what moves of the scene into one world-space vertex
+//! buffer, rebuilds an LBVH over every mesh that has changed on the GPU, and traces shadow rays through those
+//! trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
+//!
+//! # The frame, in order
+//!
+//! [`Renderer::record`] ends in one function, in which every edge between passes is a
+//! local. [`edges`] declares what passes hand each other.
+//!
+//! 1. [`canopy_scene::load`] reads files once; [`Pose::new`](canopy_scene::Pose::new) gives every node's matrix and every
+//!    morph weight at a time. [`frame`] settles origin, sun and lights, and writes the uniforms.
+//! 2. [`environment`], when the file, the sky or its sun changes: a cube of radiance (`equirect`,
+//!    `sky`), its levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a
+//!    prefiltered cube for glossy ones (`prefilter`); `brdf_table` once.
+//! 3. [`geometry::deform`]: morph targets, then skin or node, for every vertex, into the merged
+//!    buffers (world space).
+//! 4. [`geometry::trees`]: [`canopy_bvh::accel::lbvh`] builds a tree over every mesh and one over the meshes, all
+//!    in one batch, or fits their boxes again, as [`geometry::tree_policy`] plans it; [`canopy_bvh::accel::cost`]
+//!    measures how trees age.
+//! 5. [`raster::gbuffer`]: position, normal, albedo, material, emission and triangle of what each
+//!    pixel sees; [`raster::points_lines`]: points and lines over them, from which no rays start;
+//!    [`raster::ground`]: a plane below the scene, for its shadows; [`history::motion`], where
+//!    asked for: where that was in the last frame.
+//! 6. [`history`], where something is sampled: where the last frame saw each surface (`reproject`);
+//!    [`history::signal`] averages over frames and neighbours by it.
+//! 7. [`shadows`]: where there are many lights, [`shadows::light_choice`] chooses some for
+//!    each pixel; [`shadows::shadow_shafts`] finds between which surfaces and lights anything has
+//!    moved; [`shadows::shadow_classify`] lists the shadow rays that have to be traced,
+//!    [`shadows::shadow_rays`] traces them, to a visible share per pixel and light,
+//!    [`shadows::shadow_motion`] finds where shadows that move were in the last frame, and
+//!    [`shadows::shadow_filter`] averages; or, to compare with, [`shadows::shadow_map`] draws
+//!    the depth that each light sees.
+//! 8. [`ambient::occlusion`], where asked for: [`ambient::occlusion_rays`] samples ambient
+//!    visibility and [`ambient::occlusion_filter`] averages it; [`ambient::bounced_light`]
+//!    lights what these rays hit and [`ambient::bounced_filter`] averages that.
+//! 9. [`reflections`], where asked for: [`reflections::lobes`] draws what layered surfaces
+//!    reflect and transmit by. Then, bounce after bounce: [`reflections::reflection_classify`] lists
+//!    the pixels that send rays, [`reflections::reflection_rays`] traces them,
+//!    [`reflections::reflection_sort`] sorts what they hit by material,
+//!    [`reflections::reflection_surface`] makes it a G-buffer,
+//!    [`reflections::reflection_lobes`] adds the lobes of layers,
+//!    [`reflections::reflection_ambient`] finds how occluded the hits are,
+//!    [`reflections::reflection_light`] and, of layered materials,
+//!    [`reflections::reflection_layers`] light that; then [`reflections::reflection_filter`]
+//!    averages.
+//! 10. [`light::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
+//!     [`light::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.
+//!     [`volumes`], where there are any: before that, [`volumes::volume_shadow`] dims what
+//!     surfaces see of lights; then [`volumes::volume_light`] finds how much light arrives within,
+//!     [`volumes::volume_march`] what the eye sees of it, and [`volumes::volume_compose`]
+//!     lays that over the picture.
+//! 11. [`raster::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces,
+//!     which send them too. [`light::blend`]: alpha-blended and transmissive surfaces, points and
+//!     lines over it, back to front, seen through the volumes in front of them.
+//!     [`present::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
+//! 12. [`inspect::deviation`], where asked for: how far what is seen is from the surface of another
+//!     file. [`inspect::intersections`], where asked for: which triangles pass through those of other
+//!     meshes. [`inspect::guest`], where there is one: the pass of another package, such as the
+//!     laboratory's. [`inspect::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 13. [`present`]: [`present::exposure`], or of the channel `cost`
+//!     [`present::cost_range`], then [`present::tonemap`], and [`present::antialias`]
+//!     or [`present::temporal`]; or, of a picture of several frames, [`present::accumulate`]:
+//!     their mean. [`present::overlay`] and [`present::tree_boxes`], where asked for: lines
+//!     of the meshes and boxes of the trees over it.
+//!
+//! With `image.mode = "path"`, [`paths`] traces paths of light in place of steps 7 to 11.
+//!
+//! [`materials::mipmap`] runs when a scene is uploaded. Between frames, [`queries::pick`]
+//! finds what a click hits in the trees, [`queries::outline`] draws a line around it for the viewer,
+//! and [`queries::ray_path`] writes down every step of a ray; [`queries::walk`] tells where a
+//! person goes, and [`queries::camera_arm`] how far a camera may be from what it orbits.
+//! [`canopy_scene::edits`] lie over what the files say, and
+//! [`Renderer::write_materials`] writes them. [`present::compare`]
+//! shows the pictures of two renderers in one.
+//!
+//! # Conventions
+//!
+//! glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB; lights in lux and
+//! candela. A matrix is named by its spaces, `world_from_view`; within a frame the world's origin is
+//! [`SceneBuffers::origin`]. Depth is reversed: 1 is near, 0 is far.
+//!
+//! A pass has one name everywhere: its source, its shader, its CPU twin in canopy-reference, its labels and its profiler
+//! scope. Passes never name each other: they meet here. [`settings`] are plain structs.
+
+pub mod ambient;
+pub mod aov;
+pub mod bindings;
+pub mod edges;
+pub mod environment;
+#[cfg(test)]
+mod example_pass;
+pub mod fog;
+mod formats;
+pub mod frame;
+pub mod geometry;
+pub mod history;
+pub mod inspect;
+pub mod layout;
+pub mod light;
+pub mod materials;
+pub(crate) mod options;
+pub mod paths;
+pub mod present;
+pub mod queries;
+pub mod raster;
+pub mod reflections;
+pub mod renderer;
+pub mod settings;
+mod shaders;
+pub mod shadows;
+pub mod stats;
+pub mod upload;
+pub mod view;
+pub mod volumes;
+pub mod world;
+
+pub use aov::Channel;
+pub use canopy_bvh::accel::{MeshFigures, TreeFigures};
+pub use frame::FrameInput;
+pub use frame::frame_sample::FrameSample;
+pub use materials::material_textures::SceneTexture;
+pub use queries::geometry_copy::GeometryCopy;
+pub use queries::outline::{OUTLINES, OutlineQuery};
+pub use queries::pick::{Element, Picked};
+pub use queries::ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
+pub use queries::texture_view::{ShownTexture, TexelCopy, TextureView};
+pub use queries::tree_copy::TreeCopy;
+pub use renderer::Renderer;
+pub use renderer::frames::Attempt;
+pub use renderer::readback::{FloatImage, Merged};
+pub use shaders::SHADERS;
+pub use stats::{
+    CostRange, FrameStats, IntersectionCounts, MeshPair, Noise, OverlayCounts, ReflectionCounts,
+    TreeBoxCounts, TreeWork,
+};
+pub use upload::Uploader;
+pub use upload::scene_buffers::SceneBuffers;
+pub use upload::scene_state::{SceneState, UploadedScene};
+pub use view::{PickQuery, View};
+
+use ambient::occlusion::Occlusion;
+use bindings::Layouts;
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, on_demand::will_need},
+};
+use edges::{Incident, Seen};
+use environment::Environment;
+use fog::Fog;
+use frame::life_cycle::LifeCycle;
+use frame::recording::Recording;
+use frame::{Frame, FrameUniforms, Integrator, Prepared};
+use geometry::deform::Deform;
+use geometry::tree_policy::TreePlan;
+use geometry::trees::TreePasses;
+use history::History;
+use history::motion::MotionPass;
+use inspect::Inspect;
+use light::blend::Blend;
+use light::layers::LayersPass;
+use light::lighting::Lighting;
+use paths::Paths;
+use present::Present;
+use present::depth_of_field::DepthOfField;
+use present::overlay::Overlay;
+use present::tree_boxes::TreeBoxes;
+use raster::blend_gbuffer::BlendGBuffer;
+use raster::gbuffer::GBufferPass;
+use raster::ground::GroundPass;
+use raster::points_lines::PointsLines;
+use reflections::Reflections;
+use shadows::Shadows;
+use volumes::Volumes;
+use world::World;
+
+/// Declares the passes of a frame: a row has a pass, its type, and the expression that makes it from the names in front of
+/// the rows. All of them take the steps of [`LifeCycle`].
+macro_rules! passes {
+    (|$gpu:ident, $layouts:ident, $uploader:ident| $($name:ident: $pass:ty = $made:expr,)*) => {
+        /// The passes of a frame.
+        #[derive(Debug)]
+        struct Passes {
+            $($name: $pass,)*
+        }
+
+        impl Passes {
+            /// All ready to be compiled.
+            fn new($gpu: &Gpu, $uploader: &Uploader) -> Result<Self> {
+                let $layouts = &$uploader.layouts;
+                Ok(Self { $($name: $made,)* })
+            }
+        }
+
+        impl LifeCycle for Passes {
+            fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+                vec![$(&mut self.$name),*]
+            }
+        }
+    };
+}
+
+passes! { |gpu, layouts, uploader|
+    uniforms: FrameUniforms = FrameUniforms::new(gpu)?,
+    announced: Announced = Announced::default(),
+    environment: Environment = Environment::new(gpu)?,
+    deform: Deform = Deform::new(gpu),
+    trees: TreePasses = uploader.trees.clone(),
+    gbuffer: GBufferPass = GBufferPass::new(gpu, layouts),
+    points_lines: PointsLines = PointsLines::new(gpu, layouts),
+    ground: GroundPass = GroundPass::new(gpu, layouts),
+    motion: MotionPass = MotionPass::new(gpu, layouts),
+    history: History = History::new(gpu, layouts),
+    shadows: Shadows = Shadows::new(gpu, layouts)?,
+    occlusion: Occlusion = Occlusion::new(gpu, layouts)?,
+    fog: Fog = Fog::new(gpu, layouts),
+    reflections: Reflections = Reflections::new(gpu, layouts)?,
+    lighting: Lighting = Lighting::new(gpu, layouts),
+    layers: LayersPass = LayersPass::new(gpu, layouts),
+    volumes: Volumes = Volumes::new(gpu, layouts),
+    paths: Paths = Paths::new(gpu, layouts)?,
+    blend_gbuffer: BlendGBuffer = BlendGBuffer::new(gpu, layouts),
+    blend: Blend = Blend::new(gpu, layouts),
+    depth_of_field: DepthOfField = DepthOfField::new(gpu, layouts),
+    inspect: Inspect = Inspect::new(gpu, layouts)?,
+    present: Present = Present::new(gpu, layouts)?,
+    tree_boxes: TreeBoxes = TreeBoxes::new(gpu, layouts),
+    overlay: Overlay = Overlay::new(gpu, layouts),
+}
+
+/// Scene whose surfaces and lights have been announced, and the settings that decide which.
+#[derive(Debug, Default)]
+struct Announced(Option<(u64, [bool; 3])>);
+
+impl LifeCycle for Announced {}
+
+impl Passes {
+    /// Settles the lights and their maps, makes the environment, and writes the uniforms.
+    fn prepare<'a>(
+        &mut self,
+        r: &mut Recording<'_>,
+        mut prepared: Prepared<'a>,
+        layouts: &Layouts,
+        spreads: bool,
+    ) -> Result<Frame<'a>> {
+        let gpu = r.gpu;
+        let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
+        let environment = self.environment.record(r, &prepared.config, spreads)?;
+        self.uniforms
+            .write(gpu, layouts, prepared, environment, shadow_maps)
+    }
+
+    /// Has the surfaces and lights of a scene collected together, also those that are out of sight: one that comes into view
+    /// must not hold up the picture.
+    fn announce(&mut self, frame: &Frame<'_>) {
+        let is_hybrid = frame.integrator == Integrator::Hybrid;
+        let settings = [frame.traces_reflections, frame.filters_shadows, is_hybrid];
+        let of = Some((frame.buffers.version, settings));
+        if std::mem::replace(&mut self.announced.0, of) == of {
+            return;
+        }
+        will_need(|needs| {
+            self.gbuffer.announce(frame, needs);
+            self.points_lines.announce(frame, needs);
+            self.shadows.announce(frame, needs);
+            if is_hybrid {
+                self.layers.announce(frame, needs);
+                self.blend.announce(frame, needs);
+            }
+        });
+    }
+
+    /// Records the passes of a frame. Each takes what earlier ones have made.
+    fn frame(
+        &mut self,
+        r: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        plan: &TreePlan,
+        state: &mut SceneState,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        self.announce(frame);
+        let (environment, shadows) = (&self.environment, &mut self.shadows);
+        let last_positions = state.last_positions.keep(r, frame, plan)?;
+        let geometry = self.deform.record(r, frame, plan)?;
+        let (tree, policy) = (&mut state.tree, &mut state.policy);
+        let trees = self.trees.record(r, geometry, tree, policy, plan)?;
+        let world = World::new(frame, geometry, trees, plan, environment);
+        let gbuffer = self.gbuffer.record(r, world)?;
+        self.points_lines.record(r, world, gbuffer)?;
+        self.ground.record(r, world, gbuffer)?;
+        let motion = self.motion.record(r, world, gbuffer, last_positions)?;
+        let history = self.history.record(r, world, gbuffer, motion)?;
+        let seen = Seen {
+            gbuffer,
+            motion,
+            history,
+        };
+        shadows.record(r, world, seen)?;
+        let ambient = self.occlusion.record(r, world, seen)?;
+        let air = self.fog.record(r, world, gbuffer)?;
+        self.reflections.record(r, world, seen, air, shadows)?;
+        let radiance = match &frame.integrator {
+            Integrator::Paths { part, added } => {
+                self.paths.record(r, world, (part.as_ref(), *added))?
+            }
+            Integrator::Hybrid => {
+                let light =
+                    Incident::new(shadows.output(), ambient, self.reflections.output(), air);
+                self.volumes.shade(r, frame, gbuffer, light.visibility)?;
+                let radiance = self.lighting.record(r, world, gbuffer, light)?;
+                self.layers.record(r, world, gbuffer, light, radiance)?;
+                let volumes = self.volumes.record(r, world, gbuffer, air, radiance)?;
+                let blended = self.blend_gbuffer.record(r, world, gbuffer)?;
+                let reflections = &mut self.reflections;
+                let reflected = reflections.record_blended(r, world, blended, air, shadows)?;
+                let (front, between) = ((blended, reflected), (air, volumes));
+                let blend = &self.blend;
+                blend.record(r, world, gbuffer, front, between, radiance)?;
+                radiance
+            }
+        };
+        let radiance = self.depth_of_field.record(r, frame, gbuffer, radiance)?;
+        let light = Incident::new(shadows.output(), ambient, self.reflections.output(), air);
+        let volumes = self.volumes.total();
+        let inspect = &mut self.inspect;
+        let shown = inspect.record(r, world, seen, (light, radiance), volumes)?;
+        self.present
+            .record(r, frame, seen, (radiance, shown), target)?;
+        self.overlay.record(r, frame, gbuffer, target)?;
+        self.tree_boxes.record(r, world, gbuffer, target)
+    }
+}

@@ -1,0 +1,106 @@
+//! `lighting`: the G-buffer, lights and environment to radiance.
+
+use crate::{
+    bindings::Layouts,
+    edges::{Air, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
+    frame::{life_cycle::LifeCycle, recording::Recording},
+    settings::{Settings, ShadowMode},
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, Kernel, Variants,
+        pass::Binding::{Read, Store, Uniform},
+    },
+};
+use canopy_scene::framing::Ground;
+
+/// The pass.
+#[derive(Debug)]
+pub struct Lighting {
+    kernels: Variants<3>,
+    output: Radiance,
+}
+
+impl LifeCycle for Lighting {}
+
+impl Lighting {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let out = Store(HDR_FORMAT);
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let bindings = [
+            Uniform, POSITIONS, WORDS, WORDS, WORDS, Read, Read, out, out, WORDS, Read,
+        ];
+        let bindings = [&bindings[..], &Air::BINDINGS].concat();
+        let parts = ["HAS_SHADOW_MAPS", "HAS_FOG", "HAS_GROUND"];
+        let path = "passes/lighting.wgsl";
+        Self {
+            kernels: Variants::new(parts, |constants| {
+                Kernel::with_constants(gpu, path, "lighting", &shared, &bindings, constants)
+            }),
+            output: Radiance::new(gpu, [1, 1]),
+        }
+    }
+
+    fn kernel(&self, config: &Settings, ground: Option<Ground>) -> &Kernel {
+        let maps = config.shadows.mode == ShadowMode::Map;
+        self.kernels
+            .of([maps, config.fog.is_there(), ground.is_some()])
+    }
+
+    /// Lights what the G-buffer shows, but for surfaces with layers.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        gbuffer: &GBuffer,
+        incident: Incident<'_>,
+    ) -> Result<&Radiance> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let Incident {
+            visibility,
+            ambient,
+            reflected,
+            air,
+        } = incident;
+        let gpu = recording.gpu;
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
+        }
+        // Lights are what a pixel costs.
+        let lights = (frame.lights.len() as u32).clamp(1, 16);
+        let [fog, fog_texture, fog_sampler] = air.bindings();
+        recording.dispatch_pixels(
+            "lighting",
+            self.kernel(&frame.config, frame.ground),
+            &[(0, &frame.group), (2, geometry.group)],
+            &[
+                &gbuffer.position,
+                &gbuffer.normal,
+                &gbuffer.albedo,
+                &gbuffer.emissive,
+                &visibility.words,
+                &ambient.words,
+                &self.output.hdr,
+                &self.output.display,
+                &gbuffer.ids,
+                &reflected.words,
+                fog,
+                fog_texture,
+                fog_sampler,
+            ],
+            frame.size,
+            recording.budget.pixels() / lights,
+        )?;
+        Ok(&self.output)
+    }
+
+    /// Radiance of the last frame.
+    pub fn output(&self) -> &Radiance {
+        &self.output
+    }
+}

@@ -1,0 +1,480 @@
+//! Textures of materials: how each is stored, filtered and sampled, and the bind groups that hold them.
+
+use super::mipmap::{Filter, Mipmap};
+use crate::bindings::LAYER_TEXTURES;
+use canopy_bvh::{
+    Error, Result,
+    gpu::{Bind, Gpu, bind_group},
+};
+use canopy_scene::{
+    AlphaMode, Image, LayerSlot, Layers, Material, Progress, Sampler, Scene, TexelFormat,
+    TextureRef, TextureSupport, Wrap,
+};
+use std::{borrow::Cow, collections::HashMap};
+
+/// Textures of a material without layers.
+pub(crate) const BASE_TEXTURES: usize = 5;
+
+/// A texture as it is bound: its image and use, where there is one, and its sampler.
+pub(crate) type Bound = (Option<(usize, TextureUse)>, Sampler);
+
+/// An image as it was uploaded for one of its uses, or the environment's.
+#[derive(Debug, Clone)]
+pub struct SceneTexture {
+    /// Index into [`Scene::images`]; `None` for that of the environment.
+    pub image: Option<usize>,
+    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`; `radiance` of the
+    /// environment's.
+    pub used_as: &'static str,
+    /// All of its levels.
+    pub view: wgpu::TextureView,
+}
+
+impl SceneTexture {
+    /// Its texture, with size, format and levels.
+    pub fn texture(&self) -> &wgpu::Texture {
+        self.view.texture()
+    }
+
+    /// Bytes of all of its levels.
+    pub fn bytes(&self) -> u64 {
+        let texture = self.texture();
+        let block = texture.format().block_dimensions();
+        let bytes = texture.format().block_copy_size(None).unwrap_or(0);
+        let level = |level| {
+            let size = texture
+                .size()
+                .mip_level_size(level, wgpu::TextureDimension::D2);
+            u64::from(size.width.div_ceil(block.0)) * u64::from(size.height.div_ceil(block.1))
+        };
+        let blocks: u64 = (0..texture.mip_level_count()).map(level).sum();
+        blocks * u64::from(bytes)
+    }
+}
+
+/// The image formats that `gpu` can sample.
+pub fn texture_support(gpu: &Gpu) -> TextureSupport {
+    TextureSupport {
+        blocks: gpu.capabilities.bc_textures,
+        sixteen_bits: gpu.capabilities.norm16_textures,
+        max_side: gpu.limits.max_texture_dimension_2d,
+    }
+}
+
+/// What the texels of a texture are: it decides the format and the filter of its mipmaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum TextureUse {
+    /// sRGB colours.
+    Colors,
+    /// sRGB colours with an alpha that is their share.
+    CutColors,
+    /// Numbers as they are stored.
+    Numbers,
+    /// Normals. Where it can be made, their alpha tells how far the normals under a texel differ.
+    Normals,
+}
+
+impl TextureUse {
+    pub(crate) fn is_srgb(self) -> bool {
+        matches!(self, Self::Colors | Self::CutColors)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Colors => "colors",
+            Self::CutColors => "colors with alpha",
+            Self::Numbers => "numbers",
+            Self::Normals => "normals",
+        }
+    }
+
+    fn filter(self) -> Filter {
+        match self {
+            Self::Colors | Self::Numbers => Filter::Plain,
+            Self::CutColors => Filter::Cut,
+            Self::Normals => Filter::Normals,
+        }
+    }
+}
+
+/// The format that an image is stored in: a byte a channel on a device that does not sample its own.
+fn stored_format(support: &TextureSupport, format: TexelFormat, texels: TextureUse) -> TexelFormat {
+    let as_it_is = match format {
+        TexelFormat::Rgba8 => true,
+        TexelFormat::Rgba16 => support.sixteen_bits && !texels.is_srgb(),
+        _ => support.blocks,
+    };
+    if as_it_is { format } else { TexelFormat::Rgba8 }
+}
+
+/// Whether the alpha of a normal texture says how far normals differ. The levels of blocks are the file's.
+pub(crate) fn keeps_spread(
+    scene: &Scene,
+    support: &TextureSupport,
+    texture: Option<TextureRef>,
+) -> bool {
+    let format = |texture: TextureRef| scene.images[scene.textures[texture.texture].image].format;
+    let stored =
+        texture.map(|texture| stored_format(support, format(texture), TextureUse::Normals));
+    matches!(stored, Some(TexelFormat::Rgba8 | TexelFormat::Rgba16))
+}
+
+fn texture_format(format: TexelFormat, srgb: bool) -> wgpu::TextureFormat {
+    use wgpu::TextureFormat::{
+        Bc1RgbaUnorm, Bc2RgbaUnorm, Bc3RgbaUnorm, Bc7RgbaUnorm, Rgba8Unorm, Rgba16Unorm,
+    };
+    let linear = match format {
+        TexelFormat::Rgba8 => Rgba8Unorm,
+        TexelFormat::Rgba16 => Rgba16Unorm,
+        TexelFormat::Bc1 => Bc1RgbaUnorm,
+        TexelFormat::Bc2 => Bc2RgbaUnorm,
+        TexelFormat::Bc3 => Bc3RgbaUnorm,
+        TexelFormat::Bc7 => Bc7RgbaUnorm,
+    };
+    if srgb {
+        linear.add_srgb_suffix()
+    } else {
+        linear
+    }
+}
+
+/// The textures of a material's base, in the order of the shader.
+pub(crate) fn base_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
+    let textures = (0..).zip(texture_refs(material));
+    let of_slot = |(slot, texture): (usize, Option<TextureRef>)| {
+        let texture = texture.map(|texture| (texture.texture, use_of(material, slot)));
+        bound(scene, texture)
+    };
+    textures.map(of_slot).collect()
+}
+
+/// The textures of its layers, of which there is room for [`LAYER_TEXTURES`].
+pub(crate) fn layer_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
+    let there = layer_bindings(material).bound;
+    if there.len() > LAYER_TEXTURES {
+        log::warn!(
+            "the layers of material {} have {} textures; those past the first {LAYER_TEXTURES} are ignored",
+            material.name,
+            there.len()
+        );
+    }
+    let bindings = (0..LAYER_TEXTURES).map(|index| there.get(index).copied());
+    bindings.map(|texture| bound(scene, texture)).collect()
+}
+
+fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
+    match texture {
+        Some((texture, texels)) => {
+            let texture = scene.textures[texture];
+            (Some((texture.image, texels)), texture.sampler)
+        }
+        // A texture that is missing is one white texel: the cheapest way to read it.
+        None => {
+            let nearest = Sampler {
+                mag_linear: false,
+                min_linear: false,
+                mip_linear: None,
+                ..Sampler::default()
+            };
+            (None, nearest)
+        }
+    }
+}
+
+/// Textures and samplers that materials share.
+pub(crate) struct Textures<'a> {
+    gpu: &'a Gpu,
+    scene: &'a Scene,
+    anisotropy: u16,
+    /// Views by image and use.
+    views: HashMap<(usize, TextureUse), wgpu::TextureView>,
+    samplers: HashMap<Sampler, wgpu::Sampler>,
+    progress: &'a Progress,
+}
+
+impl<'a> Textures<'a> {
+    /// None yet. Samplers filter with up to `anisotropy` taps, with one in software. `progress` follows the images.
+    pub(crate) fn new(
+        gpu: &'a Gpu,
+        scene: &'a Scene,
+        anisotropy: u32,
+        progress: &'a Progress,
+    ) -> Self {
+        Self {
+            gpu,
+            scene,
+            anisotropy: if gpu.capabilities.filters_anisotropically {
+                anisotropy as u16
+            } else {
+                1
+            },
+            views: HashMap::new(),
+            samplers: HashMap::new(),
+            progress,
+        }
+    }
+
+    /// Views and then samplers of the base's textures, and with the table of sheens and the layers' uniform
+    /// those of the layers.
+    pub(crate) fn group(
+        &mut self,
+        (label, layout): (&str, &wgpu::BindGroupLayout),
+        uniform: &wgpu::BufferBinding<'_>,
+        bound: &[Bound],
+        of_layers: Option<(&wgpu::Buffer, wgpu::BufferBinding<'_>)>,
+        (white, mipmap): (&wgpu::TextureView, &Mipmap),
+    ) -> Result<wgpu::BindGroup> {
+        let bind = |&(texture, sampler): &Bound| {
+            let view = match texture {
+                Some((image, texels)) => self.view(image, texels, mipmap)?,
+                None => white.clone(),
+            };
+            Ok((view, self.sampler(sampler)))
+        };
+        let textures = bound.iter().map(bind).collect::<Result<Vec<_>>>()?;
+        let mut resources: Vec<&dyn Bind> = vec![uniform];
+        let (base, layers) = textures.split_at(BASE_TEXTURES);
+        for textures in [base, layers] {
+            resources.extend(textures.iter().map(|(view, _)| view as &dyn Bind));
+            resources.extend(textures.iter().map(|(_, sampler)| sampler as &dyn Bind));
+        }
+        if let Some((sheen_table, layers)) = &of_layers {
+            resources.extend([*sheen_table as &dyn Bind, layers]);
+        }
+        Ok(bind_group(self.gpu, label, layout, &resources))
+    }
+
+    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    pub(crate) fn uploaded(&self) -> Vec<SceneTexture> {
+        let views = self.views.iter();
+        let mut uploaded: Vec<_> = views
+            .map(|(&(image, texels), view)| SceneTexture {
+                image: Some(image),
+                used_as: texels.name(),
+                view: view.clone(),
+            })
+            .collect();
+        uploaded.sort_by_key(|texture| (texture.image, texture.used_as));
+        uploaded
+    }
+
+    fn view(
+        &mut self,
+        image: usize,
+        texels: TextureUse,
+        mipmap: &Mipmap,
+    ) -> Result<wgpu::TextureView> {
+        if let Some(view) = self.views.get(&(image, texels)) {
+            return Ok(view.clone());
+        }
+        let (number, count) = (self.views.len() + 1, self.scene.images.len());
+        // An image of two uses is uploaded twice.
+        let count = count.max(number);
+        self.progress
+            .enter(format!("uploading texture {number} of {count}"))
+            .map_err(|_| Error::Cancelled)?;
+        self.progress.set_fraction(number as f32 / count as f32);
+        let view = self.upload(&self.scene.images[image], texels, mipmap)?;
+        self.views.insert((image, texels), view.clone());
+        Ok(view)
+    }
+
+    pub(crate) fn upload(
+        &self,
+        image: &Image,
+        texels: TextureUse,
+        mipmap: &Mipmap,
+    ) -> Result<wgpu::TextureView> {
+        let &Image { width, height, .. } = image;
+        let allowed = self.gpu.limits.max_texture_dimension_2d;
+        if width.max(height) > allowed {
+            let (needed, allowed) = (
+                format!("{width} × {height} texels"),
+                format!("{allowed} a side"),
+            );
+            return Err(Error::Limit {
+                what: format!("the texture {}", image.name),
+                needed,
+                allowed,
+                by: format!("texture limit of {}", self.gpu.info.name),
+            });
+        }
+        let size = wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        };
+        let format = stored_format(&texture_support(self.gpu), image.format, texels);
+        // Where the image's own format is not sampled, its finest level alone is converted.
+        let mut levels: Vec<_> = if format == image.format {
+            let levels = image.levels.iter().map(|l| Cow::Borrowed(l.as_slice()));
+            levels.collect()
+        } else {
+            vec![image.rgba8()]
+        };
+        if texels == TextureUse::Normals && format == TexelFormat::Rgba8 {
+            levels.truncate(1);
+            levels.iter_mut().for_each(make_opaque);
+        }
+        let texture_format = texture_format(format, texels.is_srgb());
+        let mip_level_count = size.max_mips(wgpu::TextureDimension::D2);
+        let makes_mipmaps = levels.len() == 1 && mip_level_count > 1;
+        let mut usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+        if makes_mipmaps {
+            usage |= wgpu::TextureUsages::RENDER_ATTACHMENT;
+        }
+        // Names of files are not to be taken for those of other textures.
+        let label = format!("image {}", image.name);
+        self.gpu.catch(|| {
+            let texture = self.gpu.device.create_texture(&wgpu::TextureDescriptor {
+                label: Some(&label),
+                size,
+                mip_level_count,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: texture_format,
+                usage,
+                view_formats: &[],
+            });
+            for (level, bytes) in levels.iter().enumerate() {
+                let destination = wgpu::TexelCopyTextureInfo {
+                    mip_level: level as u32,
+                    ..texture.as_image_copy()
+                };
+                let extent = size
+                    .mip_level_size(level as u32, wgpu::TextureDimension::D2)
+                    .physical_size(texture_format);
+                let layout = wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(extent.width / format.block_side() * format.block_bytes()),
+                    rows_per_image: None,
+                };
+                self.gpu
+                    .queue
+                    .write_texture(destination, bytes, layout, extent);
+            }
+            let mut encoder = self.gpu.encoder("mipmap");
+            if makes_mipmaps {
+                mipmap.record(self.gpu, &mut encoder, &texture, texels.filter())?;
+            }
+            self.gpu.queue.submit([encoder.finish()]);
+            Ok(texture.create_view(&wgpu::TextureViewDescriptor {
+                label: Some(&label),
+                ..Default::default()
+            }))
+        })?
+    }
+
+    fn sampler(&mut self, sampler: Sampler) -> wgpu::Sampler {
+        let make = || {
+            let wrap = |wrap| match wrap {
+                Wrap::Repeat => wgpu::AddressMode::Repeat,
+                Wrap::Mirror => wgpu::AddressMode::MirrorRepeat,
+                Wrap::Clamp => wgpu::AddressMode::ClampToEdge,
+            };
+            let filter = |linear| {
+                if linear {
+                    wgpu::FilterMode::Linear
+                } else {
+                    wgpu::FilterMode::Nearest
+                }
+            };
+            let smooth =
+                sampler.mag_linear && sampler.min_linear && sampler.mip_linear == Some(true);
+            self.gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("material"),
+                address_mode_u: wrap(sampler.wrap_u),
+                address_mode_v: wrap(sampler.wrap_v),
+                mag_filter: filter(sampler.mag_linear),
+                min_filter: filter(sampler.min_linear),
+                mipmap_filter: if sampler.mip_linear == Some(true) {
+                    wgpu::MipmapFilterMode::Linear
+                } else {
+                    wgpu::MipmapFilterMode::Nearest
+                },
+                lod_max_clamp: if sampler.mip_linear.is_some() {
+                    32.0
+                } else {
+                    0.0
+                },
+                anisotropy_clamp: if smooth { self.anisotropy } else { 1 },
+                ..Default::default()
+            })
+        };
+        self.samplers.entry(sampler).or_insert_with(make).clone()
+    }
+}
+
+/// A material's textures, in the order of the shader.
+pub(crate) fn texture_refs(material: &Material) -> [Option<TextureRef>; BASE_TEXTURES] {
+    [
+        material.base_color_texture,
+        material.metallic_roughness_texture,
+        material.normal_texture,
+        material.occlusion_texture,
+        material.emissive_texture,
+    ]
+}
+
+/// What a texture of [`texture_refs`] holds. The glossiness of a specular-glossiness texture is in alpha,
+/// which is a number in both.
+fn use_of(material: &Material, slot: usize) -> TextureUse {
+    let glossiness = material.layers.as_ref().is_some_and(|l| l.glossiness);
+    match slot {
+        0 if material.alpha_mode != AlphaMode::Opaque => TextureUse::CutColors,
+        0 | 4 => TextureUse::Colors,
+        1 if glossiness => TextureUse::Colors,
+        2 => TextureUse::Normals,
+        _ => TextureUse::Numbers,
+    }
+}
+
+/// What the textures of a material are used as, in the words of [`SceneTexture::used_as`]: those of its base,
+/// then those of its layers in the order of [`LayerSlot::ALL`].
+pub fn uses(material: &Material) -> impl Iterator<Item = &'static str> {
+    let base = (0..BASE_TEXTURES).map(|slot| use_of(material, slot));
+    let layers = LayerSlot::ALL.into_iter().map(use_of_layer);
+    base.chain(layers).map(TextureUse::name)
+}
+
+/// What a texture of a layer holds.
+fn use_of_layer(slot: LayerSlot) -> TextureUse {
+    match slot {
+        LayerSlot::SpecularColor | LayerSlot::SheenColor => TextureUse::Colors,
+        LayerSlot::ClearcoatNormal => TextureUse::Normals,
+        _ => TextureUse::Numbers,
+    }
+}
+
+/// Makes every texel of four bytes opaque.
+fn make_opaque(rgba8: &mut Cow<'_, [u8]>) {
+    if rgba8.iter().skip(3).step_by(4).any(|alpha| *alpha < 255) {
+        let alphas = rgba8.to_mut().iter_mut().skip(3).step_by(4);
+        alphas.for_each(|alpha| *alpha = 255);
+    }
+}
+
+/// How the textures of a material's layers are bound.
+pub(crate) struct LayerBindings {
+    /// Index of the binding of each of [`Layers::slots`]; an index from `LAYER_TEXTURES` on is ignored.
+    pub(crate) indices: [Option<usize>; 12],
+    /// The texture of each binding, and what it holds.
+    bound: Vec<(usize, TextureUse)>,
+}
+
+pub(crate) fn layer_bindings(material: &Material) -> LayerBindings {
+    let slots = material.layers.as_deref().map_or([None; 12], Layers::slots);
+    let mut bound: Vec<(usize, TextureUse)> = Vec::new();
+    let mut indices = [None; 12];
+    let slots = LayerSlot::ALL.into_iter().zip(slots);
+    for (index, (slot, texture)) in indices.iter_mut().zip(slots) {
+        let Some(texture) = texture else { continue };
+        let wanted = (texture.texture, use_of_layer(slot));
+        let found = bound.iter().position(|known| *known == wanted);
+        *index = Some(found.unwrap_or_else(|| {
+            bound.push(wanted);
+            bound.len() - 1
+        }));
+    }
+    LayerBindings { indices, bound }
+}

@@ -1,0 +1,351 @@
+//! `path`: the reference. Paths of light from the eye on, a sample a pixel at a time, and their mean, which
+//! becomes the frame's radiance.
+
+pub mod path_stages;
+pub mod path_sums;
+pub(super) mod path_table;
+pub(super) mod path_volumes;
+
+use super::{
+    bindings::Layouts,
+    edges::{HDR_FORMAT, Radiance, fitted},
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    layout::{Light, PathParams},
+    stats::FrameStats,
+    world::World,
+};
+use crate::settings::{self, PathKernels, Settings};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, UniformArray, Variants,
+        pass::Binding::{Float, Store, Uniform, Write},
+    },
+};
+use canopy_scene::Pose;
+use path_stages::PathStages;
+use path_sums::PathSums;
+use path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts};
+use std::ops::Range;
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
+
+/// Most samples that a frame adds.
+pub const MOST_ADDED: u32 = 64;
+
+const LABEL: &str = "path";
+
+const SUMS: Buffer = Buffer::STORAGE
+    .union(Buffer::COPY_SRC)
+    .union(Buffer::COPY_DST);
+
+/// The pass, with its sums.
+#[derive(Debug)]
+pub struct Paths {
+    path: Variants<{ PATH_PARTS.len() }>,
+    stages: PathStages,
+    accumulate: Kernel,
+    resolve: Kernel,
+    table: PathTable,
+    params: UniformArray<PathParams>,
+    sample: GpuImage,
+    sums: wgpu::Buffer,
+    output: Radiance,
+    /// What the samples are of, and how many there are.
+    of: Option<PathsOf>,
+    done: u32,
+    /// Samples whose sums were written from outside, until a frame takes them for its own.
+    restored: Option<u32>,
+    /// The same while the last frame is not known to have been recorded whole.
+    coming: Option<(PathsOf, u32)>,
+    /// Whether the last frame was made of paths.
+    are_shown: bool,
+}
+
+/// All that radiance depends on: where nothing of it changes, samples are added to those before.
+#[derive(Debug, Clone, PartialEq)]
+struct PathsOf {
+    version: u64,
+    /// Number of the first sample.
+    first: u32,
+    environment: (u64, bool),
+    size: [u32; 2],
+    clip_from_offset: [[f32; 4]; 4],
+    eye: [f32; 3],
+    near: f32,
+    lights: Vec<Light>,
+    pose: Pose,
+    config: Settings,
+    /// 0 where nothing is shown in a colour that is given.
+    exposure_ev: f32,
+}
+
+impl Paths {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let sample = Store(Format::Rgba32Float);
+        let own = [Uniform, Uniform, PathTable::BINDING, sample];
+        let out = Store(HDR_FORMAT);
+        let of_sums = [Uniform, Uniform, Write, Float, out, out];
+        let summing = "path/path_accumulate.wgsl";
+        let sums = |entry| Kernel::new(gpu, summing, entry, &[(0, &layouts.frame)], &of_sums);
+        Ok(Self {
+            path: Variants::new(PATH_PARTS, |constants| {
+                let path = "path/path.wgsl";
+                Kernel::with_constants(gpu, path, "path", &shared, &own, constants)
+            }),
+            stages: PathStages::new(gpu, layouts)?,
+            accumulate: sums("path_accumulate"),
+            resolve: sums("path_resolve"),
+            table: PathTable::new(gpu, layouts)?,
+            params: UniformArray::new(gpu, LABEL, std::iter::empty())?,
+            sample: sample_image(gpu, [1, 1]),
+            sums: gpu.buffer("path.sums", PathSums::PIXEL_BYTES, SUMS),
+            output: Radiance::new(gpu, [1, 1]),
+            of: None,
+            done: 0,
+            restored: None,
+            coming: None,
+            are_shown: false,
+        })
+    }
+
+    /// Adds up to `added` samples of each pixel, until there are those of `part`, or as many as the settings
+    /// ask for, and returns their mean.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        (part, added): (Option<&Range<u32>>, u32),
+    ) -> Result<&Radiance> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            environment,
+            ..
+        } = world;
+        let gpu = recording.gpu;
+        self.fit(gpu, frame.size)?;
+        let (level, face) = environment.level(ENVIRONMENT_FACE);
+        let state = environment.state();
+        let is_part = part.is_some();
+        let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
+        let of = PathsOf::new(frame, state, part.start);
+        // A shorter part does not have what comes behind it; a picture keeps what it has.
+        let has_more = is_part && self.done as usize > part.len();
+        let is_new = self.of.as_ref() != Some(&of) || has_more;
+        let before = match is_new {
+            true => self.restored.unwrap_or(0),
+            false => self.done,
+        };
+        let target = part.len() as u32;
+        let added = added
+            .clamp(1, MOST_ADDED)
+            .min(target.saturating_sub(before));
+        if before == 0 {
+            recording.scope.clear_buffer(&self.sums, 0, None);
+        }
+        if is_new || self.table.is_stale() {
+            self.table.record(recording, world, (&level, face))?;
+        }
+        let params = PathParams {
+            bounces: frame.config.paths.bounces,
+            clamp: frame.config.paths.clamp,
+            near: frame.view.near,
+            count: (before + added).max(1),
+            width: frame.size[0],
+            medium: frame.fog_medium(),
+            ..self.table.parts
+        };
+        let samples: Vec<_> = (before..before + added.max(1))
+            .map(|number| PathParams {
+                index: part.start + number,
+                ..params
+            })
+            .collect();
+        self.params.write_all(gpu, LABEL, &samples)?;
+        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        // A pixel sends some rays for each surface that a path meets.
+        let most = recording.budget.pixels() / (2 * params.bounces.max(1));
+        let is_separate = frame.config.paths.kernels == PathKernels::Separate;
+        for number in 0..added as usize {
+            let params = self.params.at(number);
+            if is_separate {
+                let table = (&self.table.buffer, self.table.parts.emitter_count > 0);
+                self.stages
+                    .record(recording, world, &params, table, &self.sample)?;
+            } else {
+                let path = self.path.of(path_parts(&frame.config, geometry.buffers));
+                let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
+                recording.dispatch_pixels(LABEL, path, &shared, own, frame.size, most)?;
+            }
+            self.sum(recording, frame, &self.accumulate, number)?;
+        }
+        self.sum(recording, frame, &self.resolve, 0)?;
+        let done = before + added;
+        self.coming = Some((of, done));
+        self.output.path_samples = Some(done);
+        Ok(&self.output)
+    }
+
+    fn sum(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        kernel: &Kernel,
+        number: usize,
+    ) -> Result<()> {
+        let params = self.params.at(number);
+        let output = &self.output;
+        let own: &[&dyn Bind] = &[
+            &params,
+            &self.sums,
+            &self.sample,
+            &output.hdr,
+            &output.display,
+        ];
+        let pixels = recording.budget.pixels();
+        let shared = [(0, &frame.group)];
+        recording.dispatch_pixels("path_accumulate", kernel, &shared, own, frame.size, pixels)
+    }
+
+    /// Samples of each pixel so far.
+    pub fn samples(&self) -> u32 {
+        self.done
+    }
+
+    /// Forgets all samples.
+    pub fn restart(&mut self) {
+        (self.of, self.coming, self.restored, self.done) = (None, None, None, 0);
+    }
+
+    /// The next frame, which has the size of `sums`, goes on from these sums of its first samples.
+    pub fn restore(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
+        self.fit(gpu, sums.size)?;
+        self.restart();
+        gpu.queue
+            .write_buffer(&self.sums, 0, bytemuck::cast_slice(&sums.pixels));
+        self.restored = Some(samples);
+        Ok(())
+    }
+
+    /// Radiance of the last frame that was made of paths.
+    pub fn output(&self) -> &Radiance {
+        &self.output
+    }
+
+    /// As [`PathStages::lengths`].
+    pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        self.stages.lengths(gpu)
+    }
+
+    /// Their sums, waiting for them.
+    pub fn read(&self, gpu: &Gpu) -> Result<PathSums> {
+        let size = self.output.size();
+        let pixels = size[0] as usize * size[1] as usize;
+        Ok(PathSums {
+            size,
+            pixels: gpu.read_first(&self.sums, pixels)?,
+        })
+    }
+
+    fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+        if self.output.size() == size {
+            return Ok(());
+        }
+        let [width, height] = size;
+        let bytes = PathSums::PIXEL_BYTES * u64::from(width) * u64::from(height);
+        gpu.check_binding(
+            &format!("the sums of {width} × {height} pixels' paths"),
+            bytes,
+        )?;
+        self.restart();
+        (self.sums, self.sample, self.output) = fitted(gpu, size, || {
+            (
+                gpu.buffer("path.sums", bytes, SUMS),
+                sample_image(gpu, size),
+                Radiance::new(gpu, size),
+            )
+        })?;
+        Ok(())
+    }
+}
+
+impl PathsOf {
+    fn new(frame: &Frame<'_>, environment: (u64, bool), first: u32) -> Self {
+        let view = &frame.view;
+        // What is not of the light changes nothing of it: nor do kernels, and the target may grow.
+        let mut config = Settings::default();
+        config.image.background = frame.config.image.background;
+        let is_plain = !frame.config.environment.is_seen() && !frame.is_transparent();
+        let is_given = is_plain || frame.scene.materials.iter().any(|material| material.unlit);
+        config.environment = frame.config.environment.clone();
+        config.sun = frame.config.sun.clone();
+        config.materials = frame.config.materials.clone();
+        config.volumes = frame.config.volumes.clone();
+        let froxels = config.fog.clone();
+        config.fog = settings::Fog {
+            range: froxels.range,
+            rows: froxels.rows,
+            slices: froxels.slices,
+            history: froxels.history,
+            ..frame.config.fog.clone()
+        };
+        config.paths = settings::Paths {
+            bounces: frame.config.paths.bounces,
+            clamp: frame.config.paths.clamp,
+            ..config.paths
+        };
+        Self {
+            version: frame.buffers.version,
+            first,
+            environment,
+            size: frame.size,
+            clip_from_offset: view.clip_from_offset(frame.aspect()).to_cols_array_2d(),
+            eye: view.eye().to_array(),
+            near: view.near,
+            lights: frame.lights.clone(),
+            pose: frame.pose.clone().into_owned(),
+            config,
+            exposure_ev: match is_given {
+                true => frame.exposure_ev,
+                false => 0.0,
+            },
+        }
+    }
+}
+
+fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    GpuImage::new(gpu, "path.sample", size, Format::Rgba32Float, usage)
+}
+
+impl LifeCycle for Paths {
+    fn begin(&mut self) {
+        self.coming = None;
+        self.table.begin();
+    }
+
+    fn commit(&mut self) {
+        self.are_shown = self.coming.is_some();
+        if let Some((of, done)) = self.coming.take() {
+            (self.of, self.done, self.restored) = (Some(of), done, None);
+        }
+    }
+
+    fn abort(&mut self) {
+        self.coming = None;
+        self.table.abort();
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        stats.path_samples = self.are_shown.then_some(self.done);
+    }
+
+    fn lose(&mut self) {
+        self.restart();
+        self.are_shown = false;
+        self.table.abort();
+    }
+}

@@ -1,0 +1,318 @@
+//! `path_generate`, `path_trace`, `path_sort`, `path_shade`, `path_shadow`: paths of light by several kernels, all paths
+//! of a band from surface to surface.
+
+use super::path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts};
+use crate::{
+    bindings::Layouts,
+    frame::{bands::bands, ray_list::entries, recording::Recording},
+    layout::{HitRange, PathStage, RAY_BLOCK, REFLECTION_BINS},
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    accel::layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Uniform, UniformArray, Variants, Workgroups,
+        pass::Binding::{self, Read, Store, Uint, Uniform as OfUniform, Write},
+    },
+};
+use std::num::NonZeroU64;
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
+
+/// Most paths that are followed together: 52 MiB of their rows.
+const MOST_PATHS: u32 = 1 << 18;
+/// Bytes of a path.
+pub const PATH_BYTES: u64 = 16 * (PATH_ASKED_ROW + 2 * PATH_ASKED) as u64;
+
+const ROWS: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC);
+
+/// The kernels, with the paths that they hand each other.
+#[derive(Debug)]
+pub struct PathStages {
+    generate: Kernel,
+    trace: Kernel,
+    count: Kernel,
+    scan: Kernel,
+    ranges: Kernel,
+    scatter: Kernel,
+    shade: Variants<{ PATH_PARTS.len() }>,
+    shadow: Kernel,
+    finish: Kernel,
+    sort_params: Uniform<SortParams>,
+    /// For each surface, one for each of the rays that ask for light.
+    stages: UniformArray<PathStage>,
+    rows: wgpu::Buffer,
+    counts: wgpu::Buffer,
+    /// The paths that a surface's kernels look at, and those of the next.
+    lists: [PathList; 2],
+    made_for: MadeFor,
+}
+
+/// Numbers of paths, and how many there are.
+#[derive(Debug)]
+struct PathList {
+    entries: GpuImage,
+    ranges: wgpu::Buffer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct MadeFor {
+    capacity: u32,
+    surfaces: u32,
+    bins: u32,
+}
+
+impl PathStages {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let sample = Store(Format::Rgba32Float);
+        let list = Store(Format::R32Uint);
+        let frame = (0, &layouts.frame);
+        let [tree, scene] = [(1, &layouts.tree), (2, &layouts.scene)];
+        let head = [OfUniform, OfUniform, OfUniform, Write];
+        let with = |rest: &[Binding]| [&head, rest].concat();
+        let own = with(&[Write, list, sample]);
+        let ends = |entry| Kernel::new(gpu, "path/path_generate.wgsl", entry, &[frame], &own);
+        let sort = |entry| {
+            let own = [
+                OfUniform, OfUniform, Write, OfUniform, Uint, Read, Write, Write, list,
+            ];
+            Kernel::new(gpu, "path/path_sort.wgsl", entry, &[], &own)
+        };
+        let listed = with(&[OfUniform, Uint]);
+        let rays = |path, entry| Kernel::new(gpu, path, entry, &[frame, tree, scene], &listed);
+        let made_for = MadeFor {
+            capacity: 1,
+            surfaces: 1,
+            bins: 1,
+        };
+        Ok(Self {
+            generate: ends("path_generate"),
+            trace: rays("path/path_trace.wgsl", "path_trace"),
+            count: sort("path_count_hits"),
+            scan: sort("path_scan_hits"),
+            ranges: sort("path_ranges_of_hits"),
+            scatter: sort("path_scatter_hits"),
+            shade: Variants::new(PATH_PARTS, |constants| {
+                let (path, shared) = ("path/path_shade.wgsl", [frame, scene]);
+                let own = with(&[OfUniform, Uint, PathTable::BINDING]);
+                Kernel::with_constants(gpu, path, "path_shade", &shared, &own, constants)
+            }),
+            shadow: rays("path/path_shadow.wgsl", "path_shadow"),
+            finish: ends("path_finish"),
+            sort_params: Uniform::new(gpu, "path_sort"),
+            stages: UniformArray::new(gpu, "path_stages", std::iter::empty())?,
+            rows: gpu.buffer("path.rows", PATH_BYTES, ROWS),
+            counts: gpu.buffer("path.counts", 4, Buffer::STORAGE),
+            lists: [(); 2].map(|()| PathList::new(gpu, 1)),
+            made_for,
+        })
+    }
+
+    /// Follows a path of each pixel into `sample`. `params` is the sample's number and what `table` holds.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        params: &dyn Bind,
+        (table, has_emitters): (&wgpu::Buffer, bool),
+        sample: &GpuImage,
+    ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let gpu = recording.gpu;
+        let most = recording.budget.pixels().min(MOST_PATHS);
+        self.fit(gpu, world, most)?;
+        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let seen = [shared[0], shared[2]];
+        let bins = &geometry.buffers.materials.hits.bins;
+        let shade = self.shade.of(path_parts(&frame.config, geometry.buffers));
+        let mut asking = vec![];
+        if !frame.lights.is_empty() {
+            asking.push(0);
+        }
+        asking.push(1);
+        if has_emitters {
+            asking.push(2);
+        }
+        for [first_row, rows] in bands(frame.size, most) {
+            let first_row = recording.first_row(first_row);
+            let paths = frame.size[0].div_ceil(8) * rows.div_ceil(8) * 64;
+            let all = Workgroups::Count(paths.div_ceil(RAY_BLOCK));
+            let blocks = Workgroups::Count(self.blocks());
+            let stage =
+                |surface: u32, ray: u32| self.stages.at((surface * PATH_ASKED + ray) as usize);
+            let first = stage(0, 0);
+            let ends: &[&dyn Bind] = &[
+                &first_row,
+                &first,
+                params,
+                &self.rows,
+                &self.lists[0].ranges,
+                &self.lists[0].entries,
+                sample,
+            ];
+            recording.dispatch("path_generate", &self.generate, &seen[..1], ends, all)?;
+            for surface in 0..self.made_for.surfaces {
+                let now = &self.lists[surface as usize % 2];
+                let next = &self.lists[(surface as usize + 1) % 2];
+                let of_surface = stage(surface, 0);
+                let counted = now.counted();
+                let own: &[&dyn Bind] = &[
+                    &first_row,
+                    &of_surface,
+                    params,
+                    &self.rows,
+                    &counted,
+                    &now.entries,
+                ];
+                recording.dispatch("path_trace", &self.trace, &shared, own, now.workgroups())?;
+
+                let own: &[&dyn Bind] = &[
+                    &self.sort_params,
+                    &of_surface,
+                    &self.rows,
+                    &counted,
+                    &now.entries,
+                    bins,
+                    &self.counts,
+                    &next.ranges,
+                    &next.entries,
+                ];
+                let group = self.count.bind(gpu, own);
+                let mut pass = recording.scope.scoped_compute_pass("path_sort");
+                for (kernel, workgroups) in [
+                    (&self.count, blocks),
+                    (&self.scan, Workgroups::Count(self.made_for.bins)),
+                    (&self.ranges, Workgroups::Count(1)),
+                    (&self.scatter, blocks),
+                ] {
+                    kernel.dispatch_bound(gpu, &mut pass, &[], &group, workgroups)?;
+                }
+                drop(pass);
+
+                let counted = next.counted();
+                let own: &[&dyn Bind] = &[
+                    &first_row,
+                    &of_surface,
+                    params,
+                    &self.rows,
+                    &counted,
+                    &next.entries,
+                    table,
+                ];
+                recording.dispatch("path_shade", shade, &seen, own, next.workgroups())?;
+                if surface + 1 == self.made_for.surfaces {
+                    // Nothing was asked for.
+                    break;
+                }
+                let mut pass = recording.scope.scoped_compute_pass("path_shadow");
+                for ray in &asking {
+                    let of_ray = stage(surface, *ray);
+                    let own: &[&dyn Bind] = &[
+                        &first_row,
+                        &of_ray,
+                        params,
+                        &self.rows,
+                        &counted,
+                        &next.entries,
+                    ];
+                    self.shadow
+                        .dispatch(gpu, &mut pass, &shared, own, next.workgroups())?;
+                }
+                drop(pass);
+                recording.split("path_shadow");
+            }
+            recording.dispatch("path_finish", &self.finish, &seen[..1], ends, all)?;
+        }
+        Ok(())
+    }
+
+    /// How many rays went on from the eye and from surfaces, of each path of the band that was followed last, in the
+    /// order of their numbers: tiles of 8 × 8 pixels. Waits for them.
+    pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        let capacity = self.made_for.capacity as usize;
+        let rows: Vec<[u32; 4]> = gpu.read_first(&self.rows, 2 * capacity)?;
+        Ok(rows[capacity..].iter().map(|row| row[0]).collect())
+    }
+
+    /// Blocks of the sort.
+    fn blocks(&self) -> u32 {
+        self.made_for.capacity.div_ceil(SORT_BLOCK * SORT_ROUNDS)
+    }
+
+    fn fit(&mut self, gpu: &Gpu, world: World<'_>, most: u32) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let rows = bands(frame.size, most).map(|[_, rows]| rows.div_ceil(8));
+        let tiles = frame.size[0].div_ceil(8) * rows.max().unwrap_or(1);
+        let settings = &frame.config.paths;
+        let made_for = MadeFor {
+            capacity: (64 * tiles).max(1),
+            surfaces: settings.bounces + 1,
+            bins: match settings.sort {
+                true => geometry.buffers.materials.hits.bin_count(),
+                false => 1,
+            },
+        };
+        if self.made_for == made_for {
+            return Ok(());
+        }
+        let capacity = made_for.capacity;
+        let bytes = PATH_BYTES * u64::from(capacity);
+        gpu.check_binding(&format!("{capacity} paths at once"), bytes)?;
+        if self.made_for.capacity != capacity {
+            self.rows = gpu.buffer("path.rows", bytes, ROWS);
+            self.lists = [(); 2].map(|()| PathList::new(gpu, capacity));
+        }
+        self.made_for = made_for;
+        let blocks = self.blocks();
+        let counts = 4 * u64::from(blocks * REFLECTION_BINS);
+        self.counts = gpu.buffer("path.counts", counts, Buffer::STORAGE);
+        let sort = SortParams {
+            count: capacity,
+            block_count: blocks,
+            ..SortParams::default()
+        };
+        self.sort_params.write(gpu, &sort);
+        let stages: Vec<_> = (0..made_for.surfaces)
+            .flat_map(|bounce| (1..=PATH_ASKED).map(move |ray| (bounce, ray)))
+            .map(|(bounce, ray)| PathStage {
+                bounce,
+                ray,
+                capacity,
+                bins: made_for.bins,
+            })
+            .collect();
+        self.stages.write_all(gpu, "path_stages", &stages)
+    }
+}
+
+impl PathList {
+    fn new(gpu: &Gpu, capacity: u32) -> Self {
+        let bytes = u64::from(REFLECTION_BINS + 1) * size_of::<HitRange>() as u64;
+        let both = Buffer::STORAGE | Buffer::UNIFORM | Buffer::INDIRECT;
+        Self {
+            entries: entries(gpu, "path.list", capacity),
+            ranges: gpu.buffer("path.ranges", bytes, both),
+        }
+    }
+
+    /// How many there are, as kernels read it.
+    fn counted(&self) -> wgpu::BufferBinding<'_> {
+        wgpu::BufferBinding {
+            buffer: &self.ranges,
+            offset: 0,
+            size: NonZeroU64::new(self.ranges.size()),
+        }
+    }
+
+    fn workgroups(&self) -> Workgroups<'_> {
+        Workgroups::Indirect(&self.ranges, 0)
+    }
+}

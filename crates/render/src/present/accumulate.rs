@@ -1,0 +1,135 @@
+//! `accumulate`: the frames of a supersampled picture, summed, and their mean.
+
+use crate::{
+    edges::Radiance,
+    frame::{Frame, recording::Recording},
+    layout::AccumulateParams,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Cover, Gpu, Kernel, Needs, Uniform,
+        pass::Binding::{self, Float, Read, Write},
+    },
+};
+use wgpu::BufferUsages as Buffer;
+
+/// The pass, with its sums.
+#[derive(Debug)]
+pub struct Accumulate {
+    kernel: Kernel,
+    resolve: Cover,
+    params: Uniform<AccumulateParams>,
+    sums: Sums,
+}
+
+/// Two sums of four floats a pixel, however many frames there are.
+#[derive(Debug)]
+struct Sums {
+    size: [u32; 2],
+    shown: wgpu::Buffer,
+    radiance: wgpu::Buffer,
+}
+
+impl Accumulate {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let path = "picture/accumulate.wgsl";
+        let uniform = Binding::Uniform;
+        let bindings = [uniform, uniform, Float, Write, Write, uniform, Float];
+        Ok(Self {
+            kernel: Kernel::new(gpu, path, "accumulate", &[], &bindings),
+            resolve: Cover::new(gpu, path, "resolve", &[Read, uniform]),
+            params: Uniform::new(gpu, "accumulate.params"),
+            sums: Sums::new(gpu, [1, 1])?,
+        })
+    }
+
+    /// Adds the radiance of a frame.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        radiance: &Radiance,
+        exposure: &wgpu::Buffer,
+    ) -> Result<()> {
+        let gpu = recording.gpu;
+        if self.sums.size != frame.size {
+            self.sums = Sums::new(gpu, frame.size)?;
+        }
+        self.params.write(
+            gpu,
+            &AccumulateParams {
+                curve: frame.config.image.tonemap as u32,
+                index: frame.sample.index,
+                width: frame.size[0],
+                transparent: u32::from(frame.is_transparent()),
+                dither: u32::from(frame.config.image.dither),
+                unlit_radiance: frame.unlit_radiance(),
+            },
+        );
+        recording.dispatch_pixels(
+            "accumulate",
+            &self.kernel,
+            &[],
+            &[
+                &self.params,
+                &radiance.hdr,
+                &self.sums.shown,
+                &self.sums.radiance,
+                exposure,
+                &radiance.display,
+            ],
+            frame.size,
+            recording.budget.pixels(),
+        )
+    }
+
+    /// Adds what sums up.
+    pub fn needs_sums(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Adds what draws the mean to targets of `format`.
+    pub fn needs_resolve(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
+        self.resolve.needs(format, needs);
+    }
+
+    /// Draws the mean of the frames so far to `target`, which has their size.
+    pub fn resolve(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
+        let own: &[&dyn Bind] = &[&self.sums.shown, &self.params];
+        recording.cover("resolve", &self.resolve, target, own)
+    }
+
+    /// The sums of the light that a display emits: four floats a pixel.
+    pub fn shown(&self) -> &wgpu::Buffer {
+        &self.sums.shown
+    }
+
+    /// The mean radiance of `frames` frames, waiting for it: four floats a pixel.
+    pub fn read(&self, gpu: &Gpu, frames: u32) -> Result<Vec<[f32; 4]>> {
+        let [width, height] = self.sums.size.map(|side| side as usize);
+        let bytes = gpu.read(&self.sums.radiance)?;
+        let sums: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[..16 * width * height]);
+        let mean = |sum: &[f32; 4]| sum.map(|channel| channel / frames as f32);
+        Ok(sums.iter().map(mean).collect())
+    }
+}
+
+impl Sums {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Result<Self> {
+        let bytes = 16 * u64::from(size[0]) * u64::from(size[1]);
+        let what = format!("the sums of {} × {} pixels' samples", size[0], size[1]);
+        gpu.check_binding(&what, bytes)?;
+        let usage = Buffer::STORAGE | Buffer::COPY_SRC;
+        gpu.catch(|| Self {
+            size,
+            shown: gpu.buffer("accumulate.shown", bytes, usage),
+            radiance: gpu.buffer("accumulate.radiance", bytes, usage),
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! `antialias`: smooths the steps of edges in the finished picture by their shape.
+
+use crate::{
+    edges::{PICTURE_FORMAT, fitted},
+    frame::recording::{Covered, Recording},
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Cover, Gpu, GpuImage, Needs, image,
+        pass::Binding::{Filtered, Float, Sampler, Uint},
+    },
+};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const EDGES_FORMAT: Format = Format::R8Uint;
+
+/// The pass.
+#[derive(Debug)]
+pub struct Antialias {
+    edges: Cover,
+    weights: Cover,
+    blend: Cover,
+    stretch: Cover,
+    sampler: wgpu::Sampler,
+    images: Images,
+    /// The smooth picture that is stretched afterwards; one texel until one is.
+    smooth: GpuImage,
+}
+
+/// What its draws hand each other.
+#[derive(Debug)]
+struct Images {
+    edges: GpuImage,
+    /// The share of a pixel that its neighbours cover.
+    weights: GpuImage,
+}
+
+impl Antialias {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let cover =
+            |entry, bindings: &[_]| Cover::new(gpu, "picture/antialias.wgsl", entry, bindings);
+        Self {
+            edges: cover("edges", &[Float]),
+            weights: cover("weights", &[Uint]),
+            blend: cover("blend_neighbours", &[Float; 2]),
+            stretch: cover("stretch", &[Filtered, Sampler]),
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("antialias"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                ..Default::default()
+            }),
+            images: Images::new(gpu, [1, 1]),
+            smooth: smooth(gpu, [1, 1]),
+        }
+    }
+
+    /// Smooths `picture` into `target`, which may be larger.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        picture: &GpuImage,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let (gpu, size) = (recording.gpu, picture.size());
+        if self.images.edges.size() != size {
+            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+        }
+        let fits = image::size_of_view(target) == size;
+        if !fits {
+            self.fit_smooth(gpu, size)?;
+        }
+        let Images { edges, weights } = &self.images;
+        let smooth = if fits { target } else { &self.smooth.view };
+        let covers: [Covered<'_>; 4] = [
+            ("edges", &self.edges, &edges.view, &[picture]),
+            ("weights", &self.weights, &weights.view, &[edges]),
+            ("blend", &self.blend, smooth, &[picture, weights]),
+            (
+                "stretch",
+                &self.stretch,
+                target,
+                &[&self.smooth, &self.sampler],
+            ),
+        ];
+        recording.cover_each("antialias", &covers[..if fits { 3 } else { 4 }])
+    }
+
+    /// Adds what stretches a picture into targets of `format`.
+    pub fn needs_stretch(&self, format: Format, needs: &mut Needs) {
+        self.stretch.needs(format, needs);
+    }
+
+    /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.
+    pub fn unstretched(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<&GpuImage> {
+        self.fit_smooth(gpu, size)?;
+        Ok(&self.smooth)
+    }
+
+    /// Brings the picture in [`Antialias::unstretched`] to a larger `target`.
+    pub fn stretch(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
+        let own: &[&dyn Bind] = &[&self.smooth, &self.sampler];
+        recording.cover("stretch", &self.stretch, target, own)
+    }
+
+    fn fit_smooth(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+        if self.smooth.size() != size {
+            self.smooth = fitted(gpu, size, || smooth(gpu, size))?;
+        }
+        Ok(())
+    }
+}
+
+const USAGE: Usage = Usage::RENDER_ATTACHMENT.union(Usage::TEXTURE_BINDING);
+
+fn smooth(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    GpuImage::new(gpu, "smooth", size, PICTURE_FORMAT, USAGE)
+}
+
+impl Images {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        Self {
+            edges: GpuImage::new(gpu, "edges", size, EDGES_FORMAT, USAGE),
+            weights: GpuImage::new(gpu, "weights", size, PICTURE_FORMAT, USAGE),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `depth_of_field`: the picture as a lens with an aperture sees it. A frame without it pays nothing.
+
+use crate::{
+    bindings::Layouts,
+    edges::{GBuffer, Radiance, fitted},
+    formats::HDR_FORMAT,
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    layout::DepthOfFieldParams,
+    settings::DepthOfField as Settings,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Recorder, Uniform,
+        library::wgsl_constants,
+        pass::Binding::{Float, Read, Store, Uniform as UniformBinding, Write},
+    },
+};
+use canopy_scene::Projection;
+use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages as Usage};
+
+wgsl_constants! {
+    /// Largest radius of a circle, in pixels.
+    pub const DEPTH_OF_FIELD_LIMIT: f64 = 32.0;
+    /// Pixels along a side of a tile: as many as the largest circle reaches.
+    pub const DEPTH_OF_FIELD_TILE: u32 = 32;
+    /// Pixels around that each pixel gathers from.
+    pub const DEPTH_OF_FIELD_SAMPLES: u32 = 96;
+    /// Where the background is, in metres along the view.
+    pub const DEPTH_OF_FIELD_FAR: f64 = 1e12;
+    /// Radians between neighbours of a sunflower's spiral: (3 − √5) π.
+    pub const DEPTH_OF_FIELD_GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
+}
+
+const LABEL: &str = "depth_of_field";
+const CIRCLES: &str = "depth_of_field_circles";
+const PATH: &str = "picture/depth_of_field.wgsl";
+
+/// The pass.
+#[derive(Debug)]
+pub struct DepthOfField {
+    circles: Kernel,
+    gather: Kernel,
+    params: Uniform<DepthOfFieldParams>,
+    made: Option<Made>,
+}
+
+/// What it has room for while it is on.
+#[derive(Debug)]
+struct Made {
+    circles: GpuImage,
+    tiles: wgpu::Buffer,
+    output: Radiance,
+}
+
+/// The lens of a camera with this vertical field of view in radians, for a picture of so many rows.
+pub fn lens(settings: &Settings, fov_y: f32, rows: u32) -> DepthOfFieldParams {
+    let sensor = 1e-3 * settings.sensor_height;
+    let focal_length = 0.5 * sensor / (0.5 * fov_y).tan();
+    DepthOfFieldParams {
+        aperture: focal_length / settings.f_number,
+        focal_length,
+        focus: settings.focus,
+        pixels_per_metre: rows as f32 / sensor,
+    }
+}
+
+impl LifeCycle for DepthOfField {}
+
+impl DepthOfField {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let shared = [(0, &layouts.frame)];
+        let uniform = UniformBinding;
+        let circles = [uniform, uniform, Float, Store(Format::R32Float), Write];
+        let out = Store(HDR_FORMAT);
+        let gather = [uniform, uniform, Float, Read, Float, Float, out, out];
+        Self {
+            circles: Kernel::new(gpu, PATH, CIRCLES, &shared, &circles),
+            gather: Kernel::new(gpu, PATH, LABEL, &shared, &gather),
+            params: Uniform::new(gpu, "depth_of_field.params"),
+            made: None,
+        }
+    }
+
+    /// Blurs `radiance`, or hands it on as it is where nothing is to be blurred.
+    pub fn record<'a>(
+        &'a mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        gbuffer: &GBuffer,
+        radiance: &'a Radiance,
+    ) -> Result<&'a Radiance> {
+        let settings = &frame.config.depth_of_field;
+        let fov_y = match frame.view.projection {
+            Projection::Perspective { fov_y } if settings.enabled => fov_y,
+            _ => {
+                self.made = None;
+                return Ok(radiance);
+            }
+        };
+        let (gpu, size) = (recording.gpu, frame.size);
+        self.params.write(gpu, &lens(settings, fov_y, size[1]));
+        let made = match self.made.take() {
+            Some(made) if made.output.size() == size => made,
+            _ => fitted(gpu, size, || Made::new(gpu, size))?,
+        };
+        let made = self.made.insert(made);
+        recording.scope.encoder().clear_buffer(&made.tiles, 0, None);
+        let shared = [(0, &frame.group)];
+        recording.dispatch_pixels(
+            CIRCLES,
+            &self.circles,
+            &shared,
+            &[&self.params, &gbuffer.position, &made.circles, &made.tiles],
+            size,
+            recording.budget.pixels(),
+        )?;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.gather,
+            &shared,
+            &[
+                &self.params,
+                &made.circles,
+                &made.tiles,
+                &radiance.hdr,
+                &radiance.display,
+                &made.output.hdr,
+                &made.output.display,
+            ],
+            size,
+            recording.budget.pixels() / 4,
+        )?;
+        Ok(&made.output)
+    }
+
+    /// What it made of the last frame; `None` where that was not blurred.
+    pub(crate) fn output(&self) -> Option<&Radiance> {
+        self.made.as_ref().map(|made| &made.output)
+    }
+}
+
+impl Made {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let tiles = size.map(|side| u64::from(side.div_ceil(DEPTH_OF_FIELD_TILE)));
+        Self {
+            circles: GpuImage::new(gpu, CIRCLES, size, Format::R32Float, usage),
+            tiles: gpu.buffer(
+                "depth_of_field.tiles",
+                4 * tiles[0] * tiles[1],
+                BufferUsages::STORAGE | BufferUsages::COPY_DST,
+            ),
+            output: Radiance::new(gpu, size),
+        }
+    }
+}

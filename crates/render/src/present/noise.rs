@@ -1,0 +1,286 @@
+//! `noise`: how far the mean of many samples may still be from where it leads, from how it changed since it had fewer.
+
+use crate::{
+    frame::{
+        Frame,
+        frame_sample::{FIRST_LOOK, FrameSample, is_looked_at},
+        life_cycle::LifeCycle,
+        recording::Recording,
+    },
+    layout::NoiseParams,
+    settings,
+    stats::Noise,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Uniform, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{self, Read, Write},
+        profiler::Scope,
+        readback::Counters,
+    },
+};
+use wgpu::BufferUsages as Usage;
+
+wgsl_constants! {
+    /// Bins of the histogram, one for each thread of a workgroup.
+    pub const NOISE_BINS: u32 = 64;
+    /// Bins of an even width, for each of the 255 levels of a display.
+    pub const NOISE_BINS_PER_LEVEL: u32 = 16;
+    /// So many are even. The widths of later ones grow with the noise.
+    pub const NOISE_EVEN_BINS: u32 = 32;
+    /// Later bins for each factor of 2.
+    pub const NOISE_BINS_PER_OCTAVE: u32 = 4;
+}
+
+/// Levels of 255 below which nobody sees noise.
+pub const CLEAN_LEVELS: f32 = 0.5;
+
+/// Most frames of a picture that is drawn until it is clean, unless a setting says otherwise.
+pub const MOST_SAMPLES: u32 = 64;
+
+impl Noise {
+    /// Of a picture of so many frames with this histogram.
+    pub fn of(frames: u32, bins: &[u32; NOISE_BINS as usize]) -> Self {
+        let pixels: u64 = bins.iter().copied().map(u64::from).sum();
+        let mut above = pixels;
+        let bin = bins.iter().position(|count| {
+            above -= u64::from(*count);
+            above * 20 <= pixels
+        });
+        let is_last = |bin: usize| bin + 1 == bins.len();
+        let levels = match bin {
+            Some(bin) if !is_last(bin) => end_of_bin(bin as u32),
+            _ => f32::INFINITY,
+        };
+        Self { frames, levels }
+    }
+
+    /// Whether nobody sees it.
+    pub fn is_clean(self) -> bool {
+        self.levels <= CLEAN_LEVELS
+    }
+
+    /// "noise 2.4 of 255", or "converged" where it is clean.
+    pub fn told(self) -> String {
+        match self.levels {
+            _ if self.is_clean() => "converged".into(),
+            f32::INFINITY => "noise unknown".into(),
+            levels => format!("noise {levels:.1} of 255"),
+        }
+    }
+}
+
+/// The noise at which a bin ends, in levels.
+fn end_of_bin(bin: u32) -> f32 {
+    let even = (bin + 1).min(NOISE_EVEN_BINS) as f32 / NOISE_BINS_PER_LEVEL as f32;
+    let later = (bin + 1).saturating_sub(NOISE_EVEN_BINS) as f32;
+    even * (later / NOISE_BINS_PER_OCTAVE as f32).exp2()
+}
+
+/// A picture so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Mean<'a> {
+    /// Four floats a pixel: sums of the light that a display emits.
+    pub shown: &'a wgpu::Buffer,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Frames of the picture.
+    pub frames: u32,
+    /// Frames that are summed in `shown`: all of them, or 1 where it holds their mean.
+    pub summed: u32,
+}
+
+/// The last look at a picture.
+#[derive(Debug, Clone, Copy, Default)]
+struct Looked {
+    /// Frames that it was the mean of, and frames that were summed.
+    frames: u32,
+    summed: u32,
+    /// Number of the estimate that is under way, and the frames of its picture.
+    awaited: Option<(u64, u32)>,
+}
+
+/// The pass.
+#[derive(Debug)]
+pub struct NoisePass {
+    kernel: Kernel,
+    params: Uniform<NoiseParams>,
+    bins: wgpu::Buffer,
+    before: wgpu::Buffer,
+    looked: Looked,
+    /// The same before the frame that is recorded.
+    looked_before: Looked,
+    counters: Counters<{ NOISE_BINS as usize }>,
+    found: Option<Noise>,
+    /// Settings of the picture by paths that was looked at, and its exposure.
+    displayed: Option<(settings::Image, f32)>,
+}
+
+impl NoisePass {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let bindings = [Binding::Uniform, Read, Write, Write];
+        let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        Ok(Self {
+            kernel: Kernel::new(gpu, "picture/noise.wgsl", "noise", &[], &bindings),
+            params: Uniform::new(gpu, "noise.params"),
+            bins: gpu.buffer("noise.bins", 4 * u64::from(NOISE_BINS), usage),
+            before: before(gpu, 16)?,
+            looked: Looked::default(),
+            looked_before: Looked::default(),
+            counters: Counters::new(gpu, "noise.counters"),
+            found: None,
+            displayed: None,
+        })
+    }
+
+    /// Adds what it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Looks at a supersampled picture whose frames up to `sample` add up to `shown`, where that is due.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        shown: &wgpu::Buffer,
+        sample: FrameSample,
+        size: [u32; 2],
+    ) -> Result<()> {
+        if sample.index == 0 {
+            self.restart();
+        }
+        let frames = sample.index + 1;
+        let summed = frames;
+        let mean = Mean {
+            shown,
+            size,
+            frames,
+            summed,
+        };
+        match sample.is_estimated() && is_looked_at(frames) {
+            true => self.estimate(recording.gpu, &mut recording.scope, mean),
+            false => Ok(()),
+        }
+    }
+
+    /// True if a picture by paths is due for an estimate. Fewer samples than before or other settings of the display start
+    /// anew: their difference is no noise.
+    pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
+        let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
+        if samples < self.looked.frames.max(1) || displayed != self.displayed {
+            self.restart();
+            self.displayed = displayed;
+        }
+        samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.looked.frames)
+    }
+
+    fn restart(&mut self) {
+        (self.looked, self.looked_before, self.found) = Default::default();
+    }
+
+    /// Estimates the noise of a picture, if the pass has seen it with fewer frames.
+    pub fn estimate(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, mean: Mean<'_>) -> Result<()> {
+        let Mean {
+            shown,
+            size,
+            frames,
+            summed,
+        } = mean;
+        if self.before.size() != shown.size() {
+            self.before = before(gpu, shown.size())?;
+            (self.looked, self.looked_before) = Default::default();
+        }
+        let params = NoiseParams {
+            width: size[0],
+            height: size[1],
+            frames,
+            frames_before: self.looked.frames,
+            summed,
+            summed_before: self.looked.summed,
+        };
+        self.params.write(gpu, &params);
+        scope.clear_buffer(&self.bins, 0, None);
+        let own: &[&dyn Bind] = &[&self.params, shown, &self.before, &self.bins];
+        let mut pass = scope.scoped_compute_pass("noise");
+        let pixels = Workgroups::Pixels(size);
+        self.kernel.dispatch(gpu, &mut pass, &[], own, pixels)?;
+        drop(pass);
+        let mut awaited = None;
+        if self.looked.frames > 0 {
+            let number = self.counters.next();
+            if self.counters.record(scope, &self.bins) {
+                awaited = Some((number, frames));
+            } else {
+                // Nobody waits for what never comes: it counts as noisy.
+                let levels = f32::INFINITY;
+                self.found = Some(Noise { frames, levels });
+            }
+        }
+        self.looked = Looked {
+            frames,
+            summed,
+            awaited,
+        };
+        Ok(())
+    }
+
+    /// The last estimate, once it has come back.
+    pub fn collect(&mut self) -> Option<Noise> {
+        let (awaited, found) = (self.looked.awaited, &mut self.found);
+        self.counters.collect_each(|number, bins| {
+            if let Some((_, frames)) = awaited.filter(|(awaited, _)| *awaited == number) {
+                *found = Some(Noise::of(frames, &bins));
+            }
+        });
+        self.found
+    }
+}
+
+fn before(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
+    gpu.catch(|| gpu.buffer("noise.before", bytes, Usage::STORAGE))
+}
+
+impl LifeCycle for NoisePass {
+    fn begin(&mut self) {
+        self.looked_before = self.looked;
+    }
+
+    fn abort(&mut self) {
+        self.looked = self.looked_before;
+    }
+
+    fn lose(&mut self) {
+        self.restart();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_pixels_of_twenty_are_below_the_noise() {
+        let mut bins = [0; 64];
+        (bins[0], bins[7], bins[8]) = (90, 5, 5);
+        let noise = Noise::of(16, &bins);
+        assert_eq!(noise.levels, 0.5);
+        assert!(noise.is_clean() && noise.told() == "converged");
+        (bins[7], bins[8]) = (4, 6);
+        let noise = Noise::of(16, &bins);
+        assert_eq!(noise.levels, 9.0 / 16.0);
+        assert!(!noise.is_clean() && noise.told() == "noise 0.6 of 255");
+        bins[63] = 100;
+        let noise = Noise::of(16, &bins);
+        assert_eq!(noise.levels, f32::INFINITY);
+        bins[63] = 0;
+        bins[39] = 100;
+        assert_eq!(Noise::of(16, &bins).levels, 8.0);
+    }
+}

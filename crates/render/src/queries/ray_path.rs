@@ -1,0 +1,370 @@
+//! `ray_path`: every step of a pixel's rays through the trees of the last frame, read back without a wait.
+
+use super::copied::Copied;
+use crate::{
+    bindings::Layouts,
+    edges::GBuffer,
+    layout::{
+        RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE,
+        TreeBox,
+    },
+    upload::scene_state::UploadedScene,
+    view::PickQuery,
+};
+use canopy_bvh::{
+    Result,
+    accel::layout::{ANY_HIT_TEST, LeafTriangle, Node},
+    gpu::{
+        Gpu, Kernel, Needs, Recorder, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{Float, Uint, Write},
+        shader::Replaced,
+    },
+};
+use glam::Vec3;
+use std::collections::HashMap;
+
+wgsl_constants! {
+    /// Steps that are kept.
+    pub const RAY_PATH_STEPS: u32 = 4096;
+    const RAY_STEP_RAY: u32 = 0;
+    const RAY_STEP_NODE: u32 = 1;
+    const RAY_STEP_TRIANGLE: u32 = 2;
+    const RAY_STEP_ANSWER: u32 = 3;
+}
+
+/// What stands in place of bvh/bvh_steps.wgsl.
+const HOOKS: &str = "
+fn bvh_step_ray(ray: Ray) { ray_step_ray(ray); }
+fn bvh_step_node(number: u32, node: Node, enter: vec4f, t_max: f32) {
+    ray_step_node(number, node, enter, t_max);
+}
+fn bvh_step_triangle(leaf: u32, triangle: LeafTriangle, is_hit: bool, t: f32, t_max: f32) {
+    ray_step_triangle(leaf, triangle, is_hit, t, t_max);
+}
+fn bvh_step_answer(is_accepted: bool) { ray_step_answer(is_accepted); }
+";
+
+/// Bytes in front of the steps: the query, and the head as WGSL aligns what follows.
+const QUERY_BYTES: usize = size_of::<RayPathQuery>();
+const HEAD_BYTES: usize = size_of::<RayPathHead>().next_multiple_of(16);
+const BYTES: usize = QUERY_BYTES + HEAD_BYTES + RAY_PATH_STEPS as usize * size_of::<RayStep>();
+
+/// The rays of a pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PathOf {
+    /// The camera's ray.
+    #[default]
+    Camera,
+    /// The shadow rays that the last frame has sent, to all lights.
+    Shadow,
+}
+
+/// A step of a ray.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PathStep {
+    /// A ray begins; in world coordinates, and in units of its direction's length.
+    Ray {
+        /// Where it starts.
+        origin: Vec3,
+        /// Where it goes.
+        direction: Vec3,
+        /// Where it ends.
+        t_max: f32,
+    },
+    /// It visits a node.
+    Node {
+        /// Its number.
+        number: u32,
+        /// The mesh whose node it is; `None` of the tree over the meshes.
+        mesh: Option<u32>,
+        /// Levels below the root of its tree.
+        depth: u32,
+        /// Corners of its box in the world.
+        corners: [Vec3; 2],
+        /// Its children: how many leaves each has, and where the ray enters its box, if it does.
+        children: [Option<(u32, Option<f32>)>; 4],
+        /// The nearest hit so far.
+        t_max: f32,
+    },
+    /// It is tested against a triangle.
+    Triangle {
+        /// The mesh.
+        mesh: u32,
+        /// Its number within the merged index buffer.
+        triangle: u32,
+        /// World positions of its corners.
+        corners: [Vec3; 3],
+        /// Where it is hit.
+        t: Option<f32>,
+        /// The nearest hit so far.
+        t_max: f32,
+    },
+    /// The any-hit test has answered for the triangle before.
+    Answer {
+        /// Whether the hit counts.
+        is_accepted: bool,
+    },
+}
+
+/// The way of a pixel's rays through the trees.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RayPath {
+    /// The first steps.
+    pub steps: Vec<PathStep>,
+    /// Steps that there were.
+    pub step_count: u32,
+    /// Nodes that were visited, those of the TLAS among them.
+    pub nodes: u32,
+    /// Triangles that were tested.
+    pub triangles: u32,
+    /// Origin of the frame's coordinates in the world.
+    pub origin: Vec3,
+}
+
+/// A path that is on its way back.
+#[derive(Debug)]
+pub struct RayPathCopy {
+    copied: Copied,
+    origin: Vec3,
+    triangle_count: u32,
+}
+
+/// The pass.
+#[derive(Debug)]
+pub struct RayPathPass {
+    kernel: Kernel,
+}
+
+impl RayPathPass {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let hooks = Replaced {
+            path: "bvh/bvh_steps.wgsl",
+            text: HOOKS.into(),
+            name: "ray_path".into(),
+        };
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let bindings = [Float, Uint, Uint, Write];
+        let path = "inspect/ray_path.wgsl";
+        Self {
+            kernel: Kernel::with_text(gpu, path, "ray_path", &shared, &bindings, &[], Some(hooks)),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Traces the rays of what `query` sees, for the frame whose group 0 this is.
+    pub(crate) fn record(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        (frame, gbuffer): (&wgpu::BindGroup, &GBuffer),
+        (query, of): (&PickQuery, PathOf),
+    ) -> Result<RayPathCopy> {
+        let buffers = &scene.buffers;
+        let view = query.view.moved(-buffers.origin);
+        let [origin, direction] = view.ray(query.pixel, query.size);
+        let query = RayPathQuery {
+            origin: origin.to_array(),
+            t_min: view.near,
+            direction: direction.to_array(),
+            t_max: view.far,
+            pixel: query.pixel_of(gbuffer.size()),
+            shadow: u32::from(of == PathOf::Shadow),
+            ..RayPathQuery::default()
+        };
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let path = gpu.catch(|| gpu.buffer("ray_path.path", BYTES as u64, usage))?;
+        gpu.queue.write_buffer(&path, 0, bytemuck::bytes_of(&query));
+        let mut pass = encoder.scoped_compute_pass("ray_path");
+        self.kernel.dispatch(
+            gpu,
+            &mut pass,
+            &[
+                (0, frame),
+                (1, &buffers.tree_group),
+                (2, &buffers.scene_group),
+            ],
+            &[&gbuffer.position, &gbuffer.normal, &gbuffer.ids, &path],
+            Workgroups::Count(1),
+        )?;
+        drop(pass);
+        let parts = [(&path, BYTES as u64)];
+        Ok(RayPathCopy {
+            copied: Copied::record(gpu, encoder, "the path of a ray", &parts)?,
+            origin: buffers.origin,
+            triangle_count: buffers.triangle_count,
+        })
+    }
+}
+
+impl RayPathCopy {
+    /// Asks for the path, once it has been submitted.
+    pub fn map(&self) {
+        self.copied.map();
+    }
+
+    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    pub fn is_done(&self) -> bool {
+        self.copied.is_done()
+    }
+
+    /// The path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where it has not arrived.
+    pub fn read(&self) -> Result<RayPath> {
+        self.copied.read(|bytes| {
+            let (head, steps) = bytes[QUERY_BYTES..].split_at(HEAD_BYTES);
+            let head: RayPathHead = bytemuck::pod_read_unaligned(&head[..size_of::<RayPathHead>()]);
+            let kept = head.steps.min(RAY_PATH_STEPS) as usize;
+            let steps = &steps[..kept * size_of::<RayStep>()];
+            let steps: Vec<RayStep> = bytemuck::pod_collect_to_vec(steps);
+            let mut depths = Depths::default();
+            let step = |step: &RayStep| self.step(step, &mut depths);
+            RayPath {
+                steps: steps.iter().map(step).collect(),
+                step_count: head.steps,
+                nodes: head.nodes,
+                triangles: head.triangles,
+                origin: self.origin,
+            }
+        })
+    }
+
+    fn step(&self, step: &RayStep, depths: &mut Depths) -> PathStep {
+        let world = |position: [f32; 3]| self.origin + Vec3::from(position);
+        let [x, y, z, _] = step.values;
+        match step.kind {
+            RAY_STEP_RAY => {
+                *depths = Depths::default();
+                let [dx, dy, dz, _] = step.rows[0].map(f32::from_bits);
+                PathStep::Ray {
+                    origin: world([x, y, z]),
+                    direction: Vec3::new(dx, dy, dz),
+                    t_max: step.t_max,
+                }
+            }
+            RAY_STEP_NODE => {
+                let node: Node = bytemuck::cast(step.rows);
+                let over_meshes = step.number >= self.triangle_count;
+                let boxes = (0..4).filter_map(|child| node.child_box(child));
+                let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+                let (lower, upper) = around.unwrap_or_default();
+                let child = |child: usize| {
+                    let count = node.leaves(child).len() as u32;
+                    let enter = step.values[child];
+                    (count > 0).then_some((count, (enter >= 0.0).then_some(enter)))
+                };
+                PathStep::Node {
+                    number: step.number,
+                    mesh: (!over_meshes).then_some(node.mesh),
+                    depth: depths.visit(step.number, &node),
+                    corners: [lower, upper].map(|corner| self.origin + corner.as_vec3()),
+                    children: std::array::from_fn(child),
+                    t_max: step.t_max,
+                }
+            }
+            RAY_STEP_TRIANGLE => {
+                let triangle: LeafTriangle =
+                    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&step.rows[..3]));
+                PathStep::Triangle {
+                    mesh: triangle.mesh & !ANY_HIT_TEST,
+                    triangle: triangle.triangle,
+                    corners: [triangle.v0, triangle.v1, triangle.v2].map(world),
+                    t: (x >= 0.0).then_some(x),
+                    t_max: step.t_max,
+                }
+            }
+            _ => PathStep::Answer {
+                is_accepted: step.number == 1,
+            },
+        }
+    }
+}
+
+/// How deep nodes lie: a parent comes up before its children, and each number once.
+#[derive(Debug, Default)]
+struct Depths(HashMap<u32, u32>);
+
+impl Depths {
+    /// The depth of a node, of which those of its children follow.
+    fn visit(&mut self, number: u32, node: &Node) -> u32 {
+        let depth = self.0.get(&number).copied().unwrap_or(0);
+        for child in (0..4).filter(|child| node.leaves(*child).len() > 1) {
+            self.0.insert(node.child(child), depth + 1);
+        }
+        depth
+    }
+}
+
+impl RayPath {
+    /// Where the ray that begins at a step ends, as far as it has come at the step `last`: the nearest hit that counts.
+    fn end(&self, ray: usize, last: usize) -> Option<f32> {
+        let steps = &self.steps[ray + 1..=last.max(ray)];
+        let own = steps
+            .iter()
+            .take_while(|step| !matches!(step, PathStep::Ray { .. }));
+        let (mut end, mut before) = (None, None);
+        for step in own {
+            match step {
+                PathStep::Triangle { t: Some(t), .. } => (before, end) = (end, Some(*t)),
+                PathStep::Answer { is_accepted: false } => end = before,
+                _ => {}
+            }
+        }
+        end
+    }
+
+    /// What is drawn of the steps up to `last`: boxes of the nodes that were visited, the current one apart, the
+    /// triangle that is tested, and the rays as far as they have come. Where a ray hits nothing it is drawn for
+    /// `reach` metres. Positions are those of the frame.
+    pub fn drawn(&self, last: usize, reach: f32) -> Vec<TreeBox> {
+        let last = last.min(self.steps.len().saturating_sub(1));
+        let own = |position: Vec3| (position - self.origin).to_array();
+        let mut drawn = Vec::new();
+        let line = |from: Vec3, to: Vec3| TreeBox {
+            lower: own(from),
+            depth: 0,
+            upper: own(to),
+            kind: TREE_BOX_LINE,
+        };
+        for (number, step) in self.steps.iter().enumerate().take(last + 1) {
+            match *step {
+                PathStep::Ray {
+                    origin,
+                    direction,
+                    t_max,
+                } => {
+                    let far = t_max.min(reach / direction.length().max(f32::MIN_POSITIVE));
+                    let t = self.end(number, last).unwrap_or(far);
+                    drawn.push(line(origin, origin + t * direction));
+                }
+                PathStep::Node { depth, corners, .. } => drawn.push(TreeBox {
+                    lower: own(corners[0]),
+                    depth,
+                    upper: own(corners[1]),
+                    kind: if number == last {
+                        TREE_BOX_CURRENT
+                    } else {
+                        TREE_BOX_BY_DEPTH
+                    },
+                }),
+                PathStep::Triangle { corners, .. } if number == last => {
+                    let [a, b, c] = corners;
+                    drawn.extend([line(a, b), line(b, c), line(c, a)]);
+                }
+                PathStep::Triangle { .. } | PathStep::Answer { .. } => {}
+            }
+        }
+        drawn
+    }
+}

@@ -1,0 +1,219 @@
+//! `walk`: a person who walks through the scene, by the trees of the last frame.
+//!
+//! A walk is asked for between frames, which leaves the frame as it is: trees stay as they are until the next
+//! build, and whatever a clip has moved since is behind the person by one frame. One walk is under way at a
+//! time. Its answer is waited for only as long as a window can spare; later ones are picked up when they
+//! come.
+
+use super::answer::Answer;
+use crate::{
+    bindings::Layouts,
+    layout::{WALK_STEPS, WalkParams, WalkState},
+    upload::scene_state::UploadedScene,
+};
+use canopy_bvh::{
+    Result,
+    accel::layout::BVH_MISS,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Recorder, Uniform as UniformBuffer, Workgroups,
+        pass::Binding::{Read, Uniform, Write},
+    },
+};
+use std::time::Duration;
+
+/// Longest step in time, in seconds.
+const LONGEST_STEP_SECS: f32 = 1.0 / 60.0;
+
+/// A person as tall as most doors expect, in metres. All else follows the height.
+pub const PERSON_HEIGHT: f32 = 1.8;
+/// Height of the eyes.
+pub const EYE_HEIGHT: f32 = 1.65;
+const RADIUS: f32 = 0.3;
+const RISE: f32 = 0.35;
+const SKIN: f32 = 0.01;
+const GRAVITY: f32 = 9.81;
+/// Speed of a jump half a metre high.
+const JUMP: f32 = 3.1;
+/// The velocity of a walk is reached within a tenth of a second or two.
+const ACCELERATION: f32 = 25.0;
+/// The steepest slope that carries.
+const SLOPE_DEGREES: f32 = 50.0;
+/// Height of [`WalkParams::floor`] where there is none.
+pub const NO_FLOOR: f32 = -1e30;
+
+/// Words of a [`WalkState`].
+const WORDS: usize = size_of::<WalkState>() / 4;
+
+/// The pass.
+#[derive(Debug)]
+pub struct Walk {
+    walk: Kernel,
+    start: Kernel,
+    params: UniformBuffer<WalkParams>,
+    state: wgpu::Buffer,
+    answer: Answer<WORDS>,
+}
+
+/// What of a walk depends on the person's height alone, at rest in the air at the origin.
+pub fn person(height: f32) -> WalkParams {
+    let scale = height / PERSON_HEIGHT;
+    WalkParams {
+        height,
+        radius: RADIUS * scale,
+        rise: RISE * scale,
+        skin: SKIN * scale,
+        gravity: GRAVITY * scale,
+        acceleration: ACCELERATION * scale,
+        walkable: SLOPE_DEGREES.to_radians().cos(),
+        floor: NO_FLOOR,
+        ground_triangle: BVH_MISS,
+        leaf_cutoff: 1,
+        ..WalkParams::default()
+    }
+}
+
+/// Speed of a jump of a person of this height.
+pub fn jump_speed(height: f32) -> f32 {
+    JUMP * height / PERSON_HEIGHT
+}
+
+/// Goes on from `state`.
+pub fn from_state(params: WalkParams, state: &WalkState) -> WalkParams {
+    WalkParams {
+        position: state.position,
+        velocity: state.velocity,
+        is_grounded: state.is_grounded,
+        ground_triangle: state.ground_triangle,
+        ground_point: state.ground_point,
+        ground_weights: state.ground_weights,
+        ..params
+    }
+}
+
+/// What a person walks on: the deformed triangles and their trees.
+#[derive(Debug, Clone, Copy)]
+pub struct Walked<'a> {
+    /// Bind group of [`Layouts::tree`].
+    pub trees: &'a wgpu::BindGroup,
+    /// Three floats a vertex.
+    pub positions: &'a wgpu::Buffer,
+    /// Three vertices a triangle.
+    pub indices: &'a wgpu::Buffer,
+}
+
+impl<'a> From<&'a UploadedScene> for Walked<'a> {
+    fn from(scene: &'a UploadedScene) -> Self {
+        let buffers = &scene.buffers;
+        Self {
+            trees: &buffers.tree_group,
+            positions: buffers.positions.buffer(),
+            indices: buffers.indices.buffer(),
+        }
+    }
+}
+
+/// The steps of a walk that takes `elapsed_secs`, and the seconds of each: at most [`WALK_STEPS`], so that a
+/// person who was held up walks on slowly rather than through everything at once.
+pub fn steps(elapsed_secs: f32) -> (u32, f32) {
+    // No time has passed where it is no number.
+    let elapsed = elapsed_secs.max(0.0);
+    let steps = (elapsed / LONGEST_STEP_SECS).ceil().min(WALK_STEPS as f32);
+    (
+        steps as u32,
+        (elapsed / steps.max(1.0)).min(LONGEST_STEP_SECS),
+    )
+}
+
+impl Walk {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let bindings = [Uniform, Read, Read, Write];
+        let kernel = |entry| {
+            Kernel::new(
+                gpu,
+                "inspect/walk.wgsl",
+                entry,
+                &[(1, &layouts.tree)],
+                &bindings,
+            )
+        };
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        Self {
+            walk: kernel("walk"),
+            start: kernel("walk_start"),
+            params: UniformBuffer::new(gpu, "walk.params"),
+            state: gpu.buffer("walk.state", size_of::<WalkState>() as u64, usage),
+            answer: Answer::new(gpu, "walk.answer"),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.walk.needs(needs);
+        self.start.needs(needs);
+    }
+
+    /// Whether an answer is still to come.
+    pub fn is_under_way(&self) -> bool {
+        self.answer.is_under_way()
+    }
+
+    /// Walks from where `params` says, or, to `start`, finds where to: records and submits, unless a walk is
+    /// under way.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernels, where they were not compiled before.
+    pub fn ask(
+        &mut self,
+        gpu: &Gpu,
+        walked: Walked<'_>,
+        params: &WalkParams,
+        start: bool,
+    ) -> Result<()> {
+        if self.is_under_way() {
+            return Ok(());
+        }
+        let kernel = if start { &self.start } else { &self.walk };
+        let mut encoder = gpu.encoder("walk");
+        let own: [&dyn Bind; 4] = [&self.params, walked.positions, walked.indices, &self.state];
+        let mut pass = encoder.scoped_compute_pass("walk");
+        let shared = [(1, walked.trees)];
+        kernel.dispatch(gpu, &mut pass, &shared, &own, Workgroups::Count(1))?;
+        drop(pass);
+        self.params.write(gpu, params);
+        self.answer.submit(gpu, encoder, &self.state);
+        Ok(())
+    }
+
+    /// The answer, if it comes within `wait`.
+    pub fn answer(&mut self, gpu: &Gpu, wait: Duration) -> Option<WalkState> {
+        self.answer.take(gpu, wait).map(bytemuck::cast)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_frames_have_several_steps() {
+        assert_eq!(steps(0.0), (0, 0.0));
+        assert_eq!(steps(0.01), (1, 0.01));
+        let (count, secs) = steps(0.1);
+        assert!(count == 6 || count == 7, "{count}");
+        assert!((count as f32 * secs - 0.1).abs() < 1e-6 && secs <= LONGEST_STEP_SECS);
+        for (elapsed, count) in [
+            (9.0, WALK_STEPS),
+            (f32::INFINITY, WALK_STEPS),
+            (-1.0, 0),
+            (f32::NAN, 0),
+        ] {
+            let (steps, secs) = steps(elapsed);
+            assert!(
+                steps == count && (0.0..=LONGEST_STEP_SECS).contains(&secs),
+                "{elapsed}"
+            );
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `points_lines`: opaque and masked points and lines into the G-buffer, over the triangles.
+
+use super::segments::{self, SegmentPipelines};
+use crate::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBuffer, gbuffer_targets},
+    frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, Needs,
+        pass::{self, PipelineInUse},
+    },
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct PointsLines {
+    pipelines: SegmentPipelines,
+}
+
+impl LifeCycle for PointsLines {}
+
+impl PointsLines {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let pipelines = SegmentPipelines::new(|topology| {
+            layouts.surface_pipeline(SurfacePipeline {
+                path: "passes/points_lines.wgsl",
+                entry: "points_lines",
+                targets: gbuffer_targets(gpu),
+                cull_mode: None,
+                topology,
+                indexed: false,
+                // Over the surfaces in which they lie.
+                depth_compare: wgpu::CompareFunction::GreaterEqual,
+                group1: None,
+                layered: false,
+            })
+        });
+        Self { pipelines }
+    }
+
+    /// Draws over the surfaces of `gbuffer`.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        gbuffer: &GBuffer,
+    ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        if buffers.draws.segments.is_empty() {
+            return Ok(());
+        }
+        let color_attachments = gbuffer.attachments(wgpu::LoadOp::Load);
+        let mut pass = recording.scope.scoped_render_pass(
+            "points_lines",
+            wgpu::RenderPassDescriptor {
+                label: Some("points_lines"),
+                color_attachments: &color_attachments,
+                depth_stencil_attachment: Some(pass::depth(
+                    &gbuffer.depth.view,
+                    wgpu::LoadOp::Load,
+                )),
+                ..Default::default()
+            },
+        );
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
+        for run in segments::shown(&buffers.draws.segments, &frame.parts) {
+            if !pipeline.set(gpu, &mut pass, self.pipelines.of(&run))? {
+                continue;
+            }
+            segments::draw(&mut pass, buffers, &run);
+        }
+        drop(pass);
+        recording.split("points_lines");
+        Ok(())
+    }
+
+    /// Adds what draws all points and lines of a scene, in sight or not.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        for run in &frame.buffers.draws.segments {
+            needs.add(self.pipelines.of(run));
+        }
+    }
+}

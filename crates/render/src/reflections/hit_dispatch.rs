@@ -1,0 +1,56 @@
+//! Dispatches over what reflection rays have hit: one for each material that has textures or layers, and one for all
+//! others.
+
+use super::reflection_list::Bounce;
+use crate::{frame::recording::Recording, layout::HitRange, materials::Surface, world::World};
+use canopy_bvh::{
+    Result,
+    gpu::{Bind, Kernel, Workgroups},
+};
+
+/// What shades the hits of a material.
+pub(crate) struct Shading<'a> {
+    pub(crate) kernel: &'a Kernel,
+    /// Its bindings, behind those of reflections/listed_hit.wgsl.
+    pub(crate) own: &'a [&'a dyn Bind],
+    /// Whether it looks at the material's layers.
+    pub(crate) layers: bool,
+}
+
+/// Dispatches, in a compute pass called `label`, what `shading` says for each material of the hits of a bounce, which are
+/// listed: first for all those together that have neither textures nor layers.
+pub(crate) fn each_material<'a>(
+    recording: &mut Recording<'_>,
+    label: &'static str,
+    World {
+        frame, geometry, ..
+    }: World<'_>,
+    Bounce { list, hits, .. }: Bounce<'_>,
+    shading: impl Fn(Option<&Surface>) -> Option<Shading<'a>>,
+) -> Result<()> {
+    let gpu = recording.gpu;
+    let materials = &geometry.buffers.materials;
+    let shared = [(0, &frame.group), (2, geometry.group)];
+    let mut pass = recording.scope.scoped_compute_pass(label);
+    let dispatches = materials
+        .hits
+        .dispatches(list.made_for().order, size_of::<HitRange>() as u64);
+    for (material, of, offset) in dispatches {
+        let surface = material.map(|material| &materials.surfaces[material]);
+        let Some(shading) = shading(surface) else {
+            continue;
+        };
+        let mut own: Vec<&dyn Bind> = vec![&of, &list.ranges, &list.sorted, &hits.found];
+        own.extend(shading.own);
+        if let Some(material) = material {
+            materials.bind_at_hits(&mut pass, material, shading.layers);
+        }
+        let workgroups = Workgroups::Indirect(&list.ranges, offset);
+        shading
+            .kernel
+            .dispatch(gpu, &mut pass, &shared, &own, workgroups)?;
+    }
+    drop(pass);
+    recording.split(label);
+    Ok(())
+}

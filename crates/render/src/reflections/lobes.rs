@@ -1,0 +1,144 @@
+//! `lobes`: the lobes by which surfaces with layers send reflection rays on, where the G-buffer shows them.
+
+use crate::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
+    frame::recording::Recording,
+    materials::Surface,
+    raster::draw_lists::Run,
+    upload::scene_buffers::SceneBuffers,
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, OnDemand, bind_group,
+        pass::{self, Binding, PipelineInUse},
+    },
+};
+use wgpu::{ShaderStages, TextureUsages as Usage};
+
+/// The pass.
+#[derive(Debug)]
+pub struct LobesPass {
+    single_sided: OnDemand<wgpu::RenderPipeline>,
+    double_sided: OnDemand<wgpu::RenderPipeline>,
+    layout: wgpu::BindGroupLayout,
+    /// Of each start.
+    outputs: [Lobes; 2],
+}
+
+impl LobesPass {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let layout = pass::layout(gpu, "lobes", &[(ShaderStages::FRAGMENT, Binding::Uint)]);
+        let pipeline = |cull_mode| {
+            layouts.surface_pipeline(SurfacePipeline {
+                path: "passes/lobes.wgsl",
+                entry: "lobes",
+                targets: LOBE_FORMATS.map(Into::into).to_vec(),
+                cull_mode,
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                indexed: false,
+                // Where they are what the G-buffer shows.
+                depth_compare: wgpu::CompareFunction::Equal,
+                group1: Some(layout.clone()),
+                layered: true,
+            })
+        };
+        Self {
+            single_sided: pipeline(Some(wgpu::Face::Back)),
+            double_sided: pipeline(None),
+            layout,
+            outputs: [(); 2].map(|()| Lobes::new(gpu, UNUSED, Usage::RENDER_ATTACHMENT)),
+        }
+    }
+
+    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+        match surface.double_sided {
+            true => &self.double_sided,
+            false => &self.single_sided,
+        }
+    }
+
+    /// Forgets those of a start.
+    pub fn forget(&mut self, gpu: &Gpu, start: ReflectionStart) -> Result<()> {
+        self.fit(gpu, start, UNUSED)
+    }
+
+    fn fit(&mut self, gpu: &Gpu, start: ReflectionStart, size: [u32; 2]) -> Result<()> {
+        let output = &mut self.outputs[start as usize];
+        if output.size() != size {
+            *output = fitted(gpu, size, || {
+                Lobes::new(gpu, size, Usage::RENDER_ATTACHMENT)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Draws the lobes of all surfaces with layers that `gbuffer` shows, which is that of `start`. A texel
+    /// where there are none.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        gbuffer: &GBuffer,
+        start: ReflectionStart,
+    ) -> Result<&Lobes> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        let mut runs = runs(buffers, start).peekable();
+        if runs.peek().is_none() {
+            self.forget(gpu, start)?;
+            return Ok(&self.outputs[start as usize]);
+        }
+        self.fit(gpu, start, frame.size)?;
+        let output = &self.outputs[start as usize];
+        let group = bind_group(gpu, "lobes", &self.layout, &[&gbuffer.ids]);
+        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+        let images = [&output.layers, &output.glass];
+        let attachments = images.map(|image| Some(pass::color(&image.view, clear)));
+        let mut pass = recording.scope.scoped_render_pass(
+            "lobes",
+            wgpu::RenderPassDescriptor {
+                label: Some("lobes"),
+                color_attachments: &attachments,
+                depth_stencil_attachment: Some(pass::depth(
+                    &gbuffer.depth.view,
+                    wgpu::LoadOp::Load,
+                )),
+                ..Default::default()
+            },
+        );
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(1, &group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
+        let mut pipeline = PipelineInUse::default();
+        for (run, surface) in runs {
+            if !pipeline.set(gpu, &mut pass, self.pipeline(surface))? {
+                continue;
+            }
+            buffers.materials.bind_layers(&mut pass, run.material);
+            pass.draw(run.corners(), 0..1);
+        }
+        drop(pass);
+        recording.split("lobes");
+        Ok(output)
+    }
+}
+
+/// The runs with layers of a start.
+fn runs(
+    buffers: &SceneBuffers,
+    start: ReflectionStart,
+) -> Box<dyn Iterator<Item = (&Run, &Surface)> + '_> {
+    match start {
+        ReflectionStart::Solid => Box::new(buffers.layered(true)),
+        ReflectionStart::Blended => {
+            let blended = buffers.blended().map(|(run, surface, _)| (run, surface));
+            Box::new(blended.filter(|(_, surface)| surface.layered))
+        }
+    }
+}

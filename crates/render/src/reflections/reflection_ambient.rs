@@ -1,0 +1,76 @@
+//! `reflection_ambient`: ambient occlusion and bounced light of what reflection rays have hit.
+
+use crate::{
+    bindings::Layouts, edges::Hits, frame::recording::Recording, layout::OcclusionParams,
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, Kernel, Uniform as UniformBuffer,
+        library::wgsl_constants,
+        pass::Binding::{Float, StoreArray, Uint, Uniform},
+    },
+};
+
+const LABEL: &str = "reflection_ambient";
+
+wgsl_constants! {
+    /// Rays into the hemisphere of a hit. `ambient_bounced` of frame/ambient_visibility.wgsl corrects for two.
+    pub const HIT_AMBIENT_RAYS: u32 = 2;
+}
+
+/// Kernel and parameters of the pass.
+#[derive(Debug)]
+pub struct ReflectionAmbient {
+    kernel: Kernel,
+    params: UniformBuffer<OcclusionParams>,
+}
+
+impl ReflectionAmbient {
+    /// Creates the pass; a frame compiles it.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let hits = StoreArray(wgpu::TextureFormat::Rgba32Uint);
+        let bindings = [Uniform, Float, Uint, Uint, Uniform, hits];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let path = "reflections/reflection_ambient.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            params: UniformBuffer::new(gpu, "reflection_ambient.params"),
+        }
+    }
+
+    /// Traces two rays into the hemisphere of each of the `hits`, where the frame samples occlusion.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        hits: &Hits,
+    ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        if !frame.samples_occlusion {
+            return Ok(());
+        }
+        let params = frame.occlusion_params(frame.sample_index, HIT_AMBIENT_RAYS);
+        self.params.write(recording.gpu, &params);
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[
+                &hits.gbuffer.position,
+                &hits.gbuffer.normal,
+                &hits.gbuffer.ids,
+                &self.params,
+                &hits.found,
+            ],
+            frame.size,
+            recording.budget.occlusion_pixels(HIT_AMBIENT_RAYS),
+        )
+    }
+}

@@ -1,0 +1,224 @@
+//! `reflection_filter`: what pixels reflect, averaged over frames and over neighbouring pixels.
+
+use super::reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT};
+use crate::{
+    bindings::Layouts,
+    edges::{Lobes, Reflected, Seen, UNUSED, fitted},
+    frame::{
+        Frame,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    history::LightChanges,
+    layout::{Light, ReflectionFilterParams},
+    settings,
+    view::View,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, UniformArray, Workgroups,
+        pass::Binding::{self, Float, Read, Store, Uint, Write},
+    },
+};
+use wgpu::TextureUsages as Usage;
+
+const LABEL: &str = "reflection_filter";
+const PARAMS: &str = "reflection_filter.params";
+/// Distances of the taps of the filter's rounds, in pixels; the first is that of a signal that is not filtered.
+const STEPS: [u32; 4] = [0, 4, 2, 1];
+
+/// The pass, with the signal that it keeps.
+#[derive(Debug)]
+pub struct ReflectionFilter {
+    accumulate: Kernel,
+    smooth: Kernel,
+    last_round: Kernel,
+    images: Images,
+    params: UniformArray<ReflectionFilterParams>,
+    /// The last frame that was averaged, and how light has changed so far.
+    past: Carried<(Moment, LightChanges)>,
+}
+
+/// What reflected radiance depends on besides the scene's triangles.
+#[derive(Debug, Clone, PartialEq)]
+struct Moment {
+    view: View,
+    lights: Vec<Light>,
+    environment: settings::Environment,
+}
+
+#[derive(Debug)]
+struct Images {
+    /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
+    means: [GpuImage; 2],
+    smooth: GpuImage,
+    /// Rays of this frame, where neighbours reuse them.
+    sent: GpuImage,
+}
+
+impl Images {
+    fn new(gpu: &Gpu, size: [u32; 2], sent_size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label| GpuImage::new(gpu, label, size, MEAN_FORMAT, usage);
+        Self {
+            means: [(); 2].map(|()| image("reflection.mean")),
+            smooth: image("reflection.smooth"),
+            sent: GpuImage::new(gpu, "reflection.sent", sent_size, SENT_FORMAT, usage),
+        }
+    }
+
+    /// The means of the last frame and of frame `index`.
+    fn by_parity(&self, index: u32) -> [&GpuImage; 2] {
+        let [even, odd] = &self.means;
+        match index.is_multiple_of(2) {
+            true => [odd, even],
+            false => [even, odd],
+        }
+    }
+}
+
+impl ReflectionFilter {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let uniform = Binding::Uniform;
+        let round = [Read, uniform, Float, Uint, Uint, Uint, Uint, Uint];
+        let kernel = |entry, last: &[Binding]| {
+            let bindings = [&round[..], last].concat();
+            let path = "reflections/reflection_filter.wgsl";
+            Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings)
+        };
+        let out = Store(MEAN_FORMAT);
+        let taken = [out, Read, Uint, Uint, uniform, Uint];
+        let params = STEPS.map(|_| ReflectionFilterParams::default());
+        Ok(Self {
+            accumulate: kernel("reflection_accumulate", &taken),
+            smooth: kernel("reflection_smooth", &[out]),
+            last_round: kernel(LABEL, &[Write]),
+            images: Images::new(gpu, UNUSED, UNUSED),
+            params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
+            past: Carried::default(),
+        })
+    }
+
+    /// Makes room for pictures of `size` pixels, which are filtered or not, and returns the images that the
+    /// means of a frame and its rays go to.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn fit(
+        &mut self,
+        gpu: &Gpu,
+        size: [u32; 2],
+        filters: bool,
+        index: u32,
+    ) -> Result<[&GpuImage; 2]> {
+        let sent_size = if filters { size } else { UNUSED };
+        if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
+            self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
+            self.past.forget();
+        }
+        let [_, now] = self.images.by_parity(index);
+        Ok([now, &self.images.sent])
+    }
+
+    /// Adds what this frame's rays have found to the history, and replaces `reflected` by the mean; where the settings
+    /// filter, of neighbours too. [`ReflectionFilter::fit`] comes first.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        seen: Seen<'_>,
+        lobes: &Lobes,
+        list: &ReflectionList,
+        reflected: &Reflected,
+    ) -> Result<()> {
+        let Seen {
+            gbuffer,
+            motion,
+            history,
+        } = seen;
+        let gpu = recording.gpu;
+        let settings = &frame.config.reflections;
+        let is_one_of_many = frame.accumulates();
+        let now = Moment {
+            view: frame.view,
+            lights: frame.lights.clone(),
+            environment: frame.config.environment.clone(),
+        };
+        let past = self.past.last();
+        let differs = past.is_some_and(|(last, _)| *last != now);
+        let moves = history.moves || differs;
+        let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
+        // A mean of what has moved is one of few frames. Those of one sample of a picture are of one.
+        let most = changes.remembered(moves, is_one_of_many);
+        self.past.leave((now, changes));
+        // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
+        // filtered; and all count alike, so that none of their light is lost.
+        let (remembered, rays, compression) = match is_one_of_many {
+            true => (0, frame.sample.filtered_for(), 0.0),
+            false => {
+                let remembered = history.remembered(settings.history).min(most);
+                (remembered, 1, frame.exposure_ev.exp2())
+            }
+        };
+        let params = STEPS.map(|step| ReflectionFilterParams {
+            remembered,
+            rays,
+            step,
+            moves: u32::from(moves),
+            compression,
+            reuses: u32::from(settings.filter && !is_one_of_many),
+        });
+        self.params.write_all(gpu, PARAMS, &params)?;
+        // The last frame's means are read once, and then have room for the filter's first round.
+        let [last, now] = self.images.by_parity(history.index);
+        let (position, normal) = (&gbuffer.position, &gbuffer.normal);
+        let surfaces = history.surfaces;
+        let mut run = |kernel: &Kernel, step: usize, signal: &GpuImage, rest: &[&dyn Bind]| {
+            let params = self.params.at(step);
+            let mut own: Vec<&dyn Bind> = vec![
+                &list.sending,
+                &params,
+                position,
+                normal,
+                surfaces,
+                &lobes.layers,
+                &lobes.glass,
+                signal,
+            ];
+            own.extend(rest);
+            let tiles = Workgroups::Indirect(&list.sending, 0);
+            recording.dispatch(LABEL, kernel, &[(0, &frame.group)], &own, tiles)
+        };
+        let (taps, last_surfaces) = (history.taps, history.last_surfaces);
+        let sent = &self.images.sent;
+        let found: &[&dyn Bind] = &[
+            now,
+            &reflected.words,
+            taps,
+            last_surfaces,
+            motion.params,
+            sent,
+        ];
+        run(&self.accumulate, 0, last, found)?;
+        if !settings.filter {
+            return run(&self.last_round, 0, now, &[&reflected.words]);
+        }
+        let smooth = &self.images.smooth;
+        run(&self.smooth, 1, now, &[last])?;
+        run(&self.smooth, 2, last, &[smooth])?;
+        run(&self.last_round, 3, smooth, &[&reflected.words])
+    }
+}
+
+impl LifeCycle for ReflectionFilter {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
+    }
+}

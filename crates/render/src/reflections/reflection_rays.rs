@@ -1,0 +1,100 @@
+//! `reflection_rays`: what surfaces reflect, by rays through the trees.
+
+use super::reflection_list::{Bounce, SENT_FORMAT};
+use crate::{bindings::Layouts, edges::Air, frame::recording::Recording, world::World};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Workgroups,
+        pass::Binding::{Float, Store, StoreArray, Uint, UintArray, Uniform, Write},
+    },
+};
+use wgpu::TextureFormat as Format;
+
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "reflection_rays";
+
+/// The pass.
+#[derive(Debug)]
+pub struct ReflectionRays {
+    kernel: Kernel,
+}
+
+impl ReflectionRays {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let bindings = [
+            Uniform,
+            Uniform,
+            Uint,
+            Float,
+            Uint,
+            Uint,
+            Uint,
+            Uint,
+            Uint,
+            UintArray,
+            Write,
+            Store(Format::R32Uint),
+            StoreArray(Format::Rgba32Uint),
+            Store(SENT_FORMAT),
+        ];
+        let bindings = [&bindings[..], &Air::BINDINGS].concat();
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let path = "reflections/reflection_rays.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+        }
+    }
+
+    /// Traces the rays of `list` from the surfaces of `source` into `hits`. What hits nothing adds the environment to
+    /// `reflected`. At the first bounce `sent` gets the rays that neighbours may reuse.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        bounce: Bounce<'_>,
+        sent: &GpuImage,
+        air: Air<'_>,
+    ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let Bounce {
+            gbuffer,
+            lobes,
+            list,
+            hits,
+            ..
+        } = bounce;
+        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let params = list.params(bounce.start, bounce.number);
+        for (batch, offset) in list.batches() {
+            let own: &[&dyn Bind] = &[
+                &params,
+                &batch,
+                &list.entries,
+                &gbuffer.position,
+                &gbuffer.normal,
+                &gbuffer.albedo,
+                &gbuffer.ids,
+                &lobes.layers,
+                &lobes.glass,
+                bounce.found,
+                &bounce.reflected.words,
+                &hits.gbuffer.ids,
+                &hits.found,
+                sent,
+                air.params,
+                air.light,
+                air.sampler,
+            ];
+            let listed = Workgroups::Indirect(&list.arguments, offset);
+            recording.dispatch(LABEL, &self.kernel, &shared, own, listed)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! `reflection_sort`: the hits of reflection rays, compacted and sorted by the bins of their materials.
+
+use super::reflection_list::Bounce;
+use crate::{
+    edges::ReflectionStart, frame::recording::Recording, settings::HitOrder, world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Workgroups,
+        pass::Binding::{Read, Uint, Uniform, Write},
+    },
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct ReflectionSort {
+    count: Kernel,
+    scan: Kernel,
+    ranges: Kernel,
+    scatter: Kernel,
+    scatter_workgroup: Kernel,
+}
+
+impl ReflectionSort {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let bindings = [
+            Uniform, Uint, Uint, Read, Read, Write, Write, Write, Uniform,
+        ];
+        let path = "reflections/reflection_sort.wgsl";
+        let kernel = |entry| Kernel::new(gpu, path, entry, &[], &bindings);
+        Self {
+            count: kernel("reflection_count"),
+            scan: kernel("reflection_scan"),
+            ranges: kernel("reflection_ranges"),
+            scatter: kernel("reflection_scatter"),
+            scatter_workgroup: kernel("reflection_scatter_workgroup"),
+        }
+    }
+
+    fn last(&self, order: HitOrder) -> &Kernel {
+        match order {
+            HitOrder::Workgroup => &self.scatter_workgroup,
+            HitOrder::Material | HitOrder::Ray | HitOrder::Off => &self.scatter,
+        }
+    }
+
+    /// Lists the `hits` of the rays of `list` in `ReflectionList::sorted`.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        bounce: Bounce<'_>,
+    ) -> Result<()> {
+        let World { geometry, .. } = world;
+        let Bounce { list, hits, .. } = bounce;
+        let gpu = recording.gpu;
+        let own: &[&dyn Bind] = &[
+            &list.sort_params(),
+            &list.entries,
+            &hits.gbuffer.ids,
+            &geometry.buffers.triangle_info,
+            &geometry.buffers.materials.hits.bins,
+            &list.counts,
+            &list.ranges,
+            &list.sorted,
+            &list.params(ReflectionStart::Solid, 0),
+        ];
+        // The four kernels have the same bindings, and the arguments lie in the buffer of the parameters.
+        let group = self.count.bind(gpu, own);
+        let blocks = Workgroups::Indirect(&list.arguments, 0);
+        let mut pass = recording.scope.scoped_compute_pass("reflection_sort");
+        for (kernel, workgroups) in [
+            (&self.count, blocks),
+            (&self.scan, Workgroups::Count(list.made_for().bins)),
+            (&self.ranges, Workgroups::Count(1)),
+            (self.last(list.made_for().order), blocks),
+        ] {
+            kernel.dispatch_bound(gpu, &mut pass, &[], &group, workgroups)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! Meaning of `auto` where it depends on the adapter or on what lights the scene, in one place.
+
+use super::{
+    Antialias, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Settings, Switch,
+    TreeQuality,
+};
+use canopy_scene::Scene;
+use std::borrow::Cow;
+
+/// Traits of an adapter on which the meaning of `auto` depends.
+#[derive(Debug, Clone, Copy)]
+pub struct AdapterTraits {
+    /// Traces several rays a pixel at the rate of a display.
+    pub fast_rays: bool,
+    /// Traces so many rays that better trees pay for themselves.
+    pub better_trees: bool,
+    /// Follows paths faster by several kernels than by one.
+    pub separate_path_kernels: bool,
+}
+
+impl Settings {
+    /// These settings with every `auto` that depends on the adapter replaced by its meaning. `tree.quality` may stay
+    /// `auto`, which then depends on motion alone.
+    pub fn resolved(&self, adapter: AdapterTraits) -> Self {
+        let mut config = self.clone();
+        let is_fast = adapter.fast_rays;
+        let by_speed = |fast: u32, slow: u32| if is_fast { fast } else { slow };
+        let occlusion = match is_fast {
+            true => OcclusionMode::Rays,
+            false => OcclusionMode::Off,
+        };
+        let reflections = match is_fast {
+            true => ReflectionMode::Rays,
+            false => ReflectionMode::Off,
+        };
+        let antialias = match is_fast {
+            true => Antialias::Temporal,
+            false => Antialias::Smaa,
+        };
+        let kernels = match adapter.separate_path_kernels {
+            true => PathKernels::Separate,
+            false => PathKernels::One,
+        };
+        let quality = match adapter.better_trees {
+            true => TreeQuality::Auto,
+            false => TreeQuality::Fast,
+        };
+        replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
+        // Frames that follow each other fast need fewer rays each for the same mean.
+        replace(&mut config.occlusion.rays, 0, by_speed(1, 2));
+        replace(
+            &mut config.reflections.mode,
+            ReflectionMode::Auto,
+            reflections,
+        );
+        replace(&mut config.image.antialias, Antialias::Auto, antialias);
+        replace(&mut config.paths.kernels, PathKernels::Auto, kernels);
+        replace(&mut config.tree.quality, TreeQuality::Auto, quality);
+        replace(&mut config.fog.rows, 0, by_speed(90, 36));
+        replace(&mut config.fog.slices, 0, by_speed(64, 32));
+        config
+    }
+
+    /// These settings for a picture that has no frame rate to keep, in the window at rest as in files: the same on all
+    /// adapters, but for the number of froxels. Edges are not smoothed over frames, because a picture of one frame has
+    /// none before it.
+    pub fn settled(&self) -> Self {
+        let mut config = self.clone();
+        let (occlusion, reflections) = (OcclusionMode::Rays, ReflectionMode::Rays);
+        replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
+        replace(&mut config.occlusion.rays, 0, 2);
+        replace(
+            &mut config.reflections.mode,
+            ReflectionMode::Auto,
+            reflections,
+        );
+        replace(
+            &mut config.image.antialias,
+            Antialias::Auto,
+            Antialias::Smaa,
+        );
+        config
+    }
+
+    /// The settings with the environment that `environment.source = "auto"` means for this scene. In the studio, `auto`
+    /// of the sun says whether the key light shines: not on a scene with lights of its own. Nor does it in a closed room,
+    /// whose walls do not keep out the light of the studio, or nothing would be seen.
+    pub fn lit_for(&self, scene: &Scene) -> Cow<'_, Self> {
+        if !self.environment.is_studio() {
+            return Cow::Borrowed(self);
+        }
+        let room = scene.closed_room.filter(|_| !scene.has_lights());
+        let is_lit = scene.has_lights() || room.is_some();
+        let occlusion = &self.occlusion;
+        let given = (self.environment.source, self.sun.enabled, occlusion.radius);
+        let radius = match room {
+            Some(room) if occlusion.radius == 0.0 => room,
+            _ => occlusion.radius,
+        };
+        let meant = match given {
+            (EnvironmentSource::Auto, sun, radius) if scene.is_outdoors => {
+                (EnvironmentSource::Sky, sun, radius)
+            }
+            (_, Switch::Auto, _) if is_lit => (EnvironmentSource::Studio, Switch::Off, radius),
+            (_, sun, _) => (EnvironmentSource::Studio, sun, radius),
+        };
+        if meant == given {
+            return Cow::Borrowed(self);
+        }
+        let mut config = self.clone();
+        (
+            config.environment.source,
+            config.sun.enabled,
+            config.occlusion.radius,
+        ) = meant;
+        Cow::Owned(config)
+    }
+}
+
+/// Puts `meaning` in the place of a `setting` that is `automatic`.
+fn replace<T: PartialEq>(setting: &mut T, automatic: T, meaning: T) {
+    if *setting == automatic {
+        *setting = meaning;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOFTWARE: AdapterTraits = AdapterTraits {
+        fast_rays: false,
+        better_trees: false,
+        separate_path_kernels: false,
+    };
+    const GPU: AdapterTraits = AdapterTraits {
+        fast_rays: true,
+        better_trees: true,
+        separate_path_kernels: true,
+    };
+
+    /// Modes, rays, antialiasing and rows of froxels.
+    fn drawn(config: &Settings) -> (bool, u32, bool, Antialias, u32) {
+        let (occlusion, reflections) = (&config.occlusion, &config.reflections);
+        (
+            occlusion.sends_rays(),
+            occlusion.rays,
+            reflections.sends_rays(),
+            config.image.antialias,
+            config.fog.rows,
+        )
+    }
+
+    #[test]
+    fn auto_follows_the_adapter() {
+        let config = Settings::default();
+        assert_eq!(config.occlusion.mode, OcclusionMode::Auto);
+        let [slow, fast] = [SOFTWARE, GPU].map(|adapter| config.resolved(adapter));
+        assert_eq!(drawn(&slow), (false, 2, false, Antialias::Smaa, 36));
+        assert_eq!(drawn(&fast), (true, 1, true, Antialias::Temporal, 90));
+        assert_eq!(
+            [slow.tree.quality, fast.tree.quality],
+            [TreeQuality::Fast, TreeQuality::Auto]
+        );
+        assert_eq!(
+            [slow.paths.kernels, fast.paths.kernels],
+            [PathKernels::One, PathKernels::Separate]
+        );
+    }
+
+    #[test]
+    fn settled_pictures_are_the_same_on_every_adapter_but_for_froxels() {
+        let settled = Settings::default().settled();
+        let [slow, fast] = [SOFTWARE, GPU].map(|adapter| drawn(&settled.resolved(adapter)));
+        assert_eq!(slow, (true, 2, true, Antialias::Smaa, 36));
+        assert_eq!(
+            (fast.0, fast.1, fast.2, fast.3),
+            (slow.0, slow.1, slow.2, slow.3)
+        );
+    }
+
+    #[test]
+    fn settings_that_are_not_automatic_stay() {
+        let mut config = Settings::default();
+        config.occlusion.mode = OcclusionMode::Off;
+        config.occlusion.rays = 7;
+        config.reflections.mode = ReflectionMode::Off;
+        config.image.antialias = Antialias::Temporal;
+        config.fog.rows = 11;
+        let all = [
+            config.resolved(SOFTWARE),
+            config.resolved(GPU),
+            config.settled(),
+        ];
+        for config in &all {
+            assert_eq!(drawn(config), (false, 7, false, Antialias::Temporal, 11));
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Which lights each pixel sees, as the settings ask for it: by rays that are listed or not, or by maps.
+
+pub mod light_choice;
+pub mod shadow_classify;
+pub(super) mod shadow_edges;
+pub mod shadow_filter;
+pub mod shadow_map;
+pub mod shadow_motion;
+pub mod shadow_rays;
+pub mod shadow_shafts;
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
+    frame::{Frame, Prepared, life_cycle::LifeCycle, ray_list::RayList, recording::Recording},
+    layout::SHADOW_HEADER,
+    light::lights,
+    stats::FrameStats,
+    world::World,
+};
+use crate::settings::{Settings, ShadowMode};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, Needs, readback::Counters},
+};
+use canopy_scene::Scene;
+use light_choice::LightChoice;
+use shadow_classify::ShadowClassify;
+use shadow_edges::ShadowEdges;
+use shadow_filter::ShadowFilter;
+use shadow_map::ShadowMap;
+use shadow_motion::ShadowMotion;
+use shadow_rays::ShadowRays;
+use shadow_shafts::ShadowShafts;
+
+/// The passes, with what they hand each other.
+#[derive(Debug)]
+pub struct Shadows {
+    map: ShadowMap,
+    choice: LightChoice,
+    classify: ShadowClassify,
+    rays: ShadowRays,
+    motion: ShadowMotion,
+    edges: ShadowEdges,
+    shafts: ShadowShafts,
+    filter: ShadowFilter,
+    picture: Targets,
+    /// Of what reflection rays have hit.
+    hits: Targets,
+    /// Shadow rays, and tiles that sent them.
+    counters: Counters<{ SHADOW_HEADER as usize }>,
+}
+
+/// What rays are listed in, and what they find.
+#[derive(Debug)]
+struct Targets {
+    list: RayList,
+    /// Size, slots and most entries that the list was made for.
+    list_is_for: ([u32; 2], u32, u32),
+    output: Visibility,
+}
+
+impl Targets {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        Ok(Self {
+            list: RayList::new(gpu, [1, 1], 0, 1),
+            list_is_for: ([1, 1], 0, 1),
+            output: Visibility::new(gpu, VisibilityPlan::untraced([1, 1]))?,
+        })
+    }
+
+    /// Makes room for what `plan` traces, of which up to `most` entries are `listed` at once.
+    fn fit(&mut self, gpu: &Gpu, plan: VisibilityPlan, listed: bool, most: u32) -> Result<()> {
+        if self.output.plan() != plan {
+            self.output = Visibility::new(gpu, plan)?;
+        }
+        let slots = plan.traced_slots.filter(|_| listed).unwrap_or(0);
+        if self.list_is_for != (plan.size, slots, most) {
+            let size = plan.size;
+            self.list = fitted(gpu, size, || RayList::new(gpu, size, slots, most))?;
+            self.list_is_for = (size, slots, most);
+        }
+        Ok(())
+    }
+}
+
+impl Shadows {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        Ok(Self {
+            map: ShadowMap::new(gpu, layouts),
+            choice: LightChoice::new(gpu, layouts),
+            classify: ShadowClassify::new(gpu, layouts),
+            rays: ShadowRays::new(gpu, layouts),
+            motion: ShadowMotion::new(gpu, layouts)?,
+            edges: ShadowEdges::new(gpu),
+            shafts: ShadowShafts::new(gpu, layouts),
+            filter: ShadowFilter::new(gpu, layouts),
+            picture: Targets::new(gpu)?,
+            hits: Targets::new(gpu)?,
+            counters: Counters::new(gpu, "shadow_rays.counters"),
+        })
+    }
+
+    /// Gives the lights of a frame their views, where the frame draws shadow maps. This comes before the
+    /// uniforms are written, which hold the views.
+    pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<ShadowMaps<'_>> {
+        match frame.config.shadows.mode {
+            ShadowMode::Map => self.map.fit(gpu, frame)?,
+            ShadowMode::Off | ShadowMode::Rays => self.map.clear(),
+        }
+        Ok(self.map.maps())
+    }
+
+    /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        seen: Seen<'_>,
+    ) -> Result<&Visibility> {
+        let World { frame, .. } = world;
+        let Seen {
+            gbuffer, history, ..
+        } = seen;
+        let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
+        let lights = frame.light_plan;
+        let traces = shadows.mode == ShadowMode::Rays;
+        let plan = VisibilityPlan {
+            size: frame.size,
+            traced_slots: traces.then_some(lights.slots),
+            volume_slots: frame.maps_volumes().then_some(lights.slots),
+            chooses: traces && lights.chooses(),
+            counts_cost: traces && frame.counts_cost,
+            filters: frame.filters_shadows,
+            // Once made, they are kept as long as the history is, so that motion that comes and goes makes no
+            // images. Their layers lie behind as many others.
+            keeps_blockers: frame.filters_shadows
+                && 2 * lights.slots.next_multiple_of(2) <= gpu.limits.max_texture_array_layers
+                && (history.moves || (history.index > 0 && self.picture.output.has_blockers())),
+        };
+        let most = (recording.budget.batch_rays / lights.rays).max(1);
+        self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
+        // The samples of a picture are no history.
+        let averages = frame.filters_shadows && !frame.accumulates();
+        let settles = averages && shadows.retrace > 1;
+        let finds_edges = settles || (averages && lights.edge_rays > lights.rays);
+        let slots = finds_edges.then_some(lights.slots);
+        self.edges.fit(gpu, frame.size, slots)?;
+        match shadows.mode {
+            ShadowMode::Off => {}
+            ShadowMode::Map => {
+                if plan.volume_slots.is_some() {
+                    let words = &self.picture.output.words;
+                    recording.scope.clear_buffer(words, 0, None);
+                }
+                self.map.record(recording, world, shadows.blended_cast)?;
+            }
+            ShadowMode::Rays => {
+                self.shafts.record(recording, world, history, settles)?;
+                let job = ShadowJob {
+                    label: shadow_rays::LABEL,
+                    gbuffer,
+                    visibility: &self.picture.output,
+                    edges: self.edges.before(history, self.shafts.tiles(settles)),
+                };
+                self.trace(recording, world, job, &self.picture.list)?;
+            }
+        }
+        let output = &self.picture.output;
+        match frame.filters_shadows {
+            true => {
+                let tiles = self.shafts.tiles(settles);
+                for pair in self.filter.pairs(gpu, frame)? {
+                    let taps = self
+                        .motion
+                        .record(recording, world, seen, tiles, output, pair)?;
+                    let edges = &self.edges;
+                    self.filter
+                        .record(recording, frame, history, (pair, taps), output, edges)?;
+                }
+                self.filter.settle(frame);
+            }
+            false => self.filter.clear(),
+        }
+        if output.is_traced() {
+            self.counters.record(&mut recording.scope, &output.words);
+        }
+        Ok(output)
+    }
+
+    /// Which lights the hits of reflection rays see, by rays that are neither averaged nor filtered; shadow maps are
+    /// those of the picture. `frame` is that of the hits, and `gbuffer` shows them.
+    pub fn record_at_hits(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        gbuffer: &GBuffer,
+    ) -> Result<&Visibility> {
+        let World { frame, .. } = world;
+        let (shadows, lights) = (&frame.config.shadows, frame.light_plan);
+        let traces = shadows.mode == ShadowMode::Rays;
+        let plan = VisibilityPlan {
+            traced_slots: traces.then_some(lights.slots),
+            chooses: traces && lights.chooses(),
+            ..VisibilityPlan::untraced(frame.size)
+        };
+        let most = (recording.budget.batch_rays / lights.rays).max(1);
+        self.hits
+            .fit(recording.gpu, plan, shadows.compact_rays, most)?;
+        if traces {
+            let job = ShadowJob {
+                label: shadow_rays::LABEL_AT_HITS,
+                gbuffer,
+                visibility: &self.hits.output,
+                edges: self.edges.none(self.shafts.tiles(false)),
+            };
+            self.trace(recording, world, job, &self.hits.list)?;
+        }
+        Ok(&self.hits.output)
+    }
+
+    /// Gives back what [`Shadows::record_at_hits`] takes.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn forget_hits(&mut self, gpu: &Gpu) -> Result<()> {
+        self.hits
+            .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
+    }
+
+    /// Traces the shadow rays of `job`, in `list` where the settings compact them.
+    fn trace(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        job: ShadowJob<'_>,
+        list: &RayList,
+    ) -> Result<()> {
+        let World { frame, .. } = world;
+        let lists = frame.config.shadows.compact_rays;
+        let header = 4 * u64::from(SHADOW_HEADER);
+        let cleared = if lists { None } else { Some(header) };
+        let visibility = job.visibility;
+        recording.scope.clear_buffer(&visibility.words, 0, cleared);
+        if frame.light_plan.chooses() {
+            self.choice
+                .record(recording, world, job.gbuffer, visibility)?;
+        }
+        if !lists {
+            return self.rays.record(recording, world, job, None);
+        }
+        recording.scope.clear_buffer(&list.arguments, 0, None);
+        for batch in &list.batches {
+            self.classify.record(recording, world, job, list, batch)?;
+            self.rays
+                .record(recording, world, job, Some((list, batch)))?;
+        }
+        Ok(())
+    }
+
+    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    pub fn frames_to_converge(scene: &Scene, config: &Settings) -> u32 {
+        match config.shadows.averages() && lights::may_be_soft(scene, config) {
+            true => config.shadows.history,
+            false => 1,
+        }
+    }
+
+    /// Visibility of the last frame.
+    pub fn output(&self) -> &Visibility {
+        &self.picture.output
+    }
+
+    /// Adds what filters the shadows of any pair of lights that a scene may show.
+    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+        if frame.filters_shadows {
+            let most = lights::most(frame.scene);
+            self.motion.announce(most, needs);
+            self.filter
+                .announce(most, frame.config.shadows.filter, needs);
+        }
+    }
+}
+
+impl LifeCycle for Shadows {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.shafts, &mut self.filter]
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        self.counters.collect();
+        let [rays, sending_tiles] = match self.picture.output.is_traced() {
+            true => self.counters.last(),
+            false => [0; 2],
+        };
+        (stats.rays, stats.sending_tiles) = (rays.into(), sending_tiles);
+        stats.tiles = self.picture.list.tiles();
+    }
+}

@@ -1,0 +1,96 @@
+//! `shadow_classify`: the shadow rays of a batch that have to be traced, as a dense list.
+
+use crate::{
+    bindings::Layouts,
+    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
+    frame::{
+        ray_list::{Batch, RayList},
+        recording::Recording,
+    },
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Workgroups,
+        pass::Binding::{self, Store, StoreArray, Write},
+    },
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct ShadowClassify {
+    classify: Kernel,
+    arguments: Kernel,
+}
+
+impl ShadowClassify {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let entries = Store(wgpu::TextureFormat::R32Uint);
+        let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
+        let bindings = [
+            POSITIONS,
+            WORDS,
+            WORDS,
+            Binding::Uniform,
+            Write,
+            Write,
+            entries,
+            blocked,
+            TAPS,
+            FRESH,
+            TILES,
+        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let path = "shadow/shadow_classify.wgsl";
+        let kernel = |entry| Kernel::new(gpu, path, entry, &shared, &bindings);
+        Self {
+            classify: kernel("shadow_classify"),
+            arguments: kernel("shadow_arguments"),
+        }
+    }
+
+    /// Fills `list` with the rays of `batch`.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        job: ShadowJob<'_>,
+        list: &RayList,
+        batch: &Batch,
+    ) -> Result<()> {
+        let World {
+            frame, geometry, ..
+        } = world;
+        let gpu = recording.gpu;
+        let ShadowJob {
+            gbuffer,
+            visibility,
+            edges: [taps, edges, tiles],
+            ..
+        } = job;
+        let [params, arguments] = list.bindings(batch);
+        let shared = [(0, &frame.group), (2, geometry.group)];
+        let own: &[&dyn Bind] = &[
+            &gbuffer.position,
+            &gbuffer.normal,
+            &gbuffer.ids,
+            &params,
+            &arguments,
+            &visibility.words,
+            &list.entries,
+            &visibility.blocked,
+            taps,
+            edges,
+            tiles,
+        ];
+        let mut pass = recording.scope.scoped_compute_pass("shadow_classify");
+        // A workgroup has eight tiles.
+        let [columns, rows] = batch.tiles;
+        let tiles = Workgroups::Grid([columns.div_ceil(8), rows, 1]);
+        let (classify, arguments) = (&self.classify, &self.arguments);
+        classify.dispatch(gpu, &mut pass, &shared, own, tiles)?;
+        arguments.dispatch(gpu, &mut pass, &shared, own, Workgroups::Count(1))
+    }
+}

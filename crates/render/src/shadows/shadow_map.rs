@@ -1,0 +1,437 @@
+//! `shadow_map`: depth of the merged scene from every light: a directional light has one layer fitted to what
+//! is seen, a spot light one, a point light six.
+
+use crate::{
+    bindings::Layouts,
+    edges::{DEPTH_FORMAT, ShadowMaps},
+    frame::{Prepared, recording::Recording},
+    layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
+    light::lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
+    raster::draw_lists::{DrawLists, Run},
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, OnDemand, bind_group,
+        pass::{self, Binding, PipelineInUse},
+        shader,
+    },
+};
+use canopy_scene::bounds::Aabb;
+use glam::{
+    Mat4, Vec3,
+    camera::rh::{proj::directx as proj, view},
+};
+
+/// Most bytes of all layers together; past it they are made coarser.
+const BYTES_LIMIT: u64 = 512 << 20;
+/// Distance between the matrices of two layers in their buffer: the portable alignment of a uniform's offset.
+const MATRIX_STRIDE: u64 = 256;
+
+/// The pass, with its maps.
+#[derive(Debug)]
+pub struct ShadowMap {
+    opaque: OnDemand<wgpu::RenderPipeline>,
+    masked: OnDemand<wgpu::RenderPipeline>,
+    matrices: wgpu::Buffer,
+    matrix_group: wgpu::BindGroup,
+    sampler: wgpu::Sampler,
+    maps: Maps,
+    views: Vec<ShadowView>,
+}
+
+#[derive(Debug)]
+struct Maps {
+    resolution: u32,
+    layers: u32,
+    view: wgpu::TextureView,
+    layer_views: Vec<wgpu::TextureView>,
+}
+
+impl ShadowMap {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let matrix_layout = pass::layout(
+            gpu,
+            "shadow_map.matrix",
+            &[(wgpu::ShaderStages::VERTEX, Binding::UniformAt)],
+        );
+        let layout = gpu
+            .device
+            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("shadow_map"),
+                bind_group_layouts: &[None, Some(&matrix_layout), None, Some(&layouts.material)],
+                immediate_size: 0,
+            });
+        let pipeline = |masked: bool| {
+            let layout = layout.clone();
+            OnDemand::new("shadow_map", move |gpu| pipeline(gpu, &layout, masked))
+        };
+        let [opaque, masked] = [false, true].map(pipeline);
+        let matrices = gpu.buffer(
+            "shadow_map.matrices",
+            MATRIX_STRIDE * u64::from(SHADOW_VIEW_LIMIT),
+            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        );
+        let binding = wgpu::BufferBinding {
+            buffer: &matrices,
+            offset: 0,
+            size: wgpu::BufferSize::new(64),
+        };
+        let matrix_group = bind_group(gpu, "shadow_map.matrix", &matrix_layout, &[&binding]);
+        let sampler = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+            label: Some("shadow_map"),
+            mag_filter: wgpu::FilterMode::Linear,
+            min_filter: wgpu::FilterMode::Linear,
+            // Reversed depth: lit where the receiver is not farther than what the map holds.
+            compare: Some(wgpu::CompareFunction::GreaterEqual),
+            ..Default::default()
+        });
+        Self {
+            opaque,
+            masked,
+            matrices,
+            matrix_group,
+            sampler,
+            maps: Maps::new(gpu, 1, 1),
+            views: Vec::new(),
+        }
+    }
+
+    /// The maps that the lights of a frame refer to, if the frame draws any: see [`ShadowMap::fit`].
+    pub fn maps(&self) -> ShadowMaps<'_> {
+        ShadowMaps {
+            depth: &self.maps.view,
+            sampler: &self.sampler,
+            views: &self.views,
+        }
+    }
+
+    /// Gives the lights of a frame no views.
+    pub fn clear(&mut self) {
+        self.views.clear();
+    }
+
+    /// Gives each light of a frame its views, makes room for their maps and writes their matrices. Lights
+    /// past [`SHADOW_VIEW_LIMIT`] layers get none.
+    pub fn fit(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<()> {
+        let scene = frame.buffers.triangle_bounds(&frame.parts);
+        let wanted: u32 = frame
+            .lights
+            .iter()
+            .map(|light| if light.kind == LIGHT_POINT { 6 } else { 1 })
+            .sum();
+        let layers = wanted.clamp(1, SHADOW_VIEW_LIMIT);
+        let mut resolution = frame
+            .config
+            .shadows
+            .map_resolution
+            .min(gpu.limits.max_texture_dimension_2d);
+        while u64::from(resolution).pow(2) * 4 * u64::from(layers) > BYTES_LIMIT {
+            resolution /= 2;
+        }
+        if (self.maps.resolution, self.maps.layers) != (resolution, layers) {
+            self.maps = gpu.catch(|| Maps::new(gpu, resolution, layers))?;
+        }
+        let receivers = match frame.ground {
+            Some(ground) => scene.union(ground.bounds()),
+            None => scene,
+        };
+        let mut views = Vec::new();
+        for index in 0..frame.lights.len() {
+            let light = &frame.lights[index];
+            // A sun that has set lights nothing.
+            if light.intensity == [0.0; 3] {
+                continue;
+            }
+            let fresh = match light.kind {
+                LIGHT_DIRECTIONAL => vec![directional(light, frame, scene, resolution)],
+                LIGHT_POINT => (0..6)
+                    .map(|face| point(light, face, receivers, resolution))
+                    .collect(),
+                _ => vec![spot(light, receivers, resolution)],
+            };
+            if views.len() + fresh.len() <= SHADOW_VIEW_LIMIT as usize {
+                frame.lights[index].shadow_view = views.len() as u32;
+                views.extend(fresh);
+            }
+        }
+        for (index, view) in (0..).zip(&views) {
+            gpu.queue.write_buffer(
+                &self.matrices,
+                MATRIX_STRIDE * index,
+                bytemuck::bytes_of(&view.clip_from_world),
+            );
+        }
+        self.views = views;
+        Ok(())
+    }
+
+    /// Draws every layer.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        blended_cast: bool,
+    ) -> Result<()> {
+        let World { geometry, .. } = world;
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        let draws = &buffers.draws;
+        let mut scope = recording.scope.scope("shadow_map");
+        let layers = self.maps.layer_views.iter().take(self.views.len());
+        for (layer, view) in layers.enumerate() {
+            let mut pass = scope.scoped_render_pass(
+                &format!("layer {layer}"),
+                wgpu::RenderPassDescriptor {
+                    label: Some("shadow_map"),
+                    depth_stencil_attachment: Some(pass::depth(view, wgpu::LoadOp::Clear(0.0))),
+                    ..Default::default()
+                },
+            );
+            pass.set_bind_group(
+                1,
+                &self.matrix_group,
+                &[layer as u32 * MATRIX_STRIDE as u32],
+            );
+            pass.set_index_buffer(
+                buffers.indices.buffer().slice(..),
+                wgpu::IndexFormat::Uint32,
+            );
+            pass.set_vertex_buffer(0, buffers.positions.buffer().slice(..));
+            pass.set_vertex_buffer(1, buffers.vertices.slice(..));
+            let mut pipeline = PipelineInUse::default();
+            // The layout has a material; the opaque pipeline reads none, but wants one bound.
+            buffers.materials.bind(&mut pass, 0);
+            for run in &draws.opaque_casters {
+                if pipeline.set(gpu, &mut pass, &self.opaque)? {
+                    pass.draw_indexed(run.corners(), 0, 0..1);
+                }
+            }
+            for run in cut_out(draws, blended_cast) {
+                if pipeline.set(gpu, &mut pass, &self.masked)? {
+                    buffers.materials.bind(&mut pass, run.material);
+                    pass.draw_indexed(run.corners(), 0, 0..1);
+                }
+            }
+        }
+        drop(scope);
+        recording.split("shadow_map");
+        Ok(())
+    }
+}
+
+/// Runs whose alpha decides where they cast shadows.
+fn cut_out(draws: &DrawLists, blended_cast: bool) -> impl Iterator<Item = &Run> {
+    let blended = draws.blended_casters.iter().filter(move |_| blended_cast);
+    draws.masked_casters.iter().chain(blended)
+}
+
+/// The pipeline of opaque casters, or of masked and blended ones, which look at their alpha.
+fn pipeline(
+    gpu: &Gpu,
+    layout: &wgpu::PipelineLayout,
+    masked: bool,
+) -> Result<wgpu::RenderPipeline> {
+    let module = shader::module(gpu, "passes/shadow_map.wgsl")?;
+    let buffers = [
+        Some(wgpu::VertexBufferLayout {
+            array_stride: 12,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![0 => Float32x3],
+        }),
+        Some(wgpu::VertexBufferLayout {
+            array_stride: 24,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![1 => Float32x2, 2 => Float32x2, 3 => Unorm16x4],
+        }),
+    ];
+    gpu.catch(|| {
+        gpu.device
+            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some("shadow_map"),
+                layout: Some(layout),
+                vertex: wgpu::VertexState {
+                    module: &module,
+                    entry_point: Some(if masked { "masked" } else { "opaque" }),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    buffers: if masked { &buffers } else { &buffers[..1] },
+                },
+                primitive: wgpu::PrimitiveState::default(),
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: DEPTH_FORMAT,
+                    depth_write_enabled: Some(true),
+                    depth_compare: Some(wgpu::CompareFunction::Greater),
+                    stencil: wgpu::StencilState::default(),
+                    bias: wgpu::DepthBiasState::default(),
+                }),
+                multisample: wgpu::MultisampleState::default(),
+                fragment: masked.then(|| wgpu::FragmentState {
+                    module: &module,
+                    entry_point: Some("cut_out"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    targets: &[],
+                }),
+                multiview_mask: None,
+                cache: gpu.pipeline_cache(),
+            })
+    })
+}
+
+impl Maps {
+    fn new(gpu: &Gpu, resolution: u32, layers: u32) -> Self {
+        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("shadow_maps"),
+            size: wgpu::Extent3d {
+                width: resolution,
+                height: resolution,
+                depth_or_array_layers: layers,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: DEPTH_FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        let view = |dimension, first, count| {
+            texture.create_view(&wgpu::TextureViewDescriptor {
+                label: Some("shadow_maps"),
+                dimension: Some(dimension),
+                base_array_layer: first,
+                array_layer_count: Some(count),
+                ..Default::default()
+            })
+        };
+        Self {
+            resolution,
+            layers,
+            view: view(wgpu::TextureViewDimension::D2Array, 0, layers),
+            layer_views: (0..layers)
+                .map(|layer| view(wgpu::TextureViewDimension::D2, layer, 1))
+                .collect(),
+        }
+    }
+}
+
+/// An up direction that is not parallel to looking along `direction`.
+fn up_for(direction: Vec3) -> Vec3 {
+    if direction.y.abs() > 0.99 {
+        Vec3::Z
+    } else {
+        Vec3::Y
+    }
+}
+
+/// A parallel projection that holds what is seen of the scene, and everything of the scene between that and
+/// the light.
+fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32) -> ShadowView {
+    let direction = Vec3::from(light.direction);
+    let light_from_world = view::look_to_mat4(scene.center(), direction, up_for(direction));
+    let whole = scene.transformed(light_from_world);
+    let seen = Aabb::of(
+        input
+            .view
+            .corners(input.aspect())
+            .map(|corner| light_from_world.transform_point3(corner)),
+    );
+    let mut min = whole.min.max(seen.min);
+    let mut max = whole.max.min(seen.max);
+    if min.cmpgt(max).any() || !min.is_finite() || !max.is_finite() {
+        (min, max) = (whole.min, whole.max);
+    }
+    // Sizes in steps of a sixteenth of the scene, corners on texels: the shadow's edge stays put while the
+    // camera moves a little.
+    let step = (whole.max - whole.min).max_element().max(1e-6) / 16.0;
+    let size = (((max - min).max_element() + step) / step).ceil() * step;
+    let texel = size / resolution as f32;
+    let corner = (0.5 * (min + max) - 0.5 * size).truncate();
+    let corner = (corner / texel).floor() * texel;
+    let margin = 0.01 * scene.radius();
+    let to_ground = input.ground.map_or(0.0, |ground| {
+        // As far as shadows fall past the scene, but not past where the ground is seen.
+        let height = (scene.max.y - ground.middle.y as f32).max(0.0);
+        (height / direction.y.abs().max(1e-6)).min(2.0 * ground.reach)
+    });
+    let (near, far) = (-whole.max.z - margin, -whole.min.z + margin + to_ground);
+    let clip_from_light = proj::orthographic(
+        corner.x,
+        corner.x + size,
+        corner.y,
+        corner.y + size,
+        far,
+        near,
+    );
+    ShadowView {
+        clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
+        texel_size: texel,
+        perspective: 0.0,
+        near,
+        far,
+    }
+}
+
+/// Where a light's map has to reach: its range, or the far side of the scene; and a near plane in proportion.
+fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
+    let to_far_side = (scene.center() - Vec3::from(light.position)).length() + scene.radius();
+    let far = if light.range > 0.0 {
+        light.range.min(to_far_side)
+    } else {
+        to_far_side
+    }
+    .max(1e-6);
+    // Depth is reversed floats: a near plane this close costs no precision.
+    (far * 1e-6, far)
+}
+
+fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
+    let direction = Vec3::from(light.direction);
+    let outer_angle = (-light.spot_offset / light.spot_scale)
+        .clamp(-1.0, 1.0)
+        .acos();
+    // A little wider than the cone, for the filter; a projection cannot see half a sphere.
+    let fov = (2.0 * outer_angle + 0.02).min(170f32.to_radians());
+    perspective(light, direction, up_for(direction), fov, scene, resolution)
+}
+
+/// Face 0 … 5 of a point light's cube: +X, −X, +Y, −Y, +Z, −Z. Each sees a little more than its quarter, for
+/// the filter at its edges.
+fn point(light: &Light, face: usize, scene: Aabb, resolution: u32) -> ShadowView {
+    let direction = [
+        Vec3::X,
+        Vec3::NEG_X,
+        Vec3::Y,
+        Vec3::NEG_Y,
+        Vec3::Z,
+        Vec3::NEG_Z,
+    ][face];
+    let half = 1.0 + 16.0 / resolution as f32;
+    perspective(
+        light,
+        direction,
+        up_for(direction),
+        2.0 * half.atan(),
+        scene,
+        resolution,
+    )
+}
+
+fn perspective(
+    light: &Light,
+    direction: Vec3,
+    up: Vec3,
+    fov: f32,
+    scene: Aabb,
+    resolution: u32,
+) -> ShadowView {
+    let (near, far) = reach(light, scene);
+    let light_from_world: Mat4 = view::look_to_mat4(Vec3::from(light.position), direction, up);
+    let clip_from_light = proj::perspective(fov, 1.0, far, near);
+    ShadowView {
+        clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
+        texel_size: 2.0 * (0.5 * fov).tan() / resolution as f32,
+        perspective: 1.0,
+        near,
+        far,
+    }
+}

@@ -1,0 +1,167 @@
+//! `shadow_motion`: where the last frame saw the shadows that each pixel sees now, while something moves.
+
+use crate::{
+    bindings::Layouts,
+    edges::{
+        FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted,
+    },
+    frame::recording::Recording,
+    layout::LIGHT_LIMIT,
+    light::lights,
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs, UniformArray,
+        pass::Binding::{self, Read, ReadArray, Store},
+    },
+};
+use wgpu::{BufferUsages, TextureUsages as Usage};
+
+/// Label of the pass.
+const LABEL: &str = "shadow_motion";
+
+/// The pass. Its images have one texel until something moves.
+#[derive(Debug)]
+pub struct ShadowMotion {
+    /// By [`lights::filtered`], from 1 on.
+    kernels: [Kernel; 2],
+    /// The first light of each pair.
+    pairs: UniformArray<[u32; 4]>,
+    taps: [GpuImage; 2],
+    /// A bit for each mesh that has moved.
+    moved: wgpu::Buffer,
+}
+
+impl ShadowMotion {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let uniform = Binding::Uniform;
+        let taps = Store(TAPS_FORMAT);
+        let bindings = [
+            uniform,
+            uniform,
+            uniform,
+            POSITIONS,
+            WORDS,
+            POSITIONS,
+            ReadArray(1),
+            FRESH,
+            SURFACES,
+            SURFACES,
+            TAPS,
+            taps,
+            taps,
+            TILES,
+            Read,
+            Read,
+        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let kernel = |lights: u32| {
+            let constants = [("SHADOW_LIGHTS", lights.into())];
+            let path = "shadow/shadow_motion.wgsl";
+            Kernel::with_constants(gpu, path, LABEL, &shared, &bindings, &constants)
+        };
+        let pairs = (0..LIGHT_LIMIT.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);
+        Ok(Self {
+            kernels: [1, 2].map(kernel),
+            pairs: UniformArray::new(gpu, "shadow_motion.pairs", pairs)?,
+            taps: taps_of(gpu, [1, 1]),
+            moved: moved_meshes(gpu, 1),
+        })
+    }
+
+    /// The taps of the two lights of a pair: those of their shadows where something has moved, else those of the
+    /// pixels' surfaces. `tiles` says where to look.
+    pub fn record<'a>(
+        &'a mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        seen: Seen<'a>,
+        tiles: &GpuImage,
+        visibility: &Visibility,
+        pair: usize,
+    ) -> Result<[&'a GpuImage; 2]> {
+        let World {
+            frame,
+            geometry,
+            plan,
+            ..
+        } = world;
+        let Seen {
+            gbuffer,
+            motion,
+            history,
+        } = seen;
+        let gpu = recording.gpu;
+        let lights = lights::filtered(lights::pair(&frame.lights, pair));
+        let kernel = &self.kernels[lights - 1];
+        let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers())
+        else {
+            return Ok([history.taps; 2]);
+        };
+        if self.taps[0].size() != frame.size {
+            self.taps = fitted(gpu, frame.size, || taps_of(gpu, frame.size))?;
+        }
+        let moved: Vec<u32> = plan.changed.chunks(32).map(bits).collect();
+        if self.moved.size() < 4 * moved.len() as u64 {
+            self.moved = gpu.catch(|| moved_meshes(gpu, moved.len()))?;
+        }
+        gpu.queue
+            .write_buffer(&self.moved, 0, bytemuck::cast_slice(&moved));
+        let [first, second] = &self.taps;
+        recording.dispatch_pixels(
+            LABEL,
+            kernel,
+            &[(0, &frame.group), (2, geometry.group)],
+            &[
+                motion.params,
+                &self.pairs.at(pair),
+                &gbuffer.position,
+                &gbuffer.ids,
+                motion.displacement,
+                last_positions,
+                &visibility.blocked,
+                history.surfaces,
+                history.last_surfaces,
+                history.taps,
+                first,
+                second,
+                tiles,
+                &geometry.buffers.triangle_info,
+                &self.moved,
+            ],
+            frame.size,
+            recording.budget.pixels(),
+        )?;
+        Ok([first, second])
+    }
+
+    /// Adds its kernels for a scene of at most so many `lights`.
+    pub fn announce(&self, lights: u32, needs: &mut Needs) {
+        let kernels = self.kernels.iter().take(lights as usize);
+        kernels.for_each(|kernel| kernel.needs(needs));
+    }
+}
+
+/// A bit for each that is set, the first one lowest.
+fn bits(set: &[bool]) -> u32 {
+    let set = set.iter().enumerate();
+    set.fold(0, |bits, (i, &is_set)| bits | u32::from(is_set) << i)
+}
+
+/// Room for `words` words.
+fn moved_meshes(gpu: &Gpu, words: usize) -> wgpu::Buffer {
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+    gpu.buffer("shadow_motion.moved_meshes", 4 * words as u64, usage)
+}
+
+fn taps_of(gpu: &Gpu, size: [u32; 2]) -> [GpuImage; 2] {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    [(); 2].map(|()| GpuImage::new(gpu, "shadow_motion.taps", size, TAPS_FORMAT, usage))
+}

@@ -1,0 +1,95 @@
+//! `shadow_rays`: shadow rays through the trees, those of a list or those of every pixel.
+
+use crate::{
+    bindings::Layouts,
+    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
+    frame::{
+        ray_list::{Batch, RayList},
+        recording::Recording,
+    },
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Workgroups,
+        pass::Binding::{self, StoreArray, Write},
+    },
+};
+
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "shadow_rays";
+/// That of the rays from what reflection rays have hit.
+pub const LABEL_AT_HITS: &str = "shadow_rays_at_hits";
+
+/// The pass.
+#[derive(Debug)]
+pub struct ShadowRays {
+    listed: Kernel,
+    by_pixel: Kernel,
+}
+
+impl ShadowRays {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let uniform = Binding::Uniform;
+        let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
+        let bindings = [uniform, POSITIONS, WORDS, WORDS, Write, blocked];
+        let listed = [&bindings[..], &[WORDS, uniform]].concat();
+        let by_pixel = [&bindings[..], &[TAPS, FRESH, TILES]].concat();
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let kernel = |entry, bindings: &[Binding]| {
+            Kernel::new(gpu, "shadow/shadow_rays.wgsl", entry, &shared, bindings)
+        };
+        Self {
+            listed: kernel("shadow_rays", &listed),
+            by_pixel: kernel("shadow_rays_by_pixel", &by_pixel),
+        }
+    }
+
+    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more
+    /// where the last frame had `edges` and none where light has settled, in a pass that is called `label`.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        job: ShadowJob<'_>,
+        batch: Option<(&RayList, &Batch)>,
+    ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let ShadowJob {
+            label,
+            gbuffer,
+            visibility,
+            edges: [taps, edges, tiles],
+        } = job;
+        let (position, normal) = (&gbuffer.position, &gbuffer.normal);
+        let (ids, words) = (&gbuffer.ids, &visibility.words);
+        let blocked = &visibility.blocked;
+        let Some((list, batch)) = batch else {
+            let own: &[&dyn Bind] = &[position, normal, ids, words, blocked, taps, edges, tiles];
+            let most = recording.budget.batch_rays / frame.light_plan.rays_per_pixel().max(1);
+            let kernel = &self.by_pixel;
+            return recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most);
+        };
+        let [params, arguments] = list.bindings(batch);
+        let own: &[&dyn Bind] = &[
+            &params,
+            position,
+            normal,
+            ids,
+            words,
+            blocked,
+            &list.entries,
+            &arguments,
+        ];
+        let listed = Workgroups::Indirect(&list.arguments, batch.offset);
+        recording.dispatch(label, &self.listed, &shared, own, listed)
+    }
+}

@@ -1,0 +1,241 @@
+//! `shadow_shafts`: between which tiles of the picture and which lights something has changed since the last frame.
+
+use crate::{
+    bindings::Layouts,
+    edges::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, fitted},
+    frame::{
+        Prepared,
+        life_cycle::{Carried, LifeCycle},
+        recording::Recording,
+    },
+    layout::{Light, SHAFT_BOXES, ShaftParams},
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Uniform,
+        pass::Binding::{self, Store},
+    },
+};
+use canopy_scene::{Material, Scene, bounds::Aabb};
+use wgpu::TextureUsages as Usage;
+
+/// Edge of a tile in pixels.
+const TILE: u32 = 8;
+/// Label of the pass.
+const LABEL: &str = "shadow_shafts";
+
+/// The pass. Its image is not used until it is asked for.
+#[derive(Debug)]
+pub struct ShadowShafts {
+    kernel: Kernel,
+    params: Uniform<ShaftParams>,
+    tiles: GpuImage,
+    /// Says of every tile that all has changed.
+    all: GpuImage,
+    last: Carried<Option<Last>>,
+}
+
+/// What the last frame drew; nothing before the first one.
+#[derive(Debug, Default)]
+struct Last {
+    parts: Vec<Aabb>,
+    lights: Vec<Light>,
+    materials: Vec<(usize, Material)>,
+}
+
+impl ShadowShafts {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let uniform = Binding::Uniform;
+        let (path, shared) = ("shadow/shadow_shafts.wgsl", [(0, &layouts.frame)]);
+        let all = GpuImage::new(
+            gpu,
+            "shadow_shafts.all",
+            UNUSED,
+            TILES_FORMAT,
+            Usage::TEXTURE_BINDING | Usage::COPY_DST,
+        );
+        gpu.queue.write_texture(
+            all.texture.as_image_copy(),
+            &[0xff; 8 * (UNUSED[0] * UNUSED[1]) as usize],
+            wgpu::TexelCopyBufferLayout {
+                bytes_per_row: Some(8 * UNUSED[0]),
+                ..Default::default()
+            },
+            all.texture.size(),
+        );
+        Self {
+            kernel: Kernel::new(
+                gpu,
+                path,
+                LABEL,
+                &shared,
+                &[uniform, uniform, SURFACES, Store(TILES_FORMAT)],
+            ),
+            params: Uniform::new(gpu, "shadow_shafts.params"),
+            tiles: image(gpu, UNUSED),
+            all,
+            last: Carried::default(),
+        }
+    }
+
+    /// Finds, for each tile of 8 × 8 pixels, which lights see something change between them and the tile's surfaces,
+    /// where anything may settle.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        history: Reprojection<'_>,
+        settles: bool,
+    ) -> Result<()> {
+        let World { frame, plan, .. } = world;
+        let gpu = recording.gpu;
+        let size = match settles {
+            true => frame.size.map(|side| side.div_ceil(TILE)),
+            false => UNUSED,
+        };
+        if self.tiles.size() != size {
+            self.tiles = fitted(gpu, size, || image(gpu, size))?;
+        }
+        if !settles {
+            self.last.leave(None);
+            return Ok(());
+        }
+        let none = Last::default();
+        let last = self.last.last().and_then(Option::as_ref).unwrap_or(&none);
+        let boxes = last.boxes_of_moved(frame, &plan.changed);
+        let mut params = ShaftParams {
+            moved: if boxes.is_none() { !0 } else { 0 },
+            changed: last.changed_lights(frame),
+            retrace: frame.config.shadows.retrace,
+            ..ShaftParams::default()
+        };
+        self.last.leave(Some(Last::of(frame)));
+        let boxes = boxes.unwrap_or_default();
+        params.count = boxes.len() as u32;
+        for (i, moved) in boxes.iter().enumerate() {
+            params.lows[i] = moved.min.extend(0.0).to_array();
+            params.highs[i] = moved.max.extend(0.0).to_array();
+        }
+        self.params.write(gpu, &params);
+        let own: &[&dyn Bind] = &[&self.params, history.surfaces, &self.tiles];
+        let most = recording.budget.pixels();
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group)],
+            own,
+            frame.size,
+            most,
+        )
+    }
+
+    /// What [`ShadowShafts::record`] has found, or that everything has changed, where nothing may settle.
+    pub fn tiles(&self, settles: bool) -> &GpuImage {
+        if settles { &self.tiles } else { &self.all }
+    }
+}
+
+impl Last {
+    fn of(frame: &Prepared<'_>) -> Self {
+        Self {
+            parts: frame.parts.clone(),
+            lights: frame.lights.clone(),
+            materials: frame.pose.materials.clone(),
+        }
+    }
+
+    /// A bit for each of the first 31 lights that has changed since this frame; all where a material has, or their
+    /// number.
+    fn changed_lights(&self, frame: &Prepared<'_>) -> u32 {
+        if self.materials != frame.pose.materials || self.lights.len() != frame.lights.len() {
+            return !0;
+        }
+        let lights = self.lights.iter().zip(&frame.lights).take(31).enumerate();
+        let changed = lights.filter(|(_, (last, now))| last != now);
+        changed.fold(0, |bits, (light, _)| bits | 1 << light)
+    }
+
+    /// Boxes around what has moved since this frame, where it was and where it is, at most [`SHAFT_BOXES`]; `None`
+    /// where there are none around it.
+    fn boxes_of_moved(&self, frame: &Prepared<'_>, changed: &[bool]) -> Option<Vec<Aabb>> {
+        if self.parts.len() != frame.parts.len() {
+            return None;
+        }
+        let moved = moved_parts(frame.scene, changed);
+        let boxes = self.parts.iter().zip(&frame.parts).zip(moved);
+        let boxes: Vec<_> = boxes
+            .filter(|(_, moved)| *moved)
+            .map(|((last, now), _)| last.union(*now))
+            .filter(|moved| !moved.is_empty())
+            .collect();
+        let finite = boxes.iter().all(|b| b.min.is_finite() && b.max.is_finite());
+        finite.then(|| joined(boxes, SHAFT_BOXES as usize))
+    }
+}
+
+/// Whether each part has changed, from whether each instance has.
+fn moved_parts(scene: &Scene, changed: &[bool]) -> impl Iterator<Item = bool> {
+    let instances = scene.instances().zip(changed);
+    instances.flat_map(|((_, mesh), &changed)| {
+        std::iter::repeat_n(changed, scene.meshes[mesh].primitives.len())
+    })
+}
+
+/// Boxes around these, at most `most`: one around those whose middles lie in the same part of the longest side of all.
+fn joined(boxes: Vec<Aabb>, most: usize) -> Vec<Aabb> {
+    if boxes.len() <= most {
+        return boxes;
+    }
+    let all = Aabb::union_of_finite(&boxes);
+    let axis = (all.max - all.min).max_position();
+    let (least, length) = (all.min[axis], (all.max - all.min)[axis]);
+    let mut shared = vec![Aabb::EMPTY; most];
+    for one in boxes {
+        let part = (one.center()[axis] - least) / length * most as f32;
+        let part = &mut shared[(part as usize).min(most - 1)];
+        *part = part.union(one);
+    }
+    shared.retain(|part| !part.is_empty());
+    shared
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    GpuImage::new(gpu, LABEL, size, TILES_FORMAT, usage)
+}
+
+impl LifeCycle for ShadowShafts {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.last]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    #[test]
+    fn shared_boxes_hold_all() {
+        let at = |i: u32| Vec3::new((i * 37 % 100) as f32, (i % 3) as f32, 0.0);
+        for (count, length) in [(5, 1.0), (32, 1.0), (500, 1.0), (500, 0.0)] {
+            let boxes: Vec<_> = (0..count)
+                .map(|i| Aabb::of([length * at(i), length * at(i) + Vec3::ONE]))
+                .collect();
+            let shared = joined(boxes.clone(), 32);
+            assert!(shared.len() <= 32 && shared.len() >= boxes.len().min(32) / 32);
+            let holds = |one: &Aabb| shared.iter().any(|s| s.union(*one) == *s);
+            assert!(boxes.iter().all(holds), "{count}");
+            // Not one box around everything, where they lie apart.
+            let widest = shared.iter().map(|s| s.max.x - s.min.x).fold(0.0, f32::max);
+            assert!(widest <= 6.0, "{widest}");
+        }
+    }
+}

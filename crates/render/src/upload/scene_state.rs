@@ -1,0 +1,289 @@
+//! What frames change in an uploaded scene: the pose that was written last, windings, materials that a clip
+//! moves, and when the trees were built.
+
+use super::{scene_buffers::SceneBuffers, version::next_version};
+use crate::{
+    bindings::Layouts,
+    frame::Prepared,
+    geometry::{
+        last_positions::LastPositions,
+        tree_policy::{TreePlan, TreePolicy},
+    },
+    materials::{Materials, MovedMaterials},
+    raster::draw_lists::{DrawLists, Surfaces},
+    stats::{FrameStats, TreeWork},
+};
+use canopy_bvh::{
+    Result,
+    accel::{Quality, Tree},
+    gpu::Gpu,
+};
+use canopy_scene::{Pose, Scene, animation::instance_matrices, deform::Mirrors};
+use std::{collections::BTreeSet, ops::Range};
+
+/// A scene in GPU memory.
+#[derive(Debug)]
+pub struct UploadedScene {
+    /// What was uploaded, which frames only read.
+    pub buffers: SceneBuffers,
+    /// What frames change.
+    pub state: SceneState,
+}
+
+/// What the frames so far have left behind.
+#[derive(Debug)]
+pub struct SceneState {
+    /// The trees.
+    pub tree: Tree,
+    /// When they are built again.
+    pub(crate) policy: TreePolicy,
+    pub(crate) last_positions: LastPositions,
+    pose: WrittenPose,
+    /// Leaf cutoff and quality of the trees after the last whole frame.
+    built: (u32, Quality),
+    /// Instances that have changed since the last frame that was recorded whole.
+    changed: Vec<bool>,
+    materials: MovedMaterials,
+}
+
+/// The pose in GPU memory.
+#[derive(Debug, Default)]
+struct WrittenPose {
+    /// The matrices, weights and visibility that were written last, and nothing else of the pose.
+    pose: Pose,
+    /// Matrices and weights; none before the first frame.
+    words: Vec<f32>,
+    /// Signs that the index buffer is wound for, one per instance.
+    mirrors: Vec<Mirrors>,
+}
+
+impl UploadedScene {
+    /// See [`crate::Renderer::write_materials`].
+    pub(crate) fn write_materials(
+        &mut self,
+        gpu: &Gpu,
+        layouts: &Layouts,
+        scene: &Scene,
+        changed: &BTreeSet<usize>,
+    ) -> Result<()> {
+        let drawn = |materials: &Materials, index: usize| materials.surfaces[index];
+        let mut is_drawn_otherwise = false;
+        let mut is_rebound = false;
+        let mut written = Ok(());
+        for &index in changed {
+            let materials = &mut self.buffers.materials;
+            let before = drawn(materials, index);
+            match materials.write(gpu, scene, index) {
+                Ok(is_new) => is_rebound |= is_new,
+                Err(error) => written = Err(error),
+            }
+            is_drawn_otherwise |= drawn(materials, index) != before;
+            self.state.materials.forget(index);
+        }
+        if is_rebound {
+            self.buffers.bind_scene(gpu, layouts);
+            // The new table holds materials as they rest: what clips have moved is written again.
+            self.state.materials = MovedMaterials::default();
+        }
+        self.buffers.version = next_version();
+        if is_drawn_otherwise {
+            self.write_variant(gpu, scene);
+        }
+        written
+    }
+
+    /// Writes what [`Scene::choose_variant`] has changed: the materials of triangles, and what is drawn how.
+    pub fn write_variant(&mut self, gpu: &Gpu, scene: &Scene) {
+        let surfaces = Surfaces::new(scene);
+        let info = bytemuck::cast_slice(&surfaces.info);
+        gpu.queue.write_buffer(&self.buffers.triangle_info, 0, info);
+        self.buffers.draws = DrawLists::new(scene, &surfaces);
+        self.buffers.version = next_version();
+        // Leaves hold materials too.
+        self.state.policy.forget();
+    }
+}
+
+impl SceneState {
+    /// Writes what the frame of this plan did to the trees into `stats`.
+    pub(crate) fn report(&self, plan: &TreePlan, stats: &mut FrameStats) {
+        stats.tree_work = plan.work;
+        stats.tree_growth = plan.growth;
+        stats.tree_dispatches = match plan.work {
+            TreeWork::None => 0,
+            _ => self.tree.dispatches(),
+        };
+    }
+
+    /// The frame of this plan has been recorded whole.
+    pub(crate) fn commit(&mut self, plan: &TreePlan) {
+        self.policy.commit(plan);
+        self.last_positions.commit();
+        self.changed.clear();
+        self.built = (self.tree.leaf_cutoff(), self.tree.quality());
+    }
+
+    /// The frame is dropped before its commit, and nothing of it runs: the trees are those of the frame before.
+    pub(crate) fn abort(&mut self, gpu: &Gpu) {
+        let (leaf_cutoff, quality) = self.built;
+        self.tree.set_leaf_cutoff(gpu, leaf_cutoff);
+        self.tree.set_quality(quality);
+    }
+
+    /// The last frame may have run in part, after its commit.
+    pub(crate) fn lose(&mut self) {
+        self.policy.lose();
+        self.last_positions.forget();
+    }
+
+    /// The state of trees that have not been built yet.
+    pub(crate) fn new(tree: Tree, policy: TreePolicy) -> Self {
+        Self {
+            built: (tree.leaf_cutoff(), tree.quality()),
+            tree,
+            policy,
+            last_positions: LastPositions::default(),
+            pose: WrittenPose::default(),
+            changed: Vec::new(),
+            materials: MovedMaterials::default(),
+        }
+    }
+
+    /// Writes the pose and the moved materials of a frame, and decides what the frame does to the trees.
+    pub(crate) fn update(&mut self, gpu: &Gpu, frame: &Prepared<'_>) -> TreePlan {
+        let Prepared { scene, buffers, .. } = frame;
+        self.materials
+            .write(gpu, &buffers.materials, scene, &frame.pose);
+        let mut changed = self.pose.write(gpu, buffers, scene, &frame.pose);
+        for (changed, before) in changed.iter_mut().zip(&self.changed) {
+            *changed |= before;
+        }
+        self.changed.clone_from(&changed);
+        let again = frame.sample.index > 0;
+        self.policy
+            .plan(&frame.config.tree, changed, again, self.tree.leaf_cutoff())
+    }
+}
+
+impl WrittenPose {
+    /// Writes the pose: matrices and weights, and the winding of instances that matrices have
+    /// turned inside out. Tells for each instance whether anything that moves its vertices differs from the
+    /// last call; at first everything does.
+    fn write(
+        &mut self,
+        gpu: &Gpu,
+        buffers: &SceneBuffers,
+        scene: &Scene,
+        pose: &Pose,
+    ) -> Vec<bool> {
+        if self.has(pose) {
+            return vec![false; buffers.meshes.len()];
+        }
+        let target = &buffers.bind_pose;
+        let mut words = Vec::with_capacity(target.pose.size() as usize / 4);
+        let mut weights = Vec::new();
+        let mut mirrors = Vec::with_capacity(buffers.meshes.len());
+        // The matrices and the weights of each instance.
+        let mut parts: Vec<[Range<usize>; 2]> = Vec::with_capacity(buffers.meshes.len());
+        for (node, mesh) in scene.instances() {
+            let (rigid, joints) = instance_matrices(scene, pose, node);
+            let primitives = &scene.meshes[mesh].primitives;
+            let (first_word, first_weight) = (words.len(), target.weights_offset + weights.len());
+            mirrors.push(Mirrors::new(scene, pose, node));
+            words.extend_from_slice(rigid.as_ref());
+            for joint in joints.iter().flatten() {
+                words.extend_from_slice(AsRef::<[f32; 16]>::as_ref(joint));
+            }
+            if primitives
+                .iter()
+                .any(|primitive| !primitive.targets.is_empty())
+            {
+                weights.extend_from_slice(&pose.weights[node]);
+            }
+            parts.push([
+                first_word..words.len(),
+                first_weight..target.weights_offset + weights.len(),
+            ]);
+        }
+        debug_assert_eq!(
+            words.len(),
+            target.weights_offset,
+            "the pose has other matrices than the scene that was uploaded"
+        );
+        words.extend_from_slice(&weights);
+        let same = |range: &Range<usize>| {
+            let written = self.words.get(range.clone()).map(bits);
+            written == Some(bits(&words[range.clone()]))
+        };
+        let changed: Vec<_> = parts.iter().map(|part| !part.iter().all(same)).collect();
+        self.pose.world_from_node.clone_from(&pose.world_from_node);
+        self.pose.visible.clone_from(&pose.visible);
+        self.pose.weights.clone_from(&pose.weights);
+        if !changed.contains(&true) {
+            return changed;
+        }
+        gpu.queue
+            .write_buffer(&target.pose, 0, bytemuck::cast_slice(&words));
+        if mirrors != self.mirrors {
+            self.write_indices(gpu, buffers, scene, &mirrors);
+            self.mirrors = mirrors;
+        }
+        self.words = words;
+        changed
+    }
+
+    /// Whether it has these matrices and weights, as in frames in which nothing moves.
+    fn has(&self, pose: &Pose) -> bool {
+        let last = &self.pose;
+        !self.words.is_empty()
+            && last.world_from_node == pose.world_from_node
+            && last.visible == pose.visible
+            && last.weights == pose.weights
+    }
+
+    /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours
+    /// are written together: each write has staging memory of its own.
+    fn write_indices(&self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, mirrors: &[Mirrors]) {
+        let mut first_triangle = 0;
+        let mut indices: Vec<[u32; 3]> = Vec::new();
+        let write = |first_triangle: u32, indices: &mut Vec<[u32; 3]>| {
+            if !indices.is_empty() {
+                let bytes = bytemuck::cast_slice(indices);
+                gpu.queue.write_buffer(
+                    buffers.indices.buffer(),
+                    u64::from(first_triangle) * 12,
+                    bytes,
+                );
+                indices.clear();
+            }
+        };
+        for (instance, (_, mesh)) in scene.instances().enumerate() {
+            if self.mirrors.get(instance) == Some(&mirrors[instance]) {
+                write(first_triangle, &mut indices);
+                continue;
+            }
+            let range = buffers.meshes[instance];
+            if indices.is_empty() {
+                first_triangle = range.first_triangle;
+            }
+            let mut base = range.first_vertex;
+            for primitive in &scene.meshes[mesh].primitives {
+                let wound = mirrors[instance].triangles(primitive);
+                indices.extend(wound.map(|triangle| triangle.map(|vertex| base + vertex)));
+                base += primitive.positions.len() as u32;
+            }
+            if indices.len() >= WRITTEN_TRIANGLES {
+                write(first_triangle, &mut indices);
+            }
+        }
+        write(first_triangle, &mut indices);
+    }
+}
+
+/// Triangles of instances after which their indices are written.
+const WRITTEN_TRIANGLES: usize = 1 << 20;
+
+/// The bits of floats: unlike floats they can be compared whatever they are.
+fn bits(floats: &[f32]) -> &[u32] {
+    bytemuck::cast_slice(floats)
+}

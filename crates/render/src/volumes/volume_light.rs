@@ -1,0 +1,84 @@
+//! `volume_light`: how much of the light that shines on a volume arrives in each cell of a coarse grid.
+
+use super::volume_grids::{LIGHT_FORMAT, PlacedVolume};
+use crate::{
+    bindings::Layouts,
+    frame::{bands::bands, recording::Recording},
+    layout::VolumeParams,
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Workgroups,
+        pass::Binding::{Filtered3d, Float3d, Read, Sampler, Store3d, Uniform},
+    },
+};
+
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "volume_light";
+/// Rays of a cell in the first slab: eight directions and three lights.
+const RAYS: u32 = 11;
+
+/// The pass.
+#[derive(Debug)]
+pub struct VolumeLight {
+    kernel: Kernel,
+}
+
+impl VolumeLight {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let out = Store3d(LIGHT_FORMAT);
+        let bindings = [Uniform, Read, Filtered3d, Float3d, Sampler, out];
+        Self {
+            kernel: Kernel::new(gpu, "volume/volume_light.wgsl", LABEL, &shared, &bindings),
+        }
+    }
+
+    /// Fills the light grid of a volume with these settings.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        volume: &PlacedVolume<'_>,
+        params: &VolumeParams,
+    ) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let [columns, rows, slices] = params.cells;
+        let slices = slices * slabs(params.lights);
+        // A band of slices is what the adapter traces in the time of a part.
+        let most = recording.budget.batch_rays / RAYS;
+        for [first, count] in bands([columns * rows, slices], most) {
+            let first = recording.first_row(first);
+            let own: [&dyn Bind; 6] = [
+                &first,
+                volume.params,
+                &volume.grids.density,
+                volume.skip,
+                volume.sampler,
+                volume.light,
+            ];
+            let groups = [columns, rows, count].map(|cells| cells.div_ceil(4));
+            recording.dispatch(
+                LABEL,
+                &self.kernel,
+                &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+                &own,
+                Workgroups::Grid(groups),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Slabs of four channels: one for light from all around, and one for each light.
+pub fn slabs(lights: u32) -> u32 {
+    lights / 4 + 1
+}
