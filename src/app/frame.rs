@@ -1,17 +1,18 @@
 //! One frame of the window: the panel, the scene where its picture changes, and what is presented.
 
-use super::{
-    graphics::Graphics,
-    in_flight::{FrameTimes, GPU_POLL, InFlight},
-    pictures::{self, Picture},
-    preparing::Preparation,
-    schedule::{Activity, POLL, PictureKey, Scales},
-    screen::Paint,
-    side::{Plan, frame_input, renderer_state},
-    viewer::Viewer,
-};
 use crate::{
     Error, Result,
+    app::{
+        compare::side::{Plan, frame_input, renderer_state},
+        files::pictures::{self, Picture},
+        schedule::{
+            Activity, POLL, PictureKey, Scales,
+            in_flight::{FrameTimes, GPU_POLL, InFlight},
+            preparation::Preparation,
+        },
+        viewer::Viewer,
+        window::{graphics::Graphics, screen::Paint},
+    },
     config::{self, Antialias, Config, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::Needs,
     lab::LabView,

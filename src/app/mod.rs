@@ -16,117 +16,45 @@
 //! `Viewer::redraw` looks at each channel once a frame. Where the device is lost, `Viewer::recover` makes everything
 //! anew from the state.
 
-mod applying_looks;
-mod arm;
-mod benchmark;
-mod benchmarking;
-mod between;
-mod bookmarking;
 mod bookmarks;
-mod browse;
-mod building_lab;
 mod camera;
-mod camera_motion;
-mod changes;
-mod channels;
-mod chord;
-mod clicks;
-mod command_line;
-mod commands;
 mod compare;
-mod comparing;
-mod counting_trees;
 mod deviation;
-mod deviation_figures;
-mod dialogs;
-mod dropped;
-mod edit_change;
-mod edit_words;
+mod edits;
 mod environment;
 mod export;
-mod export_process;
-mod exported;
-mod exporting;
 mod files;
 mod frame;
-mod graphics;
-mod gui;
-mod in_flight;
 mod input;
 mod inspect;
-mod jump;
-mod keymap;
-mod keys;
 mod lab;
-mod leaving;
-mod loading;
 mod looks;
-mod measure;
-mod measuring_deviation;
-mod memory;
-mod mesh_gap;
-mod offer;
 mod options;
 mod outline;
-mod outline_actions;
-mod overlay;
 mod palette;
-mod panel_layout;
-mod path_keys;
-mod pictures;
-mod preparing;
 mod presentation;
-mod presenting;
-mod profiler_panel;
-mod profiles;
-mod profiling;
-mod projector;
-mod recent;
-mod renumbered;
-mod reopening;
-mod resolution;
-mod sample_pace;
-mod saving;
-mod saving_edits;
+mod profile;
+mod rays;
 mod schedule;
-mod screen;
-mod selected;
-mod selecting;
-mod selection;
-mod shader_files;
-mod showing_textures;
-mod side;
-mod side_costs;
-mod stage_edits;
 mod state;
-mod status;
-mod sun;
-mod texture_actions;
 mod textures;
-mod thumbnails;
 mod timeline;
-mod traced_ray;
-mod tracing_rays;
-mod tree_actions;
-mod tree_figures;
-mod tree_view;
+mod trees;
 mod ui;
 mod undo;
-mod undoing;
-mod unsaved;
 mod viewer;
-mod wake;
-mod walker;
-mod watch;
 mod window;
-mod write_edits;
 
 pub use options::{CompareOptions, Options};
 
-use crate::Result;
-use keymap::Keymap;
-use viewer::Viewer;
-use wake::{Wake, Waker};
+use crate::{
+    Result,
+    app::{
+        input::keymap::Keymap,
+        viewer::Viewer,
+        window::wake::{Wake, Waker},
+    },
+};
 use winit::{
     application::ApplicationHandler,
     event::WindowEvent,
@@ -136,7 +64,7 @@ use winit::{
 
 /// The files that the viewer has opened last: scenes, then environments.
 pub fn recent_files() -> Vec<std::path::PathBuf> {
-    let recent = recent::file().map(|file| recent::Recent::read(&file));
+    let recent = files::recent::file().map(|file| files::recent::Recent::read(&file));
     recent.unwrap_or_default().into_files().collect()
 }
 
@@ -171,7 +99,7 @@ pub fn run(options: Options) -> Result<()> {
     check_keys(&options.config.keys)?;
     let event_loop = EventLoop::<Wake>::with_user_event()
         .build()
-        .map_err(window::no_window)?;
+        .map_err(window::native::no_window)?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let mut app = App {
         waker: Waker(event_loop.create_proxy()),
@@ -179,7 +107,9 @@ pub fn run(options: Options) -> Result<()> {
         viewer: None,
         outcome: Ok(()),
     };
-    event_loop.run_app(&mut app).map_err(window::no_window)?;
+    event_loop
+        .run_app(&mut app)
+        .map_err(window::native::no_window)?;
     app.outcome
 }
 

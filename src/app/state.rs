@@ -1,44 +1,43 @@
 //! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
 //! GPU.
 
-use super::{
-    arm::Arm,
-    bookmarks::Bookmarks,
-    camera::Camera,
-    changes::Changes,
-    channels,
-    compare::{Compare, Shown},
-    deviation::ComparedWith,
-    export::Export,
-    jump::{Finder, Jump},
-    keymap::Keymap,
-    keys::{Action, ORBIT_STEPS},
-    lab::LabState,
-    looks::Looks,
-    measure::Measure,
-    offer::Offer,
-    outline::Outline,
-    palette::Palette,
-    panel_layout::PanelLayout,
-    path_keys::PathKeys,
-    profiler_panel::ProfilerPanel,
-    recent::Opened,
-    renumbered::Renumbered,
-    selected::Selection,
-    sun::{self, SunOfScene},
-    textures::Textures,
-    tree_view::TreeView,
-    undo::Undo,
-};
 use crate::{
+    app::{
+        bookmarks::model::Bookmarks,
+        camera::{arm::Arm, model::Camera, path_keys::PathKeys},
+        compare::model::{Compare, Shown},
+        deviation::file::ComparedWith,
+        environment::sun::{self, SunOfScene},
+        export::model::Export,
+        files::{offers::Offer, recent::Opened},
+        input::{
+            keymap::Keymap,
+            keys::{Action, ORBIT_STEPS},
+        },
+        inspect::{measure::Measure, selection::Selection},
+        lab::model::LabState,
+        looks::model::Looks,
+        outline::model::Outline,
+        palette::{
+            channels,
+            jump::{Finder, Jump},
+            model::Palette,
+        },
+        profile::model::ProfilerPanel,
+        textures::model::Textures,
+        trees::model::TreeView,
+        ui::layout::PanelLayout,
+        undo::{changes::Changes, model::Undo, renumbered::Renumbered},
+    },
     config::{
         Antialias, CameraMode, Config, Environment, ExposureMode, Fog, GroundMode, ImageMode,
         OcclusionMode, ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
     },
     profile::history::{self, History},
     render::{
-        Channel, layout::LIGHT_LIMIT, light::lights::SunInForce,
-        light::scene_exposure::first_exposure_ev,
+        Channel,
+        layout::LIGHT_LIMIT,
+        light::{lights::SunInForce, scene_exposure::first_exposure_ev},
     },
     scene::{
         Blend, Pose, Projection, Scene, UpHint,
@@ -50,7 +49,6 @@ use crate::{
         opened::{FirstMoment, OpenedScene, clip_points, scene_origin},
     },
 };
-
 use std::{
     collections::{BTreeSet, VecDeque},
     path::PathBuf,
@@ -1131,7 +1129,7 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
 mod tests {
     use super::*;
     use crate::{
-        app::camera::StandardView,
+        app::camera::model::StandardView,
         scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span},
     };
 

@@ -1,51 +1,59 @@
 //! The window at work: events in, frames out.
 
-use super::{
-    benchmark::Benchmark,
-    bookmarks::Bookmarks,
-    browse::Browser,
-    chord::Press,
-    clicks::Selecting,
-    deviation::{ComparedWith, DeviationFile},
-    deviation_figures::DeviationFigures,
-    dialogs::Dialogs,
-    environment::EnvironmentFile,
-    export_process::Exporting,
-    graphics::Graphics,
-    gui::Gui,
-    in_flight::{GPU_POLL, InFlight},
-    input::Input,
-    keymap::Keymap,
-    keys::{self, Action},
-    lab::LabBuilder,
-    leaving::{Answer, Leaving},
-    loading::Loading,
-    looks::Looks,
-    memory::MemoryLog,
-    options::Options,
-    panel_layout::LayoutFile,
-    pictures::Picture,
-    preparing::Preparation,
-    presentation::Presentation,
-    profiling::Profiling,
-    recent::{self, Opened, Recent},
-    resolution::Resolution,
-    sample_pace::SamplePace,
-    schedule::{Schedule, Wakeup},
-    screen::{Area, Paint},
-    side::Comparing,
-    state::State,
-    status::{IDLE, Status, StatusStream},
-    traced_ray::TracedRay,
-    tree_figures::CountedTrees,
-    ui,
-    wake::{Wake, Waker},
-    walker::Walker,
-    watch::Watches,
-    window,
-};
 use crate::{
-    Error, Result, gpu,
+    Error, Result,
+    app::{
+        bookmarks::model::Bookmarks,
+        camera::walker::Walker,
+        compare::side::Comparing,
+        deviation::{
+            figures::DeviationFigures,
+            file::{ComparedWith, DeviationFile},
+        },
+        environment::file::EnvironmentFile,
+        export::process::Exporting,
+        files::{
+            browser::Browser,
+            loading::Loading,
+            pictures::Picture,
+            recent::{self, Opened, Recent},
+            watch::Watches,
+        },
+        input::{
+            chord::Press,
+            keymap::Keymap,
+            keys::{self, Action},
+            leaving::{Answer, Leaving},
+            pointer::Input,
+        },
+        inspect::clicks::Selecting,
+        lab::model::LabBuilder,
+        looks::model::Looks,
+        options::Options,
+        presentation::model::Presentation,
+        profile::{benchmark::Benchmark, frames::Profiling, memory::MemoryLog},
+        rays::model::TracedRay,
+        schedule::{
+            Schedule, Wakeup,
+            in_flight::{GPU_POLL, InFlight},
+            preparation::Preparation,
+            resolution::Resolution,
+            sample_pace::SamplePace,
+        },
+        state::State,
+        trees::figures::CountedTrees,
+        ui::{self, layout::LayoutFile},
+        window::{
+            dialogs::Dialogs,
+            graphics::Graphics,
+            gui::Gui,
+            native,
+            screen::{Area, Paint},
+            status::{IDLE, Status, StatusStream},
+            wake::{Wake, Waker},
+        },
+    },
+    gpu,
     lab::LabView,
     profile::history::History,
     render::{self, Channel, TextureView, UploadedScene, inspect::compared_tree::ComparedTree},
@@ -193,7 +201,7 @@ impl Viewer {
         waker: Waker,
     ) -> Result<Self> {
         let config = &options.config;
-        let window = window::open(event_loop, &config.window)?;
+        let window = native::open(event_loop, &config.window)?;
         let display = || Box::new(event_loop.owned_display_handle()) as _;
         let instance = gpu::instance(crate::device::options(&config.gpu), Some(&display))?;
         let graphics = Graphics::new(instance, window.clone(), config)?;
@@ -251,11 +259,11 @@ impl Viewer {
             status: StatusStream::open(),
             presentation: None,
             leaving: Leaving::default(),
-            is_visible: window::SHOWN_AT_ONCE,
+            is_visible: native::SHOWN_AT_ONCE,
             done: false,
             options,
         };
-        if window::SHOWN_AT_ONCE {
+        if native::SHOWN_AT_ONCE {
             viewer.window.set_visible(true);
         }
         viewer.watch_shaders();
@@ -565,7 +573,7 @@ impl Viewer {
             }
             Some(Action::Present) => self.toggle_presentation(),
             Some(Action::Fullscreen) => {
-                window::toggle_fullscreen(&self.window);
+                native::toggle_fullscreen(&self.window);
                 self.state.notify("full screen on or off");
             }
             // A name for the window's picture is for F12 too.
@@ -657,7 +665,7 @@ impl Viewer {
             self.state.compare.end();
             self.state.notify("comparing ended");
         } else if self.window.fullscreen().is_some() {
-            window::toggle_fullscreen(&self.window);
+            native::toggle_fullscreen(&self.window);
         } else {
             match self.leaving.ask(now) {
                 Answer::Quit => self.quit(),

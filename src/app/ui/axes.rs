@@ -1,6 +1,6 @@
 //! The axes of the world in a corner, as the camera sees them. A click looks along one.
 
-use crate::app::{camera::StandardView, keys::Action, state::State};
+use crate::app::{camera::model::StandardView, input::keys::Action, state::State};
 use egui::{Align2, Area, Color32, Context, FontId, Id, Order, Rect, Sense, Stroke, Vec2, vec2};
 use glam::{Quat, Vec3};
 
@@ -44,7 +44,7 @@ const fn end(direction: Vec3, name: &'static str, color: Color32, view: Standard
 }
 
 /// Shows them in the upper right corner, where the settings ask for them and nothing else needs it.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
+pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let fits = room.width() >= LEAST.x && room.height() >= LEAST.y;
     let is_wanted = state.config.window.axes && state.stage.is_some();
     if !is_wanted || !fits || state.compare.told.is_shown {

@@ -15,7 +15,7 @@ struct PaintedText {
 }
 
 /// A user interface that can be run again and again, in a window of one size.
-pub(super) struct Run<'a> {
+pub(in crate::app) struct Run<'a> {
     ctx: Context,
     size: [f32; 2],
     pixels_per_point: f32,
@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// A window of `size` logical pixels.
-    pub(super) fn new(
+    pub(in crate::app) fn new(
         ctx: Context,
         size: [f32; 2],
         pixels_per_point: f32,
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
 
     /// Runs frames until sizes, foldings and scrolling have settled, and returns what is wrong then. Text
     /// that holds one of `long` may be shortened.
-    pub(super) fn faults(&mut self, long: &[&str]) -> Vec<String> {
+    pub(in crate::app) fn faults(&mut self, long: &[&str]) -> Vec<String> {
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
         }
@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
     }
 
     /// The widgets that show no tooltip while the pointer is over them.
-    pub(super) fn without_tooltip(&mut self) -> Vec<String> {
+    pub(in crate::app) fn without_tooltip(&mut self) -> Vec<String> {
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
         }
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
     }
 
     /// The controls that can have the keyboard and that screen readers are told no name of.
-    pub(super) fn unnamed(&mut self) -> Vec<String> {
+    pub(in crate::app) fn unnamed(&mut self) -> Vec<String> {
         self.ctx.enable_accesskit();
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
     }
 
     /// Every name that screen readers are told.
-    pub(super) fn names(&mut self) -> Vec<String> {
+    pub(in crate::app) fn names(&mut self) -> Vec<String> {
         self.ctx.enable_accesskit();
         self.frame(Vec::new(), |_| ());
         self.frame(Vec::new(), |_| ());
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
     }
 
     /// The controls that Tab does not reach, and whether it comes back to where it started.
-    pub(super) fn out_of_reach(&mut self) -> (Vec<String>, bool) {
+    pub(in crate::app) fn out_of_reach(&mut self) -> (Vec<String>, bool) {
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
         }
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
     }
 
     /// Every character that is shown.
-    pub(super) fn texts(&mut self) -> Vec<String> {
+    pub(in crate::app) fn texts(&mut self) -> Vec<String> {
         let all = |ctx: &Context| -> Vec<String> {
             let of = |layer| texts(ctx, layer);
             let texts = layers(ctx).into_iter().flat_map(of);
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
     }
 
     /// Where a text is shown.
-    pub(super) fn find(&mut self, wanted: &str) -> Option<Rect> {
+    pub(in crate::app) fn find(&mut self, wanted: &str) -> Option<Rect> {
         let look = |ctx: &Context| {
             let of = |layer| texts(ctx, layer);
             let mut all = layers(ctx).into_iter().flat_map(of);
@@ -200,14 +200,14 @@ impl<'a> Run<'a> {
     }
 
     /// Moves the pointer, and returns every text that is shown then, tooltips too.
-    pub(super) fn hover(&mut self, at: Pos2) -> Vec<String> {
+    pub(in crate::app) fn hover(&mut self, at: Pos2) -> Vec<String> {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
         self.frame(Vec::new(), |_| ());
         self.texts()
     }
 
     /// Turns the wheel by so many points at the pointer.
-    pub(super) fn wheel(&mut self, at: Pos2, points: f32) {
+    pub(in crate::app) fn wheel(&mut self, at: Pos2, points: f32) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
         let wheel = Event::MouseWheel {
             source: egui::MouseWheelSource::Wheel,
@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
     }
 
     /// Drags with the left button.
-    pub(super) fn drag(&mut self, from: Pos2, to: Pos2) {
+    pub(in crate::app) fn drag(&mut self, from: Pos2, to: Pos2) {
         let button = |pos, pressed| Event::PointerButton {
             pos,
             button: egui::PointerButton::Primary,
@@ -238,13 +238,13 @@ impl<'a> Run<'a> {
     }
 
     /// Types.
-    pub(super) fn write(&mut self, text: &str) {
+    pub(in crate::app) fn write(&mut self, text: &str) {
         self.frame(vec![Event::Text(text.into())], |_| ());
         self.frame(Vec::new(), |_| ());
     }
 
     /// Presses and releases a key.
-    pub(super) fn press(&mut self, key: egui::Key) {
+    pub(in crate::app) fn press(&mut self, key: egui::Key) {
         let event = |pressed| Event::Key {
             key,
             physical_key: None,
@@ -257,7 +257,7 @@ impl<'a> Run<'a> {
     }
 
     /// Clicks, `count` times in a row.
-    pub(super) fn click(&mut self, at: Pos2, count: usize) {
+    pub(in crate::app) fn click(&mut self, at: Pos2, count: usize) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
         // Of one double click: less time than between other frames.
         for _ in 0..count {

@@ -1,16 +1,18 @@
 //! The row of a declared setting, with the control that its declaration names.
 
-use super::rows::{Edits, Row};
-use crate::config::{
-    Config,
-    declared::{Choice, Control, Number, Setting, whole},
+use crate::{
+    app::ui::rows::{Edits, Row},
+    config::{
+        Config,
+        declared::{Choice, Control, Number, Setting, whole},
+    },
 };
 use egui::{DragValue, Slider, Ui};
 use std::ops::RangeInclusive;
 use toml::Value;
 
 /// Shows the row of a setting. A change is one of [`Edits::sets`].
-pub(super) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut Edits) {
+pub(in crate::app) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut Edits) {
     let Some(value) = edits.values.get(setting.key).cloned() else {
         return;
     };

@@ -8,24 +8,29 @@ pub(in crate::app) const NARROW: f32 = 700.0;
 
 /// A side of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(in crate::app) enum Side {
     Left,
     Right,
 }
 
 /// A panel at a side.
-pub(super) struct Drawer {
-    pub(super) name: &'static str,
-    pub(super) side: Side,
+pub(in crate::app) struct Drawer {
+    pub(in crate::app) name: &'static str,
+    pub(in crate::app) side: Side,
     /// Width at first, in points.
-    pub(super) width: f32,
+    pub(in crate::app) width: f32,
     /// Least and greatest width.
-    pub(super) widths: RangeInclusive<f32>,
+    pub(in crate::app) widths: RangeInclusive<f32>,
 }
 
 impl Drawer {
     /// Shows the panel: beside what is added after it, or over that in a narrow window. Returns its rectangle.
-    pub(super) fn show(self, ui: &mut Ui, is_narrow: bool, add: impl FnOnce(&mut Ui)) -> Rect {
+    pub(in crate::app) fn show(
+        self,
+        ui: &mut Ui,
+        is_narrow: bool,
+        add: impl FnOnce(&mut Ui),
+    ) -> Rect {
         let width = self.width.clamp(*self.widths.start(), *self.widths.end());
         if is_narrow {
             return self.over(ui, width, add);

@@ -1,7 +1,7 @@
 //! What the panel shows and cannot change.
 
 use crate::{
-    app::preparing::CompileProgress,
+    app::schedule::preparation::CompileProgress,
     config::AdapterTraits,
     lab::LabCounts,
     render::{FrameStats, IntersectionCounts, View},

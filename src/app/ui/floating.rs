@@ -1,21 +1,21 @@
 //! Cards that float over the scene.
 
-use super::style::card;
+use crate::app::ui::style::card;
 use egui::{Align2, Area, Context, Id, Order, Rect, Ui, Vec2};
 
 /// Width of a card's margins, and of the room beside it, in points.
-pub(super) const MARGINS: f32 = 44.0;
+pub(in crate::app) const MARGINS: f32 = 44.0;
 
 /// Height of the names of a comparison's sides, with the room around them, in points.
-pub(super) const NAMES: f32 = 44.0;
+pub(in crate::app) const NAMES: f32 = 44.0;
 /// The same of the line on what the picture is.
-pub(super) const HEADER: f32 = 36.0;
+pub(in crate::app) const HEADER: f32 = 36.0;
 
 /// Least room of a card in points: in a window that is smaller still, nothing can be read anyway.
 const LEAST: Vec2 = Vec2::new(160.0, 100.0);
 
 /// The scene's part of the window, across all of the window where that part is too narrow for `width`.
-pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
+pub(in crate::app) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
     let whole = ctx.content_rect().x_range();
     let across = match room.width() < width {
         true => whole,
@@ -26,7 +26,7 @@ pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
 }
 
 /// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.
-pub(super) fn floating(
+pub(in crate::app) fn floating(
     ctx: &Context,
     name: &str,
     room: Rect,

@@ -4,7 +4,7 @@ use crate::app::state::State;
 use egui::{RichText, Ui};
 
 /// The less used settings of a section. They keep their place below the others.
-pub(super) fn more(
+pub(in crate::app) fn more(
     ui: &mut Ui,
     state: &mut State,
     section: &str,
@@ -16,12 +16,12 @@ pub(super) fn more(
 }
 
 /// The name of the less used settings of a section.
-pub(super) fn more_of(section: &str) -> String {
+pub(in crate::app) fn more_of(section: &str) -> String {
     format!("{section}, more")
 }
 
 /// What can be folded, and stays as the person leaves it.
-pub(super) fn fold(
+pub(in crate::app) fn fold(
     ui: &mut Ui,
     state: &mut State,
     name: &str,

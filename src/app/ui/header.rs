@@ -1,13 +1,13 @@
 //! What stays on top of the panel: the scene, the adapter, and the time of a frame.
 
-use super::{
-    facts::Facts,
-    style::{accent, digits, line, significant},
-};
 use crate::{
     app::{
-        keys::Action,
+        input::keys::Action,
         state::{HISTORY, State, counted},
+        ui::{
+            facts::Facts,
+            style::{accent, digits, line, significant},
+        },
     },
     profile::table::percentile,
 };
@@ -20,7 +20,7 @@ const MOST_WARNINGS: usize = 8;
 const LOW: f32 = 460.0;
 
 /// The top of the panel.
-pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let is_low = ui.available_height() < LOW;
     ui.add_space(4.0);
     scene(ui, state);

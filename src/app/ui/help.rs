@@ -1,17 +1,20 @@
 //! The help: every key and gesture.
 
-use super::{
-    floating::{MARGINS, floating, wide},
-    style::{accent, digits},
+use crate::app::{
+    input::{keymap::Keymap, keys::GESTURES},
+    state::State,
+    ui::{
+        floating::{MARGINS, floating, wide},
+        style::{accent, digits},
+    },
 };
-use crate::app::{keymap::Keymap, keys::GESTURES, state::State};
 use egui::{Align, Context, Layout, Rect, RichText, Ui, Vec2};
 
 /// Width of a column of the help, in points.
 const COLUMN: f32 = 330.0;
 
 /// The help over the scene: in one column where two have no room. Its close button is always in sight.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
+pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let room = wide(ctx, room, COLUMN + 60.0);
     let has_two = room.width() >= 2.0 * COLUMN + 80.0;
     let width = if has_two { 2.0 * COLUMN + 16.0 } else { COLUMN };

@@ -18,7 +18,7 @@ fn color(share: f32) -> Color32 {
 }
 
 /// The colours of a range, and of what lies outside, with their numbers.
-pub(super) fn legend(ui: &mut Ui, range: f32) {
+pub(in crate::app) fn legend(ui: &mut Ui, range: f32) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let font = FontId::proportional(11.0);
     let (whole, _) = ui.allocate_exact_size(vec2(width, BAR[1] + 16.0), Sense::hover());
@@ -57,7 +57,7 @@ pub(super) fn legend(ui: &mut Ui, range: f32) {
 }
 
 /// Bars as high as the shares of the area, in the colours of their distances.
-pub(super) fn histogram(ui: &mut Ui, statistics: &Statistics, range: f32) {
+pub(in crate::app) fn histogram(ui: &mut Ui, statistics: &Statistics, range: f32) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let (room, _) = ui.allocate_exact_size(vec2(width, HISTOGRAM_HEIGHT), Sense::hover());
     let painter = ui.painter();

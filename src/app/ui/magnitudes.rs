@@ -8,7 +8,7 @@ const BAR: [f32; 2] = [220.0, 12.0];
 /// Points of the highest bar of a histogram.
 const HISTOGRAM_HEIGHT: f32 = 40.0;
 /// Histograms of more numbers end with all that are larger.
-pub(super) const MOST_BARS: usize = 40;
+pub(in crate::app) const MOST_BARS: usize = 40;
 
 fn color(share: f32) -> Color32 {
     let [r, g, b] = bytes(magma::color(share));
@@ -16,7 +16,7 @@ fn color(share: f32) -> Color32 {
 }
 
 /// The colours from this share of the map on, with what their ends stand for.
-pub(super) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
+pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let (whole, _) = ui.allocate_exact_size(vec2(width, BAR[1] + 16.0), Sense::hover());
     let painter = ui.painter();
@@ -48,7 +48,12 @@ pub(super) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
 
 /// Bars as high as `counts`, the first of which is of the number 0, in colours from this share of the map on. On hover
 /// each tells its count; `what` is what there are so many of.
-pub(super) fn histogram(ui: &mut Ui, counts: &[u32], from: f32, what: impl Fn(usize) -> String) {
+pub(in crate::app) fn histogram(
+    ui: &mut Ui,
+    counts: &[u32],
+    from: f32,
+    what: impl Fn(usize) -> String,
+) {
     let bars = counts.len().clamp(1, MOST_BARS);
     let of = |bar: usize| -> u64 {
         let more = if bar + 1 == bars {

@@ -1,56 +1,43 @@
 //! Everything that egui shows: the panel with a file for each of its own parts, the help, progress and messages.
 
-mod axes;
-mod browser;
-#[cfg(test)]
-mod checker;
-mod compare;
-mod controls;
-mod drawer;
-mod export;
-mod facts;
-mod floating;
-mod fold;
-mod header;
-mod help;
-mod inspector;
-mod legend;
-mod light;
-mod light_marks;
-mod magnitudes;
-mod material;
-mod offers;
-mod outline;
-#[cfg(test)]
-mod outline_tests;
-mod overlay;
-mod palette;
-mod panel;
-mod path_curve;
-mod profiler;
-mod ray_path;
-mod rows;
-mod sections;
-mod selection;
-mod style;
-#[cfg(test)]
-mod tests;
-mod textures;
-mod timeline;
-mod tree_card;
-mod values;
-mod welcome;
+pub(in crate::app) mod layout;
 
-pub(super) use browser::{Answer, show as show_browser};
-pub(super) use drawer::NARROW;
-pub(super) use facts::{Facts, LoadProgress, Moving};
-pub(super) use style::{set_style, zoom};
+pub(in crate::app) mod axes;
+#[cfg(test)]
+pub(in crate::app) mod checker;
+pub(in crate::app) mod controls;
+pub(in crate::app) mod drawer;
+pub(in crate::app) mod facts;
+pub(in crate::app) mod floating;
+pub(in crate::app) mod fold;
+pub(in crate::app) mod header;
+pub(in crate::app) mod help;
+pub(in crate::app) mod legend;
+pub(in crate::app) mod magnitudes;
+pub(in crate::app) mod overlay;
+pub(in crate::app) mod panel;
+pub(in crate::app) mod path_curve;
+pub(in crate::app) mod rows;
+pub(in crate::app) mod sections;
+pub(in crate::app) mod style;
+#[cfg(test)]
+pub(in crate::app) mod tests;
+pub(in crate::app) mod values;
+pub(in crate::app) mod welcome;
 
-use super::state::State;
+pub(in crate::app) use crate::app::files::browser_view::{Answer, show as show_browser};
+pub(in crate::app) use crate::app::ui::drawer::NARROW;
+pub(in crate::app) use crate::app::ui::facts::{Facts, LoadProgress, Moving};
+pub(in crate::app) use crate::app::ui::style::{set_style, zoom};
+
+use crate::app::{
+    compare, export, files, inspect, outline, palette, profile, rays, state::State, textures,
+    timeline, trees,
+};
 use egui::Ui;
 
 /// Shows everything. Returns the part of the window that is left for the scene.
-pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
+pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     style::follow(ui.ctx(), &state.config.window);
     if state.presents {
         return present(ui, state, facts);
@@ -62,37 +49,37 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     let is_narrow = ui.available_width() < NARROW;
     if is_narrow {
         // Drawers leave them in sight.
-        profiler::show(ui, state);
-        timeline::show(ui, state);
+        profile::view::show(ui, state);
+        timeline::view::show(ui, state);
     }
     let mut right = 0.0;
     if state.panel {
         right = panel::show(ui, is_narrow, state, facts);
     }
-    let left = outline::show(ui, is_narrow, state, facts);
+    let left = outline::view::show(ui, is_narrow, state, facts);
     if !is_narrow {
-        profiler::show(ui, state);
-        timeline::show(ui, state);
+        profile::view::show(ui, state);
+        timeline::view::show(ui, state);
     }
     let picture = ui.available_rect_before_wrap();
     name_picture(ui, picture, state);
-    light_marks::show(ui.ctx(), picture, state, facts);
+    inspect::light_marks::show(ui.ctx(), picture, state, facts);
     path_curve::show(ui.ctx(), picture, state, facts);
-    compare::show(ui.ctx(), picture, state);
+    compare::view::show(ui.ctx(), picture, state);
     // Cards find a place beside the drawers.
     let mut room = picture;
     room.min.x = (room.min.x + left).min(room.max.x);
     room.max.x = (room.max.x - right).max(room.min.x);
-    selection::show(ui.ctx(), picture, room, state, facts);
+    inspect::card::show(ui.ctx(), picture, room, state, facts);
     axes::show(ui.ctx(), room, state);
-    textures::show(ui.ctx(), room, state);
-    offers::show(ui.ctx(), room, state);
+    textures::view::show(ui.ctx(), room, state);
+    files::offers_view::show(ui.ctx(), room, state);
     let above_welcome = welcome::show(ui.ctx(), room, state);
-    export::show(ui.ctx(), room, state, facts);
-    tree_card::show(ui.ctx(), room, state, facts);
-    ray_path::over(ui.ctx(), room, state);
+    export::view::show(ui.ctx(), room, state, facts);
+    trees::card::show(ui.ctx(), room, state, facts);
+    rays::view::over(ui.ctx(), room, state);
     overlay::show(ui.ctx(), room, above_welcome, state, facts);
-    palette::show(ui.ctx(), state);
+    palette::view::show(ui.ctx(), state);
     picture
 }
 
@@ -103,7 +90,7 @@ fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     if state.error.is_some() {
         overlay::show(ui.ctx(), room, room, state, facts);
     }
-    palette::show(ui.ctx(), state);
+    palette::view::show(ui.ctx(), state);
     room
 }
 

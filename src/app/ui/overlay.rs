@@ -1,14 +1,19 @@
 //! What floats over the scene: progress, messages, and a hint while no scene is shown.
 
-use super::{
-    facts::{Facts, LoadProgress, Moving},
-    floating::{MARGINS, NAMES, floating, wide},
-    help,
-    legend::{histogram, legend},
-    style::{card, digits, grouped},
-};
 use crate::{
-    app::{channels, keys::Action, preparing::CompileProgress, state::State},
+    app::{
+        input::keys::Action,
+        palette::channels,
+        schedule::preparation::CompileProgress,
+        state::State,
+        ui::{
+            facts::{Facts, LoadProgress, Moving},
+            floating::{MARGINS, NAMES, floating, wide},
+            help,
+            legend::{histogram, legend},
+            style::{card, digits, grouped},
+        },
+    },
     output::numbers::{duration_left, percent, significant},
     render::{Channel, Noise},
 };
@@ -22,7 +27,13 @@ const WIDEST: f32 = 640.0;
 
 /// Shows what applies now, over the scene's part of the window: cards and notices in `above`, the part that the card for the
 /// first time leaves. Nothing covers an error.
-pub(super) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut State, facts: &Facts<'_>) {
+pub(in crate::app) fn show(
+    ctx: &Context,
+    room: Rect,
+    above: Rect,
+    state: &mut State,
+    facts: &Facts<'_>,
+) {
     if state.error.is_some() {
         error(ctx, room, state, facts);
     } else if state.help {

@@ -1,20 +1,22 @@
 //! The panel: what is always in sight, the filter, and the tabs.
 
-use super::{
-    drawer::{Drawer, Side},
-    facts::Facts,
-    fold::more_of,
-    header,
-    rows::{Edits, first_control, widget_count},
-    sections,
-    style::line,
-};
 use crate::{
     app::{
-        channels::{meaning, synonyms, title},
-        keys::Action,
-        palette::begins_words,
+        input::keys::Action,
+        palette::{
+            channels::{meaning, synonyms, title},
+            model::begins_words,
+        },
         state::State,
+        ui::{
+            drawer::{Drawer, Side},
+            facts::Facts,
+            fold::more_of,
+            header,
+            rows::{Edits, first_control, widget_count},
+            sections,
+            style::line,
+        },
     },
     config::{
         GroundMode, UpAxis,
@@ -27,12 +29,17 @@ use egui::{Align, Id, Layout, RichText, TextEdit, Ui, vec2};
 use std::collections::HashMap;
 
 /// Initial width of the panel in points.
-pub(super) const PANEL_WIDTH: f32 = 330.0;
+pub(in crate::app) const PANEL_WIDTH: f32 = 330.0;
 /// Least width of the panel in points.
 const LEAST_WIDTH: f32 = 280.0;
 
 /// Shows the panel. Returns its width where it lies over the picture.
-pub(super) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    is_narrow: bool,
+    state: &mut State,
+    facts: &Facts<'_>,
+) -> f32 {
     let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
     let wanted = state.layout.width.unwrap_or(PANEL_WIDTH);
     place(state);
@@ -83,7 +90,7 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
 }
 
 /// The state of the rows of this frame.
-pub(super) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
+pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     Edits {
         changes: state.changes.between(&state.initial, &state.config),
         values: state.changes.values(&state.config),
@@ -147,7 +154,7 @@ fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
 }
 
 /// Takes over what the person has changed in the rows.
-pub(super) fn apply(state: &mut State, edits: &Edits) {
+pub(in crate::app) fn apply(state: &mut State, edits: &Edits) {
     if edits.reset.is_empty() && edits.sets.is_empty() {
         return;
     }

@@ -1,7 +1,6 @@
 //! The curve of the camera path over the picture.
 
-use super::facts::Facts;
-use crate::app::{projector::Projector, state::State};
+use crate::app::{camera::projector::Projector, state::State, ui::facts::Facts};
 use egui::{Color32, Context, Id, LayerId, Order, Rect, Stroke, pos2};
 
 /// Lines between two keys.
@@ -10,7 +9,7 @@ const CURVE: Color32 = Color32::from_rgb(255, 196, 84);
 const TARGETS: Color32 = Color32::from_rgba_premultiplied(110, 90, 50, 110);
 
 /// Draws where the camera moves, its keys, and where it looks from them, while the panel shows the keys.
-pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
+pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
     let path = state.path.path(state.config.camera.fov);
     let (true, Some(path), Some(view)) = (state.path.is_told, path, &facts.view) else {
         return;

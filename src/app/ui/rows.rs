@@ -1,8 +1,11 @@
 //! A setting in the panel: a name, its widgets, and one tooltip for all of them.
 
-use super::style::accent;
 use crate::{
-    app::{changes::StartValues, keymap::Keymap, keys::BINDINGS},
+    app::{
+        input::{keymap::Keymap, keys::BINDINGS},
+        ui::style::accent,
+        undo::changes::StartValues,
+    },
     config::declared::{Setting, declared},
 };
 use egui::{Align, Label, Layout, RichText, Sense, Ui};
@@ -20,29 +23,29 @@ const DOT_WIDTH: f32 = 9.0;
 const NUMBER_WIDTH: f32 = 74.0;
 
 /// State of the rows of this frame: settings that they read, and changes that the person makes.
-pub(super) struct Edits {
+pub(in crate::app) struct Edits {
     /// The keys that have changed since the start.
-    pub(super) changes: Rc<StartValues>,
+    pub(in crate::app) changes: Rc<StartValues>,
     /// All settings.
-    pub(super) values: Rc<BTreeMap<String, toml::Value>>,
+    pub(in crate::app) values: Rc<BTreeMap<String, toml::Value>>,
     /// For the keys in tooltips.
-    pub(super) keymap: Rc<Keymap>,
+    pub(in crate::app) keymap: Rc<Keymap>,
     /// The reasons why settings have no effect.
-    pub(super) idle: HashMap<&'static str, &'static str>,
+    pub(in crate::app) idle: HashMap<&'static str, &'static str>,
     /// The values in force where settings are automatic.
-    pub(super) in_force: HashMap<&'static str, String>,
+    pub(in crate::app) in_force: HashMap<&'static str, String>,
     /// Settings that the person has changed, with their new values.
-    pub(super) sets: Vec<(&'static str, toml::Value)>,
+    pub(in crate::app) sets: Vec<(&'static str, toml::Value)>,
     /// Keys that the person sets back to their values at the start.
-    pub(super) reset: Vec<&'static str>,
+    pub(in crate::app) reset: Vec<&'static str>,
     /// The key whose row is looked for.
-    pub(super) sought: Option<String>,
+    pub(in crate::app) sought: Option<String>,
     /// The rectangle of that row, and its first control that can have the keyboard.
-    pub(super) found: Option<(egui::Rect, Option<egui::Id>)>,
+    pub(in crate::app) found: Option<(egui::Rect, Option<egui::Id>)>,
 }
 
 /// A setting: its name, what it does, and why it has no effect now.
-pub(super) struct Row<'a> {
+pub(in crate::app) struct Row<'a> {
     name: &'a str,
     tip: &'a str,
     keys: &'a [&'static str],
@@ -53,7 +56,7 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// A row that edits these keys of `config.toml`, if any.
-    pub(super) fn new(name: &'a str, keys: &'a [&'static str], tip: &'a str) -> Self {
+    pub(in crate::app) fn new(name: &'a str, keys: &'a [&'static str], tip: &'a str) -> Self {
         Self {
             name,
             tip,
@@ -64,7 +67,7 @@ impl<'a> Row<'a> {
     }
 
     /// The row of a declared setting.
-    pub(super) fn of(setting: &'static Setting, edits: &Edits) -> Row<'static> {
+    pub(in crate::app) fn of(setting: &'static Setting, edits: &Edits) -> Row<'static> {
         Row {
             name: setting.label,
             tip: setting.help(),
@@ -75,7 +78,7 @@ impl<'a> Row<'a> {
     }
 
     /// The row of the setting `key`.
-    pub(super) fn key(key: &'static str, edits: &Edits) -> Row<'static> {
+    pub(in crate::app) fn key(key: &'static str, edits: &Edits) -> Row<'static> {
         match declared(key) {
             Some((_, setting)) => Row::of(setting, edits),
             None => Row::new(key, &[], ""),
@@ -83,25 +86,25 @@ impl<'a> Row<'a> {
     }
 
     /// Makes the row act on the scene that is open: it has a tooltip of its own, and no value at the start.
-    pub(super) fn acts(mut self, tip: &'a str) -> Self {
+    pub(in crate::app) fn acts(mut self, tip: &'a str) -> Self {
         (self.tip, self.is_action) = (tip, true);
         self
     }
 
     /// Gives the row another name than that of its setting.
-    pub(super) fn named(mut self, name: &'a str) -> Self {
+    pub(in crate::app) fn named(mut self, name: &'a str) -> Self {
         self.name = name;
         self
     }
 
     /// Disables the row while there is a reason why it has no effect.
-    pub(super) fn idle(mut self, why: Option<impl Into<String>>) -> Self {
+    pub(in crate::app) fn idle(mut self, why: Option<impl Into<String>>) -> Self {
         self.idle = why.map(Into::into);
         self
     }
 
     /// Shows the name and what `add` adds beside it.
-    pub(super) fn show<R>(
+    pub(in crate::app) fn show<R>(
         self,
         ui: &mut Ui,
         edits: &mut Edits,
@@ -205,14 +208,14 @@ impl<'a> Row<'a> {
 }
 
 /// Number of widgets that the layer has so far.
-pub(super) fn widget_count(ui: &Ui) -> usize {
+pub(in crate::app) fn widget_count(ui: &Ui) -> usize {
     let layer = ui.layer_id();
     ui.ctx()
         .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
 }
 
 /// The first control that can have the keyboard of those that were added since there were `before` widgets.
-pub(super) fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
+pub(in crate::app) fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
     let layer = ui.layer_id();
     ui.ctx().viewport(|viewport| {
         let added = viewport.this_pass.widgets.get_layer(layer).skip(before);
@@ -247,13 +250,13 @@ fn name_widgets(ui: &Ui, name: &str, before: usize) {
 
 /// How a number is written.
 #[derive(Clone, Copy)]
-pub(super) struct Digits {
-    pub(super) decimals: usize,
-    pub(super) suffix: &'static str,
+pub(in crate::app) struct Digits {
+    pub(in crate::app) decimals: usize,
+    pub(in crate::app) suffix: &'static str,
 }
 
 /// A number with two decimals.
-pub(super) const fn hundredths(suffix: &'static str) -> Digits {
+pub(in crate::app) const fn hundredths(suffix: &'static str) -> Digits {
     Digits {
         decimals: 2,
         suffix,
@@ -261,7 +264,7 @@ pub(super) const fn hundredths(suffix: &'static str) -> Digits {
 }
 
 /// Whole degrees.
-pub(super) const DEGREES: Digits = Digits {
+pub(in crate::app) const DEGREES: Digits = Digits {
     decimals: 0,
     suffix: "°",
 };
@@ -280,7 +283,7 @@ impl Digits {
 
 /// A slider over a part of what the configuration allows; its number takes all of that. Returns whether the
 /// person changed the value.
-pub(super) fn slide(
+pub(in crate::app) fn slide(
     ui: &mut Ui,
     value: &mut f32,
     part: RangeInclusive<f32>,
@@ -297,7 +300,7 @@ pub(super) fn slide(
 }
 
 /// A number to drag or to type. Returns whether the person changed it.
-pub(super) fn number(
+pub(in crate::app) fn number(
     ui: &mut Ui,
     value: &mut f32,
     speed: f32,
@@ -317,7 +320,11 @@ pub(super) fn number(
 }
 
 /// A few choices side by side, each with what it means.
-pub(super) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &[(T, &str, &str)]) {
+pub(in crate::app) fn choose<T: PartialEq + Copy>(
+    ui: &mut Ui,
+    value: &mut T,
+    choices: &[(T, &str, &str)],
+) {
     for (choice, name, tip) in choices {
         ui.selectable_value(value, *choice, *name)
             .on_hover_text(*tip);
@@ -325,7 +332,7 @@ pub(super) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &
 }
 
 /// A colour, which is written only when the person changes it: the picker rounds.
-pub(super) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
+pub(in crate::app) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
     let mut picked = *value;
     let changed = ui.color_edit_button_rgb(&mut picked).changed();
     if changed {
@@ -335,7 +342,7 @@ pub(super) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
 }
 
 /// A list of choices that opens, as wide as the row but for `left`. Returns the one that was clicked.
-pub(super) fn list<T: PartialEq + Copy>(
+pub(in crate::app) fn list<T: PartialEq + Copy>(
     ui: &mut Ui,
     id: &str,
     left: f32,

@@ -22,7 +22,7 @@ pub(in crate::app) fn set_style(ctx: &Context) {
 }
 
 /// Follows the theme and the size of text of the settings.
-pub(super) fn follow(ctx: &Context, settings: &Window) {
+pub(in crate::app) fn follow(ctx: &Context, settings: &Window) {
     ctx.set_theme(match settings.theme {
         Theme::Dark => ThemePreference::Dark,
         Theme::Light => ThemePreference::Light,
@@ -62,7 +62,7 @@ fn set_sizes(style: &mut Style) {
 
 /// Keeps tooltips of the panel from lying over help, palette and browser, while one of them is open and the pointer is
 /// beside it.
-pub(super) fn keep_tooltips_off(ctx: &Context, is_covered: bool) {
+pub(in crate::app) fn keep_tooltips_off(ctx: &Context, is_covered: bool) {
     /// Seconds without an end that egui can still add to a time.
     const NEVER: f32 = 1e6;
     let pointer = ctx.input(|input| input.pointer.hover_pos());
@@ -115,12 +115,12 @@ fn set_light(visuals: &mut Visuals) {
 }
 
 /// Leaf green, for what stands out and for the history's line.
-pub(super) fn accent(visuals: &Visuals) -> Color32 {
+pub(in crate::app) fn accent(visuals: &Visuals) -> Color32 {
     visuals.hyperlink_color
 }
 
 /// A frame around what floats over the scene.
-pub(super) fn card(visuals: &Visuals) -> egui::Frame {
+pub(in crate::app) fn card(visuals: &Visuals) -> egui::Frame {
     egui::Frame::new()
         .fill(visuals.window_fill)
         .stroke(visuals.window_stroke)
@@ -129,17 +129,17 @@ pub(super) fn card(visuals: &Visuals) -> egui::Frame {
 }
 
 /// A number whose digits do not move as it changes.
-pub(super) fn digits(text: impl Into<String>) -> RichText {
+pub(in crate::app) fn digits(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
 }
 
 /// A line that is cut off, and shown whole on hover, where there is no room for it.
-pub(super) fn line(ui: &mut Ui, text: RichText) -> egui::Response {
+pub(in crate::app) fn line(ui: &mut Ui, text: RichText) -> egui::Response {
     ui.add(egui::Label::new(text).truncate())
 }
 
 /// Writes 1234567 as 1 234 567.
-pub(super) fn grouped(number: u64) -> String {
+pub(in crate::app) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
     for (index, digit) in digits.chars().enumerate() {
@@ -152,7 +152,7 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A count in at most six characters: 1234567 is 1.23 M.
-pub(super) fn compact(number: u64) -> String {
+pub(in crate::app) fn compact(number: u64) -> String {
     let in_units =
         |unit: f64, name: &str| format!("{}\u{a0}{name}", significant(number as f64 / unit));
     match number {
@@ -164,7 +164,7 @@ pub(super) fn compact(number: u64) -> String {
 }
 
 /// Three significant digits, in at most five characters up to 99999 and not below a thousandth.
-pub(super) fn significant(number: f64) -> String {
+pub(in crate::app) fn significant(number: f64) -> String {
     let decimals = match number.abs() {
         n if n >= 99.95 => 0,
         n if n >= 9.995 => 1,

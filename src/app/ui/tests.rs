@@ -1,14 +1,16 @@
-use super::{checker::Run, panel::PANEL_WIDTH, *};
 use crate::{
     app::{
-        changes::Changes,
-        keys::Action,
-        measure::{MeasuredPoint, Snap},
-        preparing::CompileProgress,
-        recent::Recent,
-        selected::{Gap, Selected},
-        side_costs::Cost,
+        compare::costs::Cost,
+        files::recent::Recent,
+        input::keys::Action,
+        inspect::{
+            measure::{MeasuredPoint, Snap},
+            selection::{Gap, Selected},
+        },
+        schedule::preparation::CompileProgress,
         state::{Failure, Stage},
+        ui::{checker::Run, panel::PANEL_WIDTH, *},
+        undo::changes::Changes,
     },
     config::{
         AdapterTraits, BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme,
@@ -42,7 +44,7 @@ const ADAPTER: &str = "llvmpipe (LLVM 19.1.7, 256 bits) (vulkan) — software re
 
 /// What a run shows, beside the size of its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Show {
+pub(in crate::app) enum Show {
     Panel,
     Help,
     Error,
@@ -172,7 +174,7 @@ fn compare(state: &mut State) {
     for text in [&format!("environment.file=b_{LONG}"), "shadows.mode=map"] {
         compare.set(&state.config, text).unwrap();
     }
-    compare.mode = crate::app::compare::Mode::Difference;
+    compare.mode = compare::model::Mode::Difference;
     compare.key = "shadows".into();
     compare.told.is_shown = true;
     compare.told.costs = [
@@ -226,7 +228,7 @@ fn select(state: &mut State) {
     }
 }
 
-pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
+pub(in crate::app) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
     Facts {
         stats,
@@ -276,7 +278,7 @@ pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
 }
 
 /// Large numbers, for the least room.
-pub(super) fn stats() -> FrameStats {
+pub(in crate::app) fn stats() -> FrameStats {
     FrameStats {
         triangles: 19_999_999,
         vertices: 59_999_999,
@@ -315,7 +317,7 @@ thread_local! {
 }
 
 /// A context that remembers nothing but glyphs and the theme; the one before has ended with it.
-pub(super) fn context() -> egui::Context {
+pub(in crate::app) fn context() -> egui::Context {
     let ctx = CONTEXT.with(Clone::clone);
     let gone = egui::RawInput {
         events: vec![egui::Event::PointerGone],
@@ -331,7 +333,7 @@ pub(super) fn context() -> egui::Context {
 }
 
 /// Runs `check` on a state in a window.
-pub(super) fn with_run<R>(
+pub(in crate::app) fn with_run<R>(
     state: &mut State,
     shown: Show,
     (size, pixels_per_point): ([f32; 2], f32),
@@ -465,7 +467,7 @@ fn animate(state: &mut State) {
     Arc::make_mut(&mut stage.blend).set_morph(node, 1, Some(0.5));
     state.add_path_key();
     state.add_path_key();
-    state.export.motion = crate::app::export::Motion::Turn;
+    state.export.motion = export::model::Motion::Turn;
     state.export.progress = Some([1234, 5678, 240]);
 }
 
@@ -929,7 +931,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
         let end = run.find("X").expect("it is shown");
         run.click(end.center(), 1);
     });
-    let faced = Action::Face(crate::app::camera::StandardView::Right);
+    let faced = Action::Face(crate::app::camera::model::StandardView::Right);
     assert_eq!(state.actions, [faced]);
 }
 
@@ -1159,7 +1161,7 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Copy");
     let (notice, _) = state.notice.take().expect("a notice");
     assert_eq!(notice, "copied the table of passes");
-    let copied = profiler::in_view(&state);
+    let copied = profile::view::in_view(&state);
     assert!(
         copied.contains("(100 of them)") && copied.contains("shadow_rays"),
         "{copied}"
@@ -1317,7 +1319,7 @@ fn a_setting_that_the_panel_lacks_is_told() {
             "volumes.points has no control in the panel now",
         ),
     ] {
-        state.jump = Some(crate::app::jump::Jump::to(key.into()));
+        state.jump = Some(palette::jump::Jump::to(key.into()));
         with_run(&mut state, Show::Panel, PANEL, |run| {
             for _ in 0..40 {
                 run.hover(egui::pos2(10.0, 10.0));

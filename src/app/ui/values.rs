@@ -1,6 +1,6 @@
 //! A value of the scene that can be edited: its name, a dot where it is not that of the file, and a way back.
 
-use super::style::accent;
+use crate::app::ui::style::accent;
 use egui::{Align, Layout, Sense, Ui, vec2};
 
 /// Width of the names, in points, with the dot.
@@ -12,7 +12,7 @@ const NUMBER_WIDTH: f32 = 74.0;
 
 /// Shows a value's name and what `add` adds beside it. Returns what that returned, and whether the value is
 /// to be that of the file again.
-pub(super) fn value<R>(
+pub(in crate::app) fn value<R>(
     ui: &mut Ui,
     name: &str,
     tip: &str,

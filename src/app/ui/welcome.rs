@@ -1,8 +1,7 @@
 //! A card for people who open the window for the first time: five things, and then it never comes back.
 
-use super::style::card;
 use crate::{
-    app::{keys::Action, state::State},
+    app::{input::keys::Action, state::State, ui::style::card},
     config::ShadowMode,
 };
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
@@ -12,7 +11,7 @@ const LEAST: Vec2 = Vec2::new(260.0, 240.0);
 
 /// Shows the card at the foot of the scene's part of the window, unless it was dismissed once. Returns the part that is
 /// left above it.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect {
+pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect {
     let has_room = room.width() >= LEAST.x && room.height() >= LEAST.y;
     if !has_room || !state.welcomes() {
         return room;

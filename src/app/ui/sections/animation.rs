@@ -1,7 +1,7 @@
 //! Clips that are blended, morph weights by hand, and the turntable.
 
 use crate::app::{
-    keys::Action,
+    input::keys::Action,
     state::State,
     ui::{
         facts::Facts,

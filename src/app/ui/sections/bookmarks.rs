@@ -1,7 +1,7 @@
 //! Saved views.
 
 use crate::app::{
-    keys::Action,
+    input::keys::Action,
     state::State,
     ui::{
         facts::Facts,

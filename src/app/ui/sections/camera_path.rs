@@ -1,7 +1,7 @@
 //! Keys that the camera moves along.
 
 use crate::app::{
-    keys::Action,
+    input::keys::Action,
     state::State,
     ui::{
         facts::Facts,

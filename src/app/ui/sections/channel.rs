@@ -2,8 +2,8 @@
 
 use crate::{
     app::{
-        channels::{meaning, title},
-        keys::Action,
+        input::keys::Action,
+        palette::channels::{meaning, title},
         state::{State, counted},
         ui::{
             facts::Facts,

@@ -2,12 +2,14 @@
 
 use crate::{
     app::{
-        compare::{Compare, Mode, Other, VARIANT, found, is_own},
-        keys::Action,
-        side_costs::FRAMES,
+        compare::{
+            costs::FRAMES,
+            model::{Compare, Mode, Other, VARIANT, found, is_own},
+            view::{cost_and_spread, figures},
+        },
+        input::keys::Action,
         state::State,
         ui::{
-            compare::{cost_and_spread, figures},
             facts::Facts,
             rows::{Digits, Edits, Row, choose, list, number},
             style::{digits, line},

@@ -2,7 +2,7 @@
 
 use crate::{
     app::{
-        keys::Action,
+        input::keys::Action,
         state::State,
         ui::{
             facts::Facts,

@@ -2,8 +2,8 @@
 
 use crate::{
     app::{
-        export::{FORMATS, Motion},
-        keys::Action,
+        export::model::{FORMATS, Motion},
+        input::keys::Action,
         state::{State, counted},
         ui::{
             facts::Facts,
@@ -16,7 +16,7 @@ use crate::{
 use egui::{DragValue, RichText, Ui};
 
 /// Opens the card.
-pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Pictures or a video of the clip, a turn or the camera path";
     Row::new("export", &["export"], tip).show(ui, edits, |ui| {
         let open = ui.button("Export…");
@@ -33,7 +33,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 }
 
 /// The contents of the card.
-pub(in crate::app::ui) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.export.progress.is_some();
     settings(ui, state, edits);
     let frames = state.exported_frames();

@@ -2,8 +2,8 @@
 
 use crate::{
     app::{
-        keys::Action,
-        selected::{Selected, mesh_name},
+        input::keys::Action,
+        inspect::selection::{Selected, mesh_name},
         state::{Stage, State},
         ui::{
             facts::Facts,

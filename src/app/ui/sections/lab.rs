@@ -1,6 +1,5 @@
 //! The laboratory: rays through other structures, by other walks and tests, in the picture.
 
-use super::trees::{cost_ends, cost_words};
 use crate::{
     app::{
         state::State,
@@ -8,6 +7,7 @@ use crate::{
             facts::Facts,
             magnitudes::legend,
             rows::{Edits, Row},
+            sections::trees::{cost_ends, cost_words},
             style::{compact, digits, grouped, line, significant},
         },
     },
@@ -19,7 +19,7 @@ use crate::{
 use egui::{RichText, Ui};
 
 /// Shows the channel.
-pub(super) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.channel == Channel::Lab;
     let tip = "Traces the rays of every pixel once more, through a structure of the laboratory, and shows what they find: \
                the channel lab. canopy's own rays stay as they are";
@@ -34,7 +34,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
 }
 
 /// Figures of the structure and of the rays.
-pub(super) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     if state.channel != Channel::Lab {
         return;
     }
@@ -74,7 +74,7 @@ fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
 }
 
 /// What the colours of the channel that is shown stand for.
-pub(in crate::app::ui) fn heat_words(state: &State) -> &'static str {
+pub(in crate::app) fn heat_words(state: &State) -> &'static str {
     if state.channel != Channel::Lab {
         return cost_words(state.config.cost.count);
     }

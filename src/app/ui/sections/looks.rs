@@ -1,7 +1,7 @@
 //! Looks.
 
 use crate::app::{
-    keys::Action,
+    input::keys::Action,
     state::State,
     ui::{facts::Facts, rows::Edits},
 };

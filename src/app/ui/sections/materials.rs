@@ -1,7 +1,7 @@
 //! The textures of the scene, and of the mesh that is selected.
 
 use crate::app::{
-    keys::Action,
+    input::keys::Action,
     state::State,
     ui::{
         facts::Facts,

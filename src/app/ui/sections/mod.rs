@@ -31,19 +31,21 @@ mod timings;
 mod trees;
 mod volumes;
 
-pub(super) use export::card as export;
-pub(super) use lab::heat_words;
-pub(super) use trees::{cost_ends, depth_ends};
+pub(in crate::app) use export::card as export;
+pub(in crate::app) use lab::heat_words;
+pub(in crate::app) use trees::{cost_ends, depth_ends};
 
-use super::{
-    controls,
-    facts::Facts,
-    fold::{fold, more},
-    ray_path,
-    rows::Edits,
-};
 use crate::{
-    app::state::State,
+    app::{
+        rays::view,
+        state::State,
+        ui::{
+            controls,
+            facts::Facts,
+            fold::{fold, more},
+            rows::Edits,
+        },
+    },
     config::declared::{Control, GROUPS, Group, Setting, Tab},
 };
 use egui::{RichText, Ui};
@@ -92,7 +94,7 @@ fn own(key: &str) -> Option<Own> {
         "overlay.mesh" => overlay::mesh,
         "path progress" => paths::progress,
         "projection" => camera::projection,
-        "ray path" => ray_path::show,
+        "ray path" => view::show,
         "reflection counts" => reflections::counts,
         "samples" => resolution::samples,
         "saved views" => bookmarks::show,

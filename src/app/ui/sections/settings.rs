@@ -1,9 +1,8 @@
 //! All settings together.
 
 use crate::app::{
-    command_line::command_line,
-    keys::Action,
-    pictures::told,
+    files::{command_line::command_line, pictures::told},
+    input::keys::Action,
     state::{State, counted},
     ui::{facts::Facts, rows::Edits},
 };

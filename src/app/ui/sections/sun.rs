@@ -2,8 +2,8 @@
 
 use crate::{
     app::{
+        environment::sun,
         state::State,
-        sun,
         ui::{
             facts::Facts,
             rows::{self, DEGREES, Edits, Row, hundredths, slide},

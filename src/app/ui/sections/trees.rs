@@ -1,14 +1,14 @@
 //! Boxes of the trees over the picture, what rays cost, and what the trees are like.
 
-use super::geometry::tree_work;
 use crate::{
     app::{
-        selected::{Selected, mesh_name},
+        inspect::selection::{Selected, mesh_name},
         state::State,
         ui::{
             facts::Facts,
             magnitudes::{histogram, legend},
             rows::{Edits, Row, choose},
+            sections::geometry::tree_work,
             style::{compact, digits, grouped, line, significant},
         },
     },
@@ -17,13 +17,17 @@ use crate::{
         Channel, CostRange, TreeBoxCounts, TreeFigures, present::tree_boxes::TREE_BOX_DARKEST,
     },
 };
-
 use egui::{Button, DragValue, RichText, Ui};
 
 /// Meshes that are listed.
 const LISTED: usize = 20;
 /// Work of the last frame on the trees, and their figures.
-pub(super) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn figures(
+    ui: &mut Ui,
+    state: &mut State,
+    facts: &Facts<'_>,
+    edits: &mut Edits,
+) {
     tree_work(ui, &state.config.tree, facts);
     state.tree_view.tells_figures = true;
     match state.tree_view.figures.clone() {
@@ -44,7 +48,7 @@ pub(super) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: 
 }
 
 /// The choice of boxes.
-pub(super) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.tree_boxes;
     let depths = match settings.show {
         BoxDepths::Depths(first, last) => [first, last],
@@ -87,7 +91,7 @@ pub(super) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 }
 
 /// Whose boxes are drawn.
-pub(super) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let view = &mut state.tree_view;
     let settings = &mut state.config.tree_boxes;
     Row::key("tree_boxes.of", edits).show(ui, edits, |ui| {
@@ -117,7 +121,12 @@ pub(super) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
 }
 
 /// How many boxes are drawn, and what their colours mean.
-pub(super) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn boxes_drawn(
+    ui: &mut Ui,
+    state: &mut State,
+    facts: &Facts<'_>,
+    edits: &mut Edits,
+) {
     let Some(counts) = facts.stats.tree_boxes else {
         return;
     };
@@ -140,7 +149,7 @@ pub(super) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edi
 }
 
 /// What the ends of the colours stand for.
-pub(in crate::app::ui) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) -> [String; 2] {
+pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) -> [String; 2] {
     let first = match settings.show {
         BoxDepths::Depths(first, _) => first,
         _ => 0,
@@ -152,7 +161,12 @@ pub(in crate::app::ui) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts
 }
 
 /// How the channel `cost` is shown.
-pub(super) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+pub(in crate::app) fn heat_map(
+    ui: &mut Ui,
+    state: &mut State,
+    facts: &Facts<'_>,
+    edits: &mut Edits,
+) {
     let mut is_shown = state.channel == Channel::Cost;
     let tip = "Nodes and triangles that the shadow rays of each pixel visit, as colours: the channel cost";
     Row::new("heat map", &["heat map"], tip).show(ui, edits, |ui| {
@@ -173,7 +187,7 @@ pub(super) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits:
 }
 
 /// What the colours of the channel `cost` stand for.
-pub(super) fn cost_words(count: CostCount) -> &'static str {
+pub(in crate::app) fn cost_words(count: CostCount) -> &'static str {
     match count {
         CostCount::Both => "nodes and triangles a pixel",
         CostCount::Nodes => "nodes a pixel",
@@ -182,7 +196,7 @@ pub(super) fn cost_words(count: CostCount) -> &'static str {
 }
 
 /// What the ends of those colours stand for.
-pub(in crate::app::ui) fn cost_ends(found: CostRange) -> [String; 2] {
+pub(in crate::app) fn cost_ends(found: CostRange) -> [String; 2] {
     [
         "0".into(),
         format!("{} or more", grouped(found.range as u64)),

@@ -1,0 +1,247 @@
+//! Views that the person has saved, by scene, in a file of the platform's folder for state.
+
+use crate::{
+    app::files::recent,
+    output,
+    scene::{Projection, framing::Viewpoint},
+};
+use glam::Mat4;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+/// Views of a scene, and scenes with views: the rest is forgotten.
+pub(in crate::app) const MOST_VIEWS: usize = 50;
+const MOST_SCENES: usize = 200;
+
+/// Bytes that are read of the file.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A view with its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::app) struct Bookmark {
+    pub(in crate::app) name: String,
+    world_from_view: [f32; 16],
+    /// Distance to what is looked at, in metres.
+    pub(in crate::app) distance: f32,
+    /// Vertical field of view in radians; `None` of an orthographic view.
+    fov_y: Option<f32>,
+    /// Half the height of an orthographic view in metres.
+    half_height: Option<f32>,
+}
+
+impl Bookmark {
+    pub(in crate::app) fn new(name: String, view: &Viewpoint, distance: f32) -> Self {
+        let (fov_y, half_height) = match view.projection {
+            Projection::Perspective { fov_y } => (Some(fov_y), None),
+            Projection::Orthographic { half_height } => (None, Some(half_height)),
+        };
+        Self {
+            name,
+            world_from_view: view.world_from_view.to_cols_array(),
+            distance,
+            fov_y,
+            half_height,
+        }
+    }
+
+    /// The view; `None` where the file was edited to hold none.
+    pub(in crate::app) fn viewpoint(&self) -> Option<Viewpoint> {
+        let world_from_view = Mat4::from_cols_array(&self.world_from_view);
+        let is_place =
+            world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
+        let projection = match (self.fov_y, self.half_height) {
+            (Some(fov_y), _) => Projection::Perspective { fov_y },
+            (None, half_height) => Projection::Orthographic {
+                half_height: half_height?,
+            },
+        };
+        let is_lens = match projection {
+            Projection::Perspective { fov_y } => fov_y > 0.0 && fov_y < std::f32::consts::PI,
+            Projection::Orthographic { half_height } => {
+                half_height.is_finite() && half_height > 0.0
+            }
+        };
+        let is_far = self.distance.is_finite() && self.distance > 0.0;
+        (is_place && is_lens && is_far).then_some(Viewpoint {
+            world_from_view,
+            projection,
+        })
+    }
+
+    /// The options of the command line that see the same; the horizon is level.
+    pub(in crate::app) fn options(&self) -> String {
+        let Some(view) = self.viewpoint() else {
+            return String::new();
+        };
+        let eye = view.eye();
+        let target = eye + view.forward() * self.distance;
+        let fov = self.fov_y.map(|fov| format!(" --fov {}", fov.to_degrees()));
+        let vector = |v: glam::Vec3| format!("{},{},{}", v.x, v.y, v.z);
+        format!(
+            "--eye={} --target={}{}",
+            vector(eye),
+            vector(target),
+            fov.unwrap_or_default()
+        )
+    }
+}
+
+/// The views of every scene, and what is being done with those that are listed.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Bookmarks {
+    /// Where they are kept; `None` where they are not.
+    file: Option<PathBuf>,
+    /// By the paths of the scene's files.
+    scenes: BTreeMap<String, Vec<Bookmark>>,
+    /// The scene that is shown.
+    scene: String,
+    /// The view that is being renamed, and the name that is typed.
+    pub(in crate::app) renames: Option<(usize, String)>,
+}
+
+impl Bookmarks {
+    /// Those in the user's file, beside that of recent files.
+    pub(in crate::app) fn of_the_user() -> Self {
+        Self::at(recent::file().map(|file| file.with_file_name("bookmarks.json")))
+    }
+
+    pub(in crate::app) fn at(file: Option<PathBuf>) -> Self {
+        let scenes = file.as_deref().and_then(read).unwrap_or_default();
+        Self {
+            file,
+            scenes,
+            ..Self::default()
+        }
+    }
+
+    /// The scene of these files is shown.
+    pub(in crate::app) fn show(&mut self, files: &[PathBuf]) {
+        let absolute = |file: &PathBuf| {
+            let path = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            path.to_string_lossy().into_owned()
+        };
+        let files: Vec<String> = files.iter().map(absolute).collect();
+        (self.scene, self.renames) = (files.join("\n"), None);
+    }
+
+    /// Number of scenes that have views.
+    #[cfg(test)]
+    pub(in crate::app) fn count(&self) -> usize {
+        self.scenes.len()
+    }
+
+    /// The views of the scene that is shown.
+    pub(in crate::app) fn list(&self) -> &[Bookmark] {
+        self.scenes.get(&self.scene).map_or(&[], Vec::as_slice)
+    }
+
+    /// Changes the views of the scene that is shown, and keeps them. Another window may have changed those of
+    /// others: they are read again.
+    pub(in crate::app) fn change(&mut self, change: impl FnOnce(&mut Vec<Bookmark>)) {
+        if let Some(file) = &self.file {
+            match read(file) {
+                Some(scenes) => self.scenes = scenes,
+                None => {
+                    log::warn!("{}: is broken, and stays as it is", file.display());
+                    self.file = None;
+                }
+            }
+        }
+        let mut list = self.list().to_vec();
+        change(&mut list);
+        list.truncate(MOST_VIEWS);
+        match list.is_empty() {
+            true => _ = self.scenes.remove(&self.scene),
+            false => _ = self.scenes.insert(self.scene.clone(), list),
+        }
+        while self.scenes.len() > MOST_SCENES {
+            let other = self
+                .scenes
+                .keys()
+                .find(|scene| **scene != self.scene)
+                .cloned();
+            self.scenes.remove(&other.unwrap_or_default());
+        }
+        if let Some(file) = &self.file
+            && let Err(error) = write(file, &self.scenes)
+        {
+            log::warn!("{error}");
+        }
+    }
+
+    /// Takes the name that was typed.
+    pub(in crate::app) fn rename(&mut self) {
+        if let Some((index, name)) = self.renames.take()
+            && !name.trim().is_empty()
+        {
+            self.change(|list| {
+                if let Some(bookmark) = list.get_mut(index) {
+                    bookmark.name = name.trim().into();
+                }
+            });
+        }
+    }
+
+    pub(in crate::app) fn delete(&mut self, index: usize) {
+        self.renames = None;
+        self.change(|list| {
+            if index < list.len() {
+                list.remove(index);
+            }
+        });
+    }
+}
+
+/// What the file says: nothing where there is none, `None` where it is broken.
+fn read(file: &Path) -> Option<BTreeMap<String, Vec<Bookmark>>> {
+    let mut text = String::new();
+    let mut scenes: BTreeMap<String, Vec<Bookmark>> = match std::fs::File::open(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+        Err(_) => return None,
+        Ok(file) => {
+            file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+            serde_json::from_str(&text).ok()?
+        }
+    };
+    for list in scenes.values_mut() {
+        list.retain(|bookmark| bookmark.viewpoint().is_some());
+        list.truncate(MOST_VIEWS);
+    }
+    Some(scenes)
+}
+
+fn write(file: &Path, scenes: &BTreeMap<String, Vec<Bookmark>>) -> crate::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| crate::Error::io(folder, e))?;
+    }
+    let text = serde_json::to_vec(scenes).unwrap_or_default();
+    output::write(file, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_that_is_none_is_left_out() {
+        let lens = Projection::Perspective { fov_y: 1.0 };
+        let view = Viewpoint {
+            world_from_view: Mat4::IDENTITY,
+            projection: lens,
+        };
+        let good = Bookmark::new("a".into(), &view, 1.0);
+        assert_eq!(good.viewpoint(), Some(view));
+        let mut bad = [good.clone(), good.clone(), good.clone(), good];
+        bad[0].world_from_view[0] = f32::NAN;
+        bad[1].world_from_view = [0.0; 16];
+        bad[2].fov_y = Some(4.0);
+        bad[3].distance = -1.0;
+        for bookmark in bad {
+            assert_eq!(bookmark.viewpoint(), None, "{bookmark:?}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Saving views, and going to them.
+
+use crate::app::{
+    bookmarks::model::{Bookmark, MOST_VIEWS},
+    state::State,
+};
+
+impl State {
+    /// Saves this view among those of the scene.
+    pub(in crate::app) fn bookmark(&mut self) {
+        if self.stage.is_none() {
+            return self.notify("no scene is shown yet");
+        }
+        let count = self.bookmarks.list().len();
+        if count >= MOST_VIEWS {
+            return self.notify(format!("a scene has {MOST_VIEWS} saved views at most"));
+        }
+        let name = format!("view {}", count + 1);
+        let view = Bookmark::new(name, &self.camera.viewpoint(), self.camera.distance());
+        self.bookmarks.change(|list| list.push(view));
+        self.notify(format!("saved as view {}", count + 1));
+    }
+
+    /// Goes to a view of the scene, counted from 0.
+    pub(in crate::app) fn go_to_bookmark(&mut self, index: usize) {
+        let found = self.bookmarks.list().get(index).cloned();
+        match found.and_then(|found| Some((found.viewpoint()?, found))) {
+            Some((view, found)) => {
+                self.see(&view, found.distance);
+                self.notify(found.name);
+            }
+            None => self.notify(format!(
+                "there is no saved view {}; Ctrl+B saves one",
+                index + 1
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        app::{bookmarks::model::Bookmarks, state::Stage},
+        config::Config,
+        scene::{
+            Scene,
+            framing::Viewpoint,
+            opened::{OpenedScene, Span},
+        },
+    };
+
+    #[test]
+    fn views_are_kept_by_scene() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/bookmarks.json");
+        let mut state = State::new(Config::default());
+        state.bookmarks = Bookmarks::at(Some(file.clone()));
+        state.bookmark();
+        assert_eq!(state.bookmarks.list(), []);
+        let opened = OpenedScene::new(Scene::default(), &state.config, Span::Clip);
+        state.stage = Some(Stage::new(vec!["a.glb".into()], opened, 0.0));
+        state.bookmarks.show(&["a.glb".into()]);
+        let first = state.camera;
+        state.bookmark();
+        state.orbit(glam::vec2(0.2, 0.1));
+        state.bookmark();
+        let second = state.camera;
+        state.go_to_bookmark(0);
+        let near =
+            |a: Viewpoint, b: Viewpoint| a.world_from_view.abs_diff_eq(b.world_from_view, 1e-5);
+        assert!(near(state.camera.viewpoint(), first.viewpoint()));
+        assert!((state.camera.distance() - first.distance()).abs() < 1e-4);
+        state.go_to_bookmark(7);
+        assert!(state.notice.as_ref().unwrap().0.contains("no saved view 8"));
+        state.bookmarks.renames = Some((1, " aside ".into()));
+        state.bookmarks.rename();
+        // Another window reads them, and none of another scene.
+        let mut other = Bookmarks::at(Some(file.clone()));
+        other.show(&["b.glb".into()]);
+        assert_eq!(other.list(), []);
+        other.show(&["a.glb".into()]);
+        assert_eq!(other.list()[1].name, "aside");
+        assert!(near(
+            other.list()[1].viewpoint().unwrap(),
+            second.viewpoint()
+        ));
+        let options = other.list()[1].options();
+        assert!(
+            options.starts_with("--eye=") && options.ends_with("--fov 45"),
+            "{options}"
+        );
+        other.delete(0);
+        other.delete(0);
+        assert_eq!(Bookmarks::at(Some(file.clone())).count(), 0);
+        for broken in ["{", "[]", "{\"a\": 3}", "{\"a\": [{\"name\": \"x\"}]}"] {
+            std::fs::write(&file, broken).unwrap();
+            assert_eq!(Bookmarks::at(Some(file.clone())).count(), 0, "{broken}");
+        }
+    }
+}

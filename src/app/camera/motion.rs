@@ -1,0 +1,266 @@
+//! What moves the camera by itself: the turntable, and the path along the keys that the person makes.
+
+use crate::{
+    app::{camera::model::Camera, files::pictures::told, state::State},
+    output,
+    scene::{
+        Projection,
+        camera_path::{CameraPath, Key},
+        framing::Viewpoint,
+    },
+};
+use std::path::Path;
+
+/// Seconds from one key to the next.
+const STEP_SECS: f32 = 2.0;
+
+impl State {
+    /// This view, as a key of a camera path. A path has perspective cameras alone.
+    fn key_of_view(&self, time: f32) -> Key {
+        let view = self.camera.viewpoint();
+        let eye = view.eye();
+        Key {
+            time,
+            eye,
+            target: eye + view.forward() * self.camera.distance(),
+            fov: match view.projection {
+                Projection::Perspective { fov_y } => Some(fov_y.to_degrees()),
+                Projection::Orthographic { .. } => None,
+            },
+        }
+    }
+
+    /// Adds this view to the path: at the time of the clip where that is later than the last key, else two
+    /// seconds after it.
+    pub(in crate::app) fn add_path_key(&mut self) {
+        if self.stage.is_none() {
+            return self.notify("there is no scene to look at");
+        }
+        let last = self.path.keys().last().map(|key| key.time);
+        let clip = self.stage.as_ref().map_or(0.0, |stage| stage.time);
+        let time = match last {
+            None => 0.0,
+            Some(last) if clip > last && !self.playing => clip,
+            Some(last) => last + STEP_SECS,
+        };
+        let key = self.key_of_view(time);
+        self.path.add(key);
+        let count = self.path.keys().len();
+        self.notify(format!("key {count} of the camera path at {time:.2} s"));
+    }
+
+    /// Replaces a key by this view.
+    pub(in crate::app) fn update_path_key(&mut self, index: usize) {
+        let time = self.path.keys()[index].time;
+        let key = self.key_of_view(time);
+        self.path.replace(index, key);
+    }
+
+    /// Looks from a key.
+    pub(in crate::app) fn go_to_path_key(&mut self, index: usize) {
+        self.path.set_playing(None);
+        let first = self.path.keys().first().map_or(0.0, |key| key.time);
+        self.look_along_path(self.path.keys()[index].time - first);
+    }
+
+    /// Looks from the path, so many seconds after its first key.
+    fn look_along_path(&mut self, seconds: f32) {
+        if let Some(path) = self.path.path(self.config.camera.fov) {
+            self.look_from(&path.at(seconds), path.target_at(seconds));
+        }
+    }
+
+    fn look_from(&mut self, view: &Viewpoint, target: glam::Vec3) {
+        self.arm.release(&mut self.camera);
+        self.camera = Camera::new(view, target, self.camera.extent());
+    }
+
+    /// Moves along the path from its start, or stops.
+    pub(in crate::app) fn toggle_path(&mut self) {
+        self.turntable = false;
+        let lasts = self.path.keys().len() > 1;
+        if !lasts {
+            return self.notify("a camera path needs two keys to play");
+        }
+        let stops = self.path.is_playing();
+        self.path.set_playing((!stops).then_some(0.0));
+        self.notify(match stops {
+            true => "the camera path stops",
+            false => "along the camera path",
+        });
+    }
+
+    /// Turns the camera around the scene, or stops.
+    pub(in crate::app) fn toggle_turntable(&mut self) {
+        if self.walks() {
+            return self.notify("the turntable needs the camera that orbits; J ends walking");
+        }
+        self.turntable = !self.turntable;
+        self.path.set_playing(None);
+        self.notify(match self.turntable {
+            true => "the turntable turns; a drag stops it",
+            false => "the turntable stops",
+        });
+    }
+
+    /// The person moves the camera: nothing else does any more.
+    pub(in crate::app) fn take_camera(&mut self) {
+        self.turntable = false;
+        self.path.set_playing(None);
+    }
+
+    /// Whether the camera moves by itself.
+    pub(in crate::app) fn moves_camera(&self) -> bool {
+        self.path.is_playing() || self.turntable && !self.walks()
+    }
+
+    /// Moves the camera by itself for so many seconds.
+    pub(in crate::app) fn move_camera_for(&mut self, seconds: f32) {
+        if self.turntable && !self.walks() {
+            let half_turns = self.config.camera.turntable * seconds / 180.0;
+            // A drag to the right turns clockwise.
+            self.orbit(glam::Vec2::new(-half_turns, 0.0));
+        }
+        let Some(along) = self.path.playing() else {
+            return;
+        };
+        let along = along + seconds;
+        self.look_along_path(along);
+        let length = self.path.path(1.0).map_or(0.0, |path| path.duration_secs());
+        self.path.set_playing((along < length).then_some(along));
+    }
+
+    /// Writes the path to its file.
+    pub(in crate::app) fn save_path(&mut self) {
+        let outcome = match self.path.path(self.config.camera.fov) {
+            Some(path) => output::write(Path::new(&self.path.file), path.text().as_bytes()),
+            None => return self.notify("the camera path has no keys"),
+        };
+        match outcome {
+            Ok(()) => self.notify(format!("saved {}", told(Path::new(&self.path.file)))),
+            Err(error) => self.fail("The camera path could not be saved", error.to_string()),
+        }
+    }
+
+    /// Reads the path from its file.
+    pub(in crate::app) fn load_path(&mut self) {
+        match CameraPath::read(Path::new(&self.path.file), self.config.camera.fov) {
+            Ok(path) => {
+                self.path.set_keys(path.keys());
+                let count = self.path.keys().len();
+                self.notify(format!("a camera path of {count} keys"));
+            }
+            Err(error) => self.fail("The camera path could not be read", error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        scene::{
+            Scene,
+            framing::Look,
+            opened::{OpenedScene, Span},
+        },
+    };
+
+    fn state() -> State {
+        let config = Config::default();
+        let mut state = State::new(config.clone());
+        let opened = OpenedScene::new(Scene::default(), &config, Span::Clip);
+        state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
+        state
+    }
+
+    #[test]
+    fn keys_are_two_seconds_apart_or_at_the_clip_s_time() {
+        let mut state = state();
+        state.playing = false;
+        state.add_path_key();
+        state.add_path_key();
+        state.stage.as_mut().unwrap().time = 7.5;
+        state.add_path_key();
+        let times =
+            |state: &State| -> Vec<f32> { state.path.keys().iter().map(|k| k.time).collect() };
+        assert_eq!(times(&state), [0.0, 2.0, 7.5]);
+        state.path.set_time(1, 9.0);
+        assert_eq!(
+            times(&state),
+            [0.0, 7.49, 7.5],
+            "it stays between its neighbours"
+        );
+        state.path.remove(1);
+        assert_eq!(times(&state), [0.0, 7.5]);
+    }
+
+    #[test]
+    fn the_camera_goes_along_its_keys_and_comes_back_to_them() {
+        let mut state = state();
+        state.add_path_key();
+        let first = state.camera;
+        state.camera.orbit(glam::vec2(0.25, 0.0));
+        state.add_path_key();
+        let second = state.camera;
+        let near = |a: &Camera, b: &Camera| {
+            a.eye().distance(b.eye()) < 1e-4 && a.forward().distance(b.forward()) < 1e-4
+        };
+        state.go_to_path_key(0);
+        assert!(near(&state.camera, &first) && !near(&state.camera, &second));
+        assert!(
+            (state.camera.distance() - first.distance()).abs() < 1e-4,
+            "it orbits the same"
+        );
+        state.toggle_path();
+        state.move_camera_for(1.0);
+        assert!(state.moves_camera() && !near(&state.camera, &first));
+        state.move_camera_for(1.5);
+        assert!(!state.moves_camera() && near(&state.camera, &second));
+        state.toggle_path();
+        state.take_camera();
+        assert!(!state.moves_camera());
+    }
+
+    #[test]
+    fn the_turntable_turns_by_degrees_a_second() {
+        let mut state = state();
+        let before = state.camera.eye() - state.camera.pivot();
+        state.toggle_turntable();
+        state.config.camera.turntable = 90.0;
+        (0..10).for_each(|_| state.move_camera_for(0.1));
+        let after = state.camera.eye() - state.camera.pivot();
+        // Counter-clockwise from above, as the turns of `canopy render`.
+        let quarter = glam::Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
+        assert!(
+            (quarter * before).distance(after) < 1e-3,
+            "{before} {after}"
+        );
+        state.config.camera.turntable = -90.0;
+        state.move_camera_for(1.0);
+        let back = state.camera.eye() - state.camera.pivot();
+        assert!(back.distance(before) < 1e-3, "the other way");
+    }
+
+    #[test]
+    fn paths_are_kept_in_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = state();
+        state.path.file = folder.path().join("p.json").to_string_lossy().into_owned();
+        state.save_path();
+        assert!(state.notice.as_ref().unwrap().0.contains("no keys"));
+        state.add_path_key();
+        state.camera.orbit(glam::vec2(0.25, 0.0));
+        state.add_path_key();
+        state.save_path();
+        let keys = state.path.keys().to_vec();
+        state.path.remove(0);
+        state.load_path();
+        assert_eq!(state.path.keys(), keys);
+        assert_eq!(state.error, None);
+        state.path.file = "nowhere.json".into();
+        state.load_path();
+        assert!(state.error.as_ref().unwrap().text.contains("nowhere.json"));
+    }
+}

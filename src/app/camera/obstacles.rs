@@ -1,0 +1,208 @@
+//! What the window asks the trees between frames: where a person walks to, and what is in the way of the
+//! camera.
+//!
+//! Both are asked while no frame of the scene is being drawn, so that the GPU has nothing else to do: the
+//! answer usually comes within a millisecond, and the next frame shows it. Where it does not, the frame goes
+//! on without, and the answer is taken later.
+
+use crate::{
+    Result,
+    app::{
+        camera::walker::{News, Surroundings},
+        schedule::in_flight::InFlight,
+        viewer::Viewer,
+        window::graphics::Graphics,
+    },
+    config::CameraMode,
+    gpu::Needs,
+    render::{UploadedScene, queries::walk::Walked},
+    scene::{Projection, framing},
+};
+use glam::Vec3;
+use std::time::Duration;
+
+/// The longest that the window waits for an answer: a quarter of a frame at 60 Hz.
+const PATIENCE: Duration = Duration::from_millis(4);
+
+/// When it looks for an answer again that did not come in time.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// Radius of the ball that has to fit between the camera and a surface, at most, in extents of the scene.
+const LARGEST_BALL: f32 = 1e-2;
+
+impl Viewer {
+    /// Asks what the camera's mode needs to know of the trees.
+    pub(in crate::app) fn ask_trees(&mut self) -> Result<()> {
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        // An answer that nobody waits for any more is fetched as well, or it would be under way for ever.
+        match self.state.config.camera.mode {
+            CameraMode::Walk => {
+                renderer.camera_arm.answer(gpu, Duration::ZERO);
+                self.walk()
+            }
+            CameraMode::Orbit => {
+                renderer.walk.answer(gpu, Duration::ZERO);
+                self.walker.leave();
+                self.hold_arm()
+            }
+        }
+    }
+
+    /// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a
+    /// person who wants to move need not wait for. Frames that are counted wait for nothing.
+    fn can_ask(&self) -> bool {
+        let Graphics {
+            renderer, uploaded, ..
+        } = &self.graphics;
+        let mut needs = Needs::default();
+        renderer.camera_needs(&self.state.config.camera, &mut needs);
+        let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
+        let waits = |drawn: &InFlight| !(drawn.frame.at_rest && self.walker.moves());
+        !self.in_flight.as_ref().is_some_and(waits)
+            && uploaded.as_ref().is_some_and(has_trees)
+            && (needs.is_empty() || self.schedule.counts_frames())
+    }
+
+    /// Lets the person walk on by the time since the last answer.
+    fn walk(&mut self) -> Result<()> {
+        if self.walker.was_left(&self.state.camera, self.scenes) {
+            self.state.config.camera.mode = CameraMode::Orbit;
+            self.walker.leave();
+            return Ok(());
+        }
+        let Some(around) = self.can_ask().then(|| self.surroundings()).flatten() else {
+            return Ok(());
+        };
+        let camera = &mut self.state.camera;
+        if matches!(camera.projection, Projection::Orthographic { .. }) {
+            let eye = camera.eye();
+            camera.switch_projection(self.state.config.camera.fov.to_radians());
+            camera.move_eye(eye);
+        }
+        let Graphics {
+            gpu,
+            renderer,
+            uploaded: Some(uploaded),
+            ..
+        } = &mut self.graphics
+        else {
+            return Ok(());
+        };
+        // One that came too late for the last frame comes first.
+        let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
+        if answer.is_none() && !renderer.walk.is_under_way() {
+            let question = self.walker.ask(&self.state.camera, &around);
+            let walked = Walked::from(&*uploaded);
+            let asked = renderer
+                .walk
+                .ask(gpu, walked, &question.params, question.is_start);
+            if asked.is_err() {
+                self.state.config.camera.mode = CameraMode::Orbit;
+                return Ok(asked?);
+            }
+            answer = renderer.walk.answer(gpu, PATIENCE);
+        }
+        let camera = &mut self.state.camera;
+        let news = answer.and_then(|state| self.walker.answered(&state, camera, &around));
+        if news.is_some() {
+            let [x, y, z] = camera.eye().to_array();
+            log::trace!("the eye is at {x}, {y}, {z}");
+        }
+        match news {
+            Some(News::IsBack) => self
+                .state
+                .notify("out of the scene; back at the start of the walk"),
+            Some(News::NoGround) => {
+                self.state.config.camera.mode = CameraMode::Orbit;
+                self.state.notify("there is nothing to walk on");
+            }
+            Some(News::Walks) | None => {}
+        }
+        Ok(())
+    }
+
+    fn surroundings(&self) -> Option<Surroundings> {
+        let stage = self.state.stage.as_ref()?;
+        let uploaded = self.graphics.uploaded.as_ref()?;
+        let config = &self.state.config;
+        Some(Surroundings {
+            scene: self.scenes,
+            origin: uploaded.buffers.origin,
+            bounds: stage.bounds.scene(&stage.scene, &stage.pose()),
+            ground: stage.ground(config.scene.ground),
+            leaf_cutoff: config.tree.leaf_cutoff,
+            height: config.camera.person,
+            speed: config.camera.walk_speed,
+        })
+    }
+
+    /// Finds how far the camera may be from its pivot.
+    fn hold_arm(&mut self) -> Result<()> {
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
+        if !self.state.config.camera.avoid_walls || !self.state.arm.holds() {
+            let state = &mut self.state;
+            state.arm.release(&mut state.camera);
+            return Ok(());
+        }
+        self.reach(share);
+        let Some(around) = self.can_ask().then(|| self.surroundings()).flatten() else {
+            return Ok(());
+        };
+        let camera = &self.state.camera;
+        let Projection::Perspective { fov_y } = camera.projection else {
+            // It stands outside of everything, wherever that is.
+            self.state.arm.reach(f32::INFINITY);
+            return Ok(());
+        };
+        // What the near plane has to be clear of: its corners.
+        let (near, _) = camera.viewpoint().clip_planes(
+            around.bounds,
+            camera.distance(),
+            around.ground.as_ref(),
+        );
+        let [width, height] = self.area.size.map(|side| side.max(1) as f32);
+        let up = (0.5 * fov_y).tan();
+        let corner = Vec3::new(up * width / height, up, 1.0).length();
+        let radius = (near * corner).min(LARGEST_BALL * framing::extent(around.bounds));
+        let ends = [camera.pivot(), camera.eye()];
+        let Graphics {
+            gpu,
+            renderer,
+            uploaded: Some(uploaded),
+            ..
+        } = &mut self.graphics
+        else {
+            return Ok(());
+        };
+        let arm = &mut renderer.camera_arm;
+        if !arm.is_under_way() {
+            if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
+                self.state.config.camera.avoid_walls = false;
+                return Err(error.into());
+            }
+            let share = arm.answer(gpu, PATIENCE);
+            self.reach(share);
+        }
+        Ok(())
+    }
+
+    /// Keeps the camera within this share of its distance, if that was answered.
+    fn reach(&mut self, share: Option<f32>) {
+        if let Some(share) = share {
+            let far = share * self.state.camera.distance();
+            self.state.arm.reach(far);
+        }
+    }
+
+    /// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the
+    /// GPU draws.
+    pub(in crate::app) fn await_trees(&mut self) -> bool {
+        let renderer = &self.graphics.renderer;
+        let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();
+        if is_awaited {
+            self.draw_within(AGAIN);
+        }
+        is_awaited || self.walker.moves()
+    }
+}

@@ -1,0 +1,412 @@
+//! The person of walk mode: where they stand, what they want, and what of it the GPU has not answered yet.
+
+use crate::{
+    app::camera::model::Camera,
+    render::{
+        layout::{WalkParams, WalkState},
+        queries::walk,
+    },
+    scene::{
+        bounds::Aabb,
+        framing::{self, Ground},
+    },
+};
+use glam::Vec3;
+
+/// Half the diagonals of scenes in which a person is 1.8 m tall: those of a small room and of a city. In
+/// others the person has the same share of the scene.
+const HUMAN_SCENES: [f32; 2] = [2.0, 5000.0];
+
+/// How much faster than walking running is.
+const RUN: f32 = 3.0;
+
+/// Seconds in which the eye makes up most of a step of the feet.
+const EYE_SECS: f32 = 0.07;
+
+/// What a walk needs to know of the scene.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) struct Surroundings {
+    /// Number of the scene.
+    pub(in crate::app) scene: u64,
+    /// Origin of the merged buffers in the world.
+    pub(in crate::app) origin: Vec3,
+    /// The box of the scene, in the world.
+    pub(in crate::app) bounds: Aabb,
+    /// The ground below it, where one is seen.
+    pub(in crate::app) ground: Option<Ground>,
+    /// Triangles that are tested at once.
+    pub(in crate::app) leaf_cutoff: u32,
+    /// Height of a person as set; 0 is automatic.
+    pub(in crate::app) height: f32,
+    /// Metres per second of a person of 1.8 m.
+    pub(in crate::app) speed: f32,
+}
+
+/// What is asked of the GPU.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) struct Question {
+    pub(in crate::app) params: WalkParams,
+    /// Whether it is where to stand.
+    pub(in crate::app) is_start: bool,
+}
+
+/// What an answer has brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum News {
+    /// The person stands or walks.
+    Walks,
+    /// The person has fallen out of the scene, and stands at the start again.
+    IsBack,
+    /// There is nothing to stand on.
+    NoGround,
+}
+
+/// What walks, if anything does.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Walker {
+    person: Option<Person>,
+    /// What was asked, and of which scene, if its answer is still wanted.
+    asked: Option<(u64, Question)>,
+    /// Time that no question has covered yet, in seconds.
+    elapsed_secs: f32,
+    /// The keys that are held (right, up, back), and whether the person runs.
+    held: (Vec3, bool),
+}
+
+#[derive(Debug)]
+struct Person {
+    scene: u64,
+    origin: Vec3,
+    /// Body and state.
+    params: WalkParams,
+    /// Where they have begun.
+    start: WalkParams,
+    /// Lower than this the scene is left.
+    lowest: f32,
+    /// Extent of the scene at the start.
+    extent: f32,
+    /// How far the eye is behind the feet, upwards.
+    lag: f32,
+    /// Where the camera was put last.
+    eye: Vec3,
+}
+
+/// Height of a person as set, or, with 0, as suits a scene of that extent.
+pub(in crate::app) fn person_height(set: f32, extent: f32) -> f32 {
+    if set > 0.0 {
+        return set;
+    }
+    let human = extent.clamp(HUMAN_SCENES[0], HUMAN_SCENES[1]);
+    walk::PERSON_HEIGHT * (extent / human).clamp(1e-6, 1e6)
+}
+
+fn eye_height(height: f32) -> f32 {
+    height * walk::EYE_HEIGHT / walk::PERSON_HEIGHT
+}
+
+impl Walker {
+    /// Lets time pass, with these keys held.
+    pub(in crate::app) fn pass(&mut self, seconds: f32, axes: Vec3, runs: bool) {
+        self.elapsed_secs += seconds;
+        self.held = (axes, runs);
+    }
+
+    /// Whether anything still moves, or an answer is awaited.
+    pub(in crate::app) fn moves(&self) -> bool {
+        let moves = |person: &Person| !person.rests() || self.held.0 != Vec3::ZERO;
+        self.asked.is_some() || self.person.as_ref().is_some_and(moves)
+    }
+
+    /// Whether somebody else has moved the camera away from the person.
+    pub(in crate::app) fn was_left(&self, camera: &Camera, scene: u64) -> bool {
+        let person = self.person.as_ref().filter(|person| person.scene == scene);
+        person.is_some_and(|person| camera.eye() != person.eye)
+    }
+
+    /// Ends the walk.
+    pub(in crate::app) fn leave(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The next question; the time up to now belongs to it.
+    pub(in crate::app) fn ask(&mut self, camera: &Camera, around: &Surroundings) -> Question {
+        let extent = framing::extent(around.bounds);
+        let elapsed = std::mem::take(&mut self.elapsed_secs);
+        self.person.take_if(|person| person.scene != around.scene);
+        // A clip that makes the scene larger makes nobody taller.
+        let first = self.person.as_ref().map_or(extent, |person| person.extent);
+        let height = person_height(around.height, first);
+        let floor = around
+            .ground
+            .map(|ground| (ground.middle.y - f64::from(around.origin.y)) as f32);
+        let body = WalkParams {
+            floor: floor.unwrap_or(walk::NO_FLOOR),
+            leaf_cutoff: around.leaf_cutoff,
+            ..walk::person(height)
+        };
+        let question = match &self.person {
+            Some(person) => {
+                let (axes, runs) = self.held;
+                let along = Vec3::new(axes.x, 0.0, axes.z).clamp_length_max(1.0);
+                let factor = if runs { RUN } else { 1.0 };
+                let speed = around.speed * factor * height / walk::PERSON_HEIGHT;
+                let (steps, step_secs) = walk::steps(elapsed);
+                let jumps = axes.y > 0.0;
+                let params = WalkParams {
+                    wish: (camera.heading() * along * speed).to_array(),
+                    jump: if jumps { walk::jump_speed(height) } else { 0.0 },
+                    steps,
+                    step_secs,
+                    ..walk::from_state(body, &state_of(&person.params))
+                };
+                Question {
+                    params,
+                    is_start: false,
+                }
+            }
+            None => {
+                let feet = camera.eye() - around.origin - Vec3::Y * eye_height(height);
+                let bounds = around.bounds;
+                let far = 4.0 * extent + bounds.center().distance(camera.eye());
+                let top = bounds.center().with_y(bounds.max.y + height) - around.origin;
+                let params = WalkParams {
+                    position: feet.to_array(),
+                    ahead: (camera.forward() * far).to_array(),
+                    top: top.to_array(),
+                    ..body
+                };
+                Question {
+                    params,
+                    is_start: true,
+                }
+            }
+        };
+        self.asked = Some((around.scene, question));
+        question
+    }
+
+    /// Takes an answer, and puts `camera` at the eyes. `None` where nobody wants it any more.
+    pub(in crate::app) fn answered(
+        &mut self,
+        state: &WalkState,
+        camera: &mut Camera,
+        around: &Surroundings,
+    ) -> Option<News> {
+        let (scene, question) = self.asked.take()?;
+        if scene != around.scene {
+            return None;
+        }
+        let is_number =
+            Vec3::from(state.position).is_finite() && Vec3::from(state.velocity).is_finite();
+        let mut params = walk::from_state(question.params, state);
+        if question.is_start {
+            if state.is_grounded == 0 || !is_number {
+                self.leave();
+                return Some(News::NoGround);
+            }
+            let lowest = (around.bounds.min.y - around.origin.y).min(state.position[1]);
+            self.person = Some(Person {
+                scene,
+                origin: around.origin,
+                params,
+                start: params,
+                lowest: lowest - 10.0 * params.height,
+                extent: framing::extent(around.bounds),
+                lag: 0.0,
+                eye: Vec3::ZERO,
+            });
+            camera.stand();
+        }
+        let person = self.person.as_mut()?;
+        let mut news = News::Walks;
+        if !is_number || state.position[1] < person.lowest {
+            params = person.start;
+            news = News::IsBack;
+        }
+        person.go_on(params, self.held.0);
+        person.eye = person.origin + Vec3::from(person.params.position);
+        person.eye.y += eye_height(person.params.height) + person.lag;
+        camera.move_eye(person.eye);
+        Some(news)
+    }
+}
+
+impl Person {
+    /// Whether nothing moves that the person wants or has to.
+    fn rests(&self) -> bool {
+        let speed = Vec3::from(self.params.velocity).length();
+        let slow = 1e-3 * self.params.height;
+        self.params.is_grounded != 0 && speed < slow && self.lag == 0.0
+    }
+
+    /// Goes on to `next`, unless that is the place where the person rests, but for rounding.
+    fn go_on(&mut self, next: WalkParams, axes: Vec3) {
+        let [before, after] = [&self.params, &next].map(|params| Vec3::from(params.position));
+        let small = 1e-3 * next.height;
+        let stood = self.params.is_grounded != 0 && next.is_grounded != 0;
+        if stood && (after.y - before.y).abs() < 2.0 * next.rise {
+            self.lag += before.y - after.y;
+        } else {
+            self.lag = 0.0;
+        }
+        self.lag *= (-(next.steps as f32) * next.step_secs / EYE_SECS).exp();
+        if self.lag.abs() < small {
+            self.lag = 0.0;
+        }
+        let is_still = stood && axes == Vec3::ZERO && after.distance(before) < small;
+        if is_still && Vec3::from(next.velocity).length() < small {
+            self.params.velocity = [0.0; 3];
+        } else {
+            self.params = next;
+        }
+    }
+}
+
+fn state_of(params: &WalkParams) -> WalkState {
+    WalkState {
+        position: params.position,
+        velocity: params.velocity,
+        is_grounded: params.is_grounded,
+        ground_triangle: params.ground_triangle,
+        ground_point: params.ground_point,
+        ground_weights: params.ground_weights,
+        ..WalkState::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Projection, framing::Viewpoint};
+
+    fn around() -> Surroundings {
+        Surroundings {
+            scene: 1,
+            origin: Vec3::new(0.0, 1.0, 0.0),
+            bounds: Aabb {
+                min: Vec3::splat(-5.0),
+                max: Vec3::splat(5.0),
+            },
+            ground: None,
+            leaf_cutoff: 2,
+            height: 0.0,
+            speed: 2.0,
+        }
+    }
+
+    fn camera() -> Camera {
+        let lens = Projection::Perspective { fov_y: 0.8 };
+        let view = Viewpoint::looking(Vec3::new(0.0, 4.0, 0.0), Vec3::X, Vec3::Y, lens);
+        Camera::new(&view, Vec3::ZERO, 8.0)
+    }
+
+    /// A person who stands at the height 0 of the merged buffers.
+    fn walker(camera: &mut Camera) -> Walker {
+        let mut walker = Walker::default();
+        let question = walker.ask(camera, &around());
+        assert!(question.is_start && walker.moves());
+        assert!((question.params.position[1] - (4.0 - 1.0 - 1.65)).abs() < 1e-5);
+        let state = WalkState {
+            is_grounded: 1,
+            ..WalkState::default()
+        };
+        assert_eq!(
+            walker.answered(&state, camera, &around()),
+            Some(News::Walks)
+        );
+        walker
+    }
+
+    #[test]
+    fn people_suit_scenes() {
+        assert_eq!(person_height(0.5, 1e9), 0.5);
+        for extent in [2.0, 30.0, 5000.0] {
+            assert_eq!(person_height(0.0, extent), 1.8);
+        }
+        assert!((person_height(0.0, 0.02) - 0.018).abs() < 1e-6);
+        assert!((person_height(0.0, 50_000.0) - 18.0).abs() < 1e-3);
+        assert!(person_height(0.0, 1e30).is_finite() && person_height(0.0, 1e-9) > 0.0);
+    }
+
+    #[test]
+    fn the_eye_is_above_the_feet_and_keys_go_where_it_looks() {
+        let mut camera = camera();
+        let mut walker = walker(&mut camera);
+        assert!(camera.eye().distance(Vec3::new(0.0, 2.65, 0.0)) < 1e-5);
+        assert!(!walker.moves() && !walker.was_left(&camera, 1));
+        walker.pass(1.0 / 30.0, Vec3::NEG_Z, true);
+        assert!(walker.moves());
+        let params = walker.ask(&camera, &around()).params;
+        assert!(
+            Vec3::from(params.wish).distance(6.0 * Vec3::X) < 1e-4,
+            "{params:?}"
+        );
+        assert_eq!((params.steps, params.jump), (2, 0.0));
+        // Time that was asked for is not asked for again.
+        assert_eq!(walker.ask(&camera, &around()).params.steps, 0);
+        camera.move_eye(Vec3::ZERO);
+        assert!(walker.was_left(&camera, 1) && !walker.was_left(&camera, 2));
+        walker.leave();
+        assert!(!walker.moves());
+        assert_eq!(
+            walker.answered(&WalkState::default(), &mut camera, &around()),
+            None
+        );
+    }
+
+    #[test]
+    fn steps_are_smoothed_and_rest_stays_put() {
+        let mut camera = camera();
+        let mut walker = walker(&mut camera);
+        let mut go = |walker: &mut Walker, y: f32, seconds: f32| {
+            walker.pass(seconds, Vec3::ZERO, false);
+            walker.ask(&camera, &around());
+            let state = WalkState {
+                position: [0.0, y, 0.0],
+                is_grounded: 1,
+                ..WalkState::default()
+            };
+            walker.answered(&state, &mut camera, &around()).unwrap();
+            camera.eye().y - 2.65
+        };
+        let rises = go(&mut walker, 0.3, 0.02);
+        assert!(rises > 0.01 && rises < 0.2, "{rises}");
+        assert!(walker.moves());
+        (0..60).for_each(|_| _ = go(&mut walker, 0.3, 0.02));
+        assert_eq!(go(&mut walker, 0.3, 0.02), go(&mut walker, 0.3004, 0.02));
+        assert!(!walker.moves());
+    }
+
+    #[test]
+    fn who_falls_out_of_the_scene_or_of_the_numbers_is_back_at_the_start() {
+        let mut camera = camera();
+        let mut walker = walker(&mut camera);
+        let eye = camera.eye();
+        for position in [[0.0, -1e3, 0.0], [f32::NAN; 3], [f32::INFINITY; 3]] {
+            walker.ask(&camera, &around());
+            let state = WalkState {
+                position,
+                ..WalkState::default()
+            };
+            let news = walker.answered(&state, &mut camera, &around());
+            assert_eq!((news, camera.eye()), (Some(News::IsBack), eye));
+        }
+    }
+
+    #[test]
+    fn nobody_stands_on_nothing_or_in_another_scene() {
+        let mut camera = camera();
+        let before = camera;
+        let mut walker = Walker::default();
+        walker.ask(&camera, &around());
+        let state = WalkState::default();
+        let news = walker.answered(&state, &mut camera, &around());
+        assert_eq!((news, camera), (Some(News::NoGround), before));
+        walker.ask(&camera, &around());
+        let other = Surroundings {
+            scene: 2,
+            ..around()
+        };
+        assert_eq!(walker.answered(&state, &mut camera, &other), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! The costs of the two sides of a comparison: medians of the same number of frames.
+
+use crate::{
+    app::schedule::PictureKey, config::Config, profile::table::percentile, render::Channel,
+};
+use std::collections::VecDeque;
+
+/// Frames of a side that count: as many as any picture at rest has before its noise is looked at.
+pub(in crate::app) const FRAMES: usize = 12;
+
+/// The frames of a side since its settings have changed.
+#[derive(Debug, Default)]
+pub(in crate::app) struct SideCosts {
+    of: Option<(u64, Config, Channel, [u32; 2])>,
+    times_ms: VecDeque<f64>,
+}
+
+/// The cost of a side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::app) struct Cost {
+    /// The median time of a frame.
+    pub(in crate::app) median_ms: f64,
+    /// Pixels that a frame traced and shaded.
+    pub(in crate::app) size: [u32; 2],
+    /// The fastest frame.
+    pub(in crate::app) least_ms: f64,
+    /// The slowest frame.
+    pub(in crate::app) most_ms: f64,
+    /// Number of frames, [`FRAMES`] at most.
+    pub(in crate::app) frames: usize,
+}
+
+impl SideCosts {
+    /// A frame of `picture` of `size` pixels took `ms`. Frames of other settings or sizes count no more.
+    pub(in crate::app) fn add(&mut self, picture: &PictureKey, size: [u32; 2], ms: f64) {
+        let is_same = self
+            .of
+            .as_ref()
+            .is_some_and(|(scene, config, channel, of)| {
+                (*scene, config, *channel, *of)
+                    == (picture.scene, &picture.config, picture.channel, size)
+            });
+        if !is_same {
+            self.times_ms.clear();
+            let config = picture.config.clone();
+            self.of = Some((picture.scene, config, picture.channel, size));
+        }
+        self.push(ms);
+    }
+
+    fn push(&mut self, ms: f64) {
+        if self.times_ms.len() == FRAMES {
+            self.times_ms.pop_front();
+        }
+        self.times_ms.push_back(ms);
+    }
+
+    /// The cost of a frame; `None` before the first one.
+    pub(in crate::app) fn cost(&self) -> Option<Cost> {
+        let mut sorted: Vec<f64> = self.times_ms.iter().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        Some(Cost {
+            median_ms: percentile(&sorted, 0.5),
+            size: self.of.as_ref().map_or([0; 2], |(.., size)| *size),
+            least_ms: *sorted.first()?,
+            most_ms: *sorted.last()?,
+            frames: sorted.len(),
+        })
+    }
+}
+
+/// The costs of both sides, once their frames have the same size.
+pub(in crate::app) fn comparable(costs: [Option<Cost>; 2]) -> [Option<Cost>; 2] {
+    match costs {
+        [Some(a), Some(b)] if a.size != b.size => [None; 2],
+        costs => costs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One slow frame, such as the first one, does not move the figure; old frames are forgotten.
+    #[test]
+    fn a_cost_is_the_median_of_the_last_frames() {
+        let mut costs = SideCosts::default();
+        assert_eq!(costs.cost(), None);
+        costs.push(12_252.0);
+        for ms in [10.0, 11.0, 9.0, 10.0] {
+            costs.push(ms);
+        }
+        let cost = costs.cost().unwrap();
+        assert_eq!((cost.median_ms, cost.frames), (10.0, 5));
+        assert_eq!([cost.least_ms, cost.most_ms], [9.0, 12_252.0]);
+        for _ in 0..FRAMES {
+            costs.push(7.0);
+        }
+        let cost = costs.cost().unwrap();
+        assert_eq!([cost.median_ms, cost.most_ms], [7.0, 7.0]);
+        assert_eq!(cost.frames, FRAMES);
+    }
+
+    /// Frames with other settings count no more; another view of the same settings goes on.
+    #[test]
+    fn frames_of_other_settings_are_forgotten() {
+        let mut costs = SideCosts::default();
+        let mut picture = PictureKey::for_tests();
+        costs.add(&picture, [8, 8], 5.0);
+        picture.time += 1.0;
+        costs.add(&picture, [8, 8], 7.0);
+        assert_eq!(costs.cost().unwrap().frames, 2);
+        picture.config.tree.leaf_cutoff += 1;
+        costs.add(&picture, [8, 8], 9.0);
+        let cost = costs.cost().unwrap();
+        assert_eq!((cost.median_ms, cost.frames), (9.0, 1));
+        // Half as many pixels are no figure to compare with.
+        costs.add(&picture, [4, 8], 5.0);
+        let half = costs.cost().unwrap();
+        assert_eq!((half.median_ms, half.frames), (5.0, 1));
+        let (cost, half) = (Some(cost), Some(half));
+        assert_eq!(comparable([cost, half]), [None; 2]);
+        assert_eq!(comparable([cost, cost]), [cost; 2]);
+        assert_eq!(comparable([cost, None]), [cost, None]);
+    }
+}

@@ -1,0 +1,632 @@
+//! What the scene is compared with in the window, and how both are shown. Nothing here is on the GPU.
+//!
+//! Side A is what the viewer shows anyway. Side B is the same with other settings, another scene, or a
+//! picture.
+
+use crate::{
+    Error, Result,
+    app::compare::costs::Cost,
+    config::{Config, GroundMode},
+    render::present::compare::Errors,
+    scene::{
+        Scene,
+        edits::SceneEdits,
+        picture::{self, Picture},
+    },
+};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Sections whose settings both sides always share: the window, the camera and the time are those of A.
+const SHARED: [&str; 7] = [
+    "gpu",
+    "window",
+    "output",
+    "animation",
+    "camera",
+    "keys",
+    "deviation",
+];
+
+/// The variant of materials. That of A is what its panel chose, and not the setting.
+pub(in crate::app) const VARIANT: &str = "scene.variant";
+
+/// How near the line the mouse takes hold of it, in points.
+pub(in crate::app) const LINE_REACH: f32 = 8.0;
+
+/// How both sides are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Mode {
+    /// A before a line, B behind it.
+    Wipe,
+    /// One after the other.
+    Flicker,
+    /// Their error, as colours.
+    Difference,
+}
+
+impl Mode {
+    /// All, with their names and what they show.
+    pub(in crate::app) const ALL: [(Self, &str, &str); 3] = [
+        (
+            Self::Wipe,
+            "wipe",
+            "A before a line, B behind it. Drag the line",
+        ),
+        (
+            Self::Flicker,
+            "flicker",
+            "A and B one after the other: what moves, differs",
+        ),
+        (
+            Self::Difference,
+            "difference",
+            "The difference of each pixel as a colour",
+        ),
+    ];
+}
+
+/// What B is.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) enum Other {
+    Scene(OtherScene),
+    Picture(Arc<SavedPicture>),
+}
+
+/// A scene with its settings, as far as they are not those of A.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(in crate::app) struct OtherScene {
+    /// Its files; those of A where there is nothing.
+    pub(in crate::app) files: Option<Vec<PathBuf>>,
+    /// The settings of A at the moment at which they were frozen.
+    pub(in crate::app) frozen: Option<Box<Config>>,
+    /// Edits of the same files in place of those of A.
+    pub(in crate::app) edits: Option<Arc<SceneEdits>>,
+    /// The variant of A's materials at that moment.
+    frozen_variant: Option<usize>,
+    /// Settings over these.
+    pub(in crate::app) with: BTreeMap<String, toml::Value>,
+}
+
+/// What a side that keeps it is made of.
+#[derive(Debug, Clone, Default)]
+pub(in crate::app) struct Shown {
+    pub(in crate::app) config: Config,
+    pub(in crate::app) edits: SceneEdits,
+    /// The variant of the materials.
+    pub(in crate::app) variant: Option<usize>,
+}
+
+/// A picture with its name.
+#[derive(Debug, PartialEq)]
+pub(in crate::app) struct SavedPicture {
+    pub(in crate::app) name: String,
+    pub(in crate::app) picture: Picture,
+}
+
+/// What the panel and the labels tell of both sides.
+#[derive(Debug, Clone, Default)]
+pub(in crate::app) struct Told {
+    /// The costs of A and of B.
+    pub(in crate::app) costs: [Option<Cost>; 2],
+    /// Whether the GPU has measured them, and not the clock.
+    pub(in crate::app) is_gpu_time: bool,
+    /// The errors of what is shown.
+    pub(in crate::app) errors: Option<Errors>,
+    /// Whether B is there to be shown.
+    pub(in crate::app) is_shown: bool,
+}
+
+/// The comparison.
+#[derive(Debug)]
+pub(in crate::app) struct Compare {
+    /// What B is; nothing is compared without.
+    other: Option<Other>,
+    /// What it was when the comparison was ended.
+    last: Option<Other>,
+    pub(in crate::app) mode: Mode,
+    /// Where the line is, as a share of the picture's width or height.
+    pub(in crate::app) line: f32,
+    pub(in crate::app) is_horizontal: bool,
+    /// Whether the mouse holds the line.
+    pub(in crate::app) is_held: bool,
+    /// Turns from A to B and back in a second.
+    pub(in crate::app) flicker_hz: f32,
+    pub(in crate::app) is_paused: bool,
+    /// Whether flicker shows B now.
+    pub(in crate::app) shows_b: bool,
+    flipped: Option<Instant>,
+    /// What differences are multiplied by.
+    pub(in crate::app) gain: f32,
+    /// Whether differences are those of linear light.
+    pub(in crate::app) is_linear: bool,
+    /// Whether a B of linear radiance is shown without the tone curve of A.
+    pub(in crate::app) is_untoned: bool,
+    /// What is typed: a key to look for, a value, a file.
+    pub(in crate::app) key: String,
+    pub(in crate::app) value: String,
+    pub(in crate::app) file: String,
+    pub(in crate::app) told: Told,
+}
+
+impl Default for Compare {
+    fn default() -> Self {
+        Self {
+            other: None,
+            last: None,
+            mode: Mode::Wipe,
+            line: 0.5,
+            is_horizontal: false,
+            is_held: false,
+            flicker_hz: 2.0,
+            is_paused: false,
+            shows_b: false,
+            flipped: None,
+            gain: 4.0,
+            is_linear: false,
+            is_untoned: false,
+            key: String::new(),
+            value: String::new(),
+            file: String::new(),
+            told: Told::default(),
+        }
+    }
+}
+
+impl Compare {
+    /// Turns of the flicker in a second. Three flashes a second and more may harm people with photosensitive
+    /// epilepsy (WCAG 2.2, 2.3.1).
+    pub(in crate::app) const FLICKER_HZ: RangeInclusive<f32> = 0.2..=2.5;
+    /// What differences may be multiplied by.
+    pub(in crate::app) const GAIN: RangeInclusive<f32> = 0.1..=1000.0;
+
+    /// What B is.
+    pub(in crate::app) fn other(&self) -> Option<&Other> {
+        self.other.as_ref()
+    }
+
+    /// The scene that B is.
+    pub(in crate::app) fn scene(&self) -> Option<&OtherScene> {
+        match &self.other {
+            Some(Other::Scene(scene)) => Some(scene),
+            _ => None,
+        }
+    }
+
+    /// Compares with `other` from now on.
+    pub(in crate::app) fn begin(&mut self, other: Other) {
+        self.other = Some(other);
+        self.told = Told::default();
+    }
+
+    /// Compares no more.
+    pub(in crate::app) fn end(&mut self) {
+        self.last = self.other.take().or(self.last.take());
+        self.told = Told::default();
+    }
+
+    /// Ends the comparison, or begins the last one again; the first is with what is shown `now`. Returns what
+    /// to tell.
+    pub(in crate::app) fn toggle(&mut self, now: Shown) -> String {
+        if self.other.is_some() {
+            self.end();
+            return "comparing ended".into();
+        }
+        match self.last.take() {
+            Some(last) => self.begin(last),
+            None => {
+                self.freeze(now);
+                return "side B keeps these settings: change one to compare".into();
+            }
+        }
+        format!("comparing with {}", self.name())
+    }
+
+    /// Compares with the same scene as it is shown `now`.
+    pub(in crate::app) fn freeze(&mut self, now: Shown) {
+        let files = self.scene().and_then(|scene| scene.files.clone());
+        self.begin(Other::Scene(OtherScene {
+            files,
+            frozen: Some(Box::new(now.config)),
+            edits: Some(Arc::new(now.edits)),
+            frozen_variant: now.variant,
+            with: BTreeMap::new(),
+        }));
+    }
+
+    /// Compares with the same scene as its files have it, in the settings of A.
+    pub(in crate::app) fn begin_without_edits(&mut self) {
+        self.begin(Other::Scene(OtherScene {
+            edits: Some(Arc::default()),
+            ..OtherScene::default()
+        }));
+    }
+
+    /// The files of the scene were read again, or others were: what B keeps of edits becomes what `change`
+    /// makes of it.
+    pub(in crate::app) fn change_edits(&mut self, change: impl Fn(&SceneEdits) -> SceneEdits) {
+        for other in self.other.iter_mut().chain(&mut self.last) {
+            if let Other::Scene(OtherScene {
+                edits: Some(edits), ..
+            }) = other
+            {
+                *edits = Arc::new(change(edits));
+            }
+        }
+    }
+
+    /// The settings of both sides as they are drawn, of those of A: where one is drawn by paths of light, which leave
+    /// out the ground, the other leaves it out too.
+    pub(in crate::app) fn drawn<'a>(&self, a: &'a Config) -> (Cow<'a, Config>, Option<Config>) {
+        let Some(mut b) = self.scene().map(|scene| scene.config(a)) else {
+            return (Cow::Borrowed(a), None);
+        };
+        if a.image.mode == b.image.mode {
+            return (Cow::Borrowed(a), Some(b));
+        }
+        let mut a = a.clone();
+        (a.scene.ground, b.scene.ground) = (GroundMode::Off, GroundMode::Off);
+        (Cow::Owned(a), Some(b))
+    }
+
+    /// Sets a key of B alone; the text is as after `--set`. Other keys and the scene of B stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for keys that do not exist or that both sides share, and for values that are not
+    /// allowed.
+    pub(in crate::app) fn set(&mut self, config: &Config, text: &str) -> Result<()> {
+        let mut scene = self.scene().cloned().unwrap_or_default();
+        let mut other = scene.config(config);
+        let key = other.set_text("side B", text)?;
+        if !is_own(&key) {
+            return Err(Error::Config {
+                origin: "side B".into(),
+                what: format!("{key}: both sides share it"),
+            });
+        }
+        if let Some(value) = other.value(&key) {
+            scene.with.insert(key, value);
+        }
+        self.begin(Other::Scene(scene));
+        Ok(())
+    }
+
+    /// A key of B is that of A again.
+    pub(in crate::app) fn unset(&mut self, key: &str) {
+        if let Some(Other::Scene(scene)) = &mut self.other {
+            scene.with.remove(key);
+        }
+    }
+
+    /// Compares with the file at `path`: a picture by its name, or else a scene.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the picture, and [`Error::Io`] for a file that is not there.
+    pub(in crate::app) fn open(&mut self, path: &Path, config: &Config) -> Result<()> {
+        std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+        if picture::is_picture(path) {
+            let picture = Picture::load(path, &config.load)?;
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            let name = name.to_string_lossy().into_owned();
+            self.begin(Other::Picture(Arc::new(SavedPicture { name, picture })));
+            return Ok(());
+        }
+        let mut scene = self.scene().cloned().unwrap_or_default();
+        scene.files = Some(vec![path.to_owned()]);
+        self.begin(Other::Scene(scene));
+        Ok(())
+    }
+
+    /// The name of B.
+    pub(in crate::app) fn name(&self) -> String {
+        match &self.other {
+            None => String::new(),
+            Some(Other::Picture(saved)) => saved.name.clone(),
+            Some(Other::Scene(scene)) => scene.name(),
+        }
+    }
+
+    /// What A has where B has keys of its own, or what it shows.
+    pub(in crate::app) fn name_of_a(&self, config: &Config) -> String {
+        let with = self.scene().map(|scene| &scene.with);
+        let keys = with.into_iter().flatten();
+        let texts: Vec<_> = keys
+            .filter_map(|(key, _)| Some(text_of(key, &config.value(key)?)))
+            .collect();
+        match texts.is_empty() {
+            true => "now".into(),
+            false => texts.join(", "),
+        }
+    }
+
+    /// The next way to show both.
+    pub(in crate::app) fn next_mode(&mut self) -> &'static str {
+        let at = Mode::ALL.iter().position(|(mode, ..)| *mode == self.mode);
+        let (mode, name, _) = Mode::ALL[(at.unwrap_or(0) + 1) % Mode::ALL.len()];
+        self.mode = mode;
+        name
+    }
+
+    /// Shows the other side until it is asked to go on.
+    pub(in crate::app) fn flip(&mut self) -> &'static str {
+        (self.mode, self.is_paused) = (Mode::Flicker, true);
+        self.shows_b = !self.shows_b;
+        if self.shows_b { "B" } else { "A" }
+    }
+
+    /// Lets the flicker go on to `now`. Returns when it turns next.
+    pub(in crate::app) fn turn(&mut self, now: Instant) -> Option<Duration> {
+        if self.mode != Mode::Flicker || self.is_paused || !self.told.is_shown {
+            self.flipped = None;
+            return None;
+        }
+        let period = Duration::from_secs_f32(0.5 / self.flicker_hz);
+        let since = now.saturating_duration_since(*self.flipped.get_or_insert(now));
+        if since < period {
+            return Some(period - since);
+        }
+        self.shows_b = !self.shows_b;
+        self.flipped = Some(now);
+        Some(period)
+    }
+
+    /// Whether a line is there that the mouse can take hold of.
+    pub(in crate::app) fn has_line(&self) -> bool {
+        self.mode == Mode::Wipe && self.other.is_some() && self.told.is_shown
+    }
+
+    /// The share of the picture from which B is shown.
+    pub(in crate::app) fn shown_line(&self) -> f32 {
+        match self.mode {
+            Mode::Flicker if self.shows_b => 0.0,
+            Mode::Flicker => 1.0,
+            Mode::Wipe | Mode::Difference => self.line,
+        }
+    }
+}
+
+impl OtherScene {
+    /// The variant of B's materials in `scene`, where A shows `a`, and its files in the same order if that
+    /// `is_same`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for one that the scene does not have.
+    pub(in crate::app) fn variant(
+        &self,
+        scene: &Scene,
+        (is_same, a): (bool, Option<usize>),
+        now: Option<usize>,
+    ) -> Result<Option<usize>> {
+        match self.with.get(VARIANT).and_then(toml::Value::as_str) {
+            Some(name) => Ok(scene.variant(name)?),
+            // Another file has variants of its own.
+            None if !is_same => Ok(now),
+            None if self.frozen.is_some() => Ok(self.frozen_variant),
+            None => Ok(a),
+        }
+    }
+
+    /// The settings of B where those of A are `a`.
+    pub(in crate::app) fn config(&self, a: &Config) -> Config {
+        let mut config = a.clone();
+        if let Some(frozen) = &self.frozen {
+            config = (**frozen).clone();
+            config.gpu = a.gpu.clone();
+            config.window = a.window.clone();
+            config.output = a.output.clone();
+            config.animation = a.animation.clone();
+            config.camera = a.camera.clone();
+            config.deviation = a.deviation.clone();
+            config.keys = a.keys.clone();
+        }
+        for (key, value) in &self.with {
+            // They were allowed when they were set.
+            if let Err(error) = config.set("side B", key, value.clone()) {
+                log::warn!("{error}");
+            }
+        }
+        config
+    }
+
+    fn name(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(file) = self.files.as_ref().and_then(|files| files.first()) {
+            let name = file.file_name().unwrap_or(file.as_os_str());
+            parts.push(name.to_string_lossy().into_owned());
+        }
+        if self.frozen.is_some() {
+            parts.push("settings before".into());
+        } else if self.edits.is_some() {
+            parts.push("without edits".into());
+        }
+        parts.extend(self.with.iter().map(|(key, value)| text_of(key, value)));
+        match parts.is_empty() {
+            true => "the same".into(),
+            false => parts.join(", "),
+        }
+    }
+}
+
+/// A setting as short as it is still understood.
+fn text_of(key: &str, value: &toml::Value) -> String {
+    match value.as_str() {
+        Some(text) => format!("{key} {text}"),
+        None => format!("{key} {value}"),
+    }
+}
+
+/// Whether B can have another value of `key` than A.
+pub(in crate::app) fn is_own(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    !SHARED.contains(&section)
+}
+
+/// The keys that B can have of its own and that hold all words of `text`.
+pub(in crate::app) fn found(text: &str) -> Vec<String> {
+    let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
+    let mut keys = Config::keys();
+    keys.retain(|key| is_own(key) && words.iter().all(|word| key.contains(word.as_str())));
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ShadowMode;
+
+    #[test]
+    fn the_ground_is_left_out_beside_paths() {
+        let config = Config::default();
+        let mut compare = Compare::default();
+        assert_eq!(compare.drawn(&config), (Cow::Borrowed(&config), None));
+        compare.set(&config, "shadows.mode=map").unwrap();
+        let (a, b) = compare.drawn(&config);
+        assert_eq!(
+            [a.scene.ground, b.unwrap().scene.ground],
+            [GroundMode::Auto; 2]
+        );
+        compare.set(&config, "image.mode=path").unwrap();
+        let (a, b) = compare.drawn(&config);
+        assert_eq!(
+            [a.scene.ground, b.unwrap().scene.ground],
+            [GroundMode::Off; 2]
+        );
+    }
+
+    #[test]
+    fn b_has_the_settings_of_a_but_for_its_own() {
+        let mut a = Config::default();
+        let mut compare = Compare::default();
+        compare.set(&a, "shadows.mode=map").unwrap();
+        compare.set(&a, "tree.leaf_cutoff=1").unwrap();
+        a.environment.intensity = 3.0;
+        let b = compare.scene().unwrap().config(&a);
+        assert_eq!(b.shadows.mode, ShadowMode::Map);
+        assert_eq!((b.tree.leaf_cutoff, b.environment.intensity), (1, 3.0));
+        assert_eq!(a.shadows.mode, ShadowMode::Rays);
+        compare.unset("shadows.mode");
+        let b = compare.scene().unwrap().config(&a);
+        assert_eq!(b.shadows.mode, ShadowMode::Rays);
+        assert_eq!(compare.name(), "tree.leaf_cutoff 1");
+    }
+
+    #[test]
+    fn frozen_settings_stay_and_shared_ones_follow() {
+        let mut a = Config::default();
+        let mut compare = Compare::default();
+        let shown = |config: &Config| Shown {
+            config: config.clone(),
+            ..Shown::default()
+        };
+        compare.toggle(shown(&a));
+        a.shadows.mode = ShadowMode::Off;
+        a.animation.speed = 0.5;
+        a.window.still_samples = 2;
+        let b = compare.scene().unwrap().config(&a);
+        assert_eq!(b.shadows.mode, ShadowMode::Rays);
+        assert_eq!((b.animation.speed, b.window.still_samples), (0.5, 2));
+        // The last comparison comes back as it was.
+        let before = compare.other().cloned();
+        compare.toggle(shown(&a));
+        assert!(compare.other().is_none());
+        compare.toggle(shown(&a));
+        assert_eq!(compare.other().cloned(), before);
+    }
+
+    #[test]
+    fn b_has_a_variant_of_its_own_or_that_of_a() {
+        let a = Config::default();
+        let file = Scene {
+            variants: vec!["red".into(), "blue".into()],
+            ..Scene::default()
+        };
+        let mut compare = Compare::default();
+        compare.set(&a, "image.tonemap=aces").unwrap();
+        let of = |compare: &Compare, is_same, shown| {
+            let scene = compare.scene().unwrap();
+            scene.variant(&file, (is_same, shown), None)
+        };
+        assert_eq!(of(&compare, true, Some(1)).unwrap(), Some(1));
+        assert_eq!(of(&compare, false, Some(1)).unwrap(), None);
+        compare.set(&a, "scene.variant=blue").unwrap();
+        for (is_same, shown) in [(true, Some(0)), (true, None), (false, Some(0))] {
+            assert_eq!(of(&compare, is_same, shown).unwrap(), Some(1));
+        }
+        assert_eq!(compare.name(), "image.tonemap aces, scene.variant blue");
+        compare.set(&a, "scene.variant=green").unwrap();
+        let error = of(&compare, true, None).unwrap_err().to_string();
+        assert!(error.contains("green") && error.contains("blue"), "{error}");
+        // Settings that were kept keep the variant too.
+        compare.freeze(Shown {
+            config: a.clone(),
+            variant: Some(0),
+            ..Shown::default()
+        });
+        assert_eq!(of(&compare, true, Some(1)).unwrap(), Some(0));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_told_and_changes_nothing() {
+        let a = Config::default();
+        let mut compare = Compare::default();
+        compare.set(&a, "image.tonemap=aces").unwrap();
+        let before = compare.other().cloned();
+        for (text, part) in [
+            ("shadow.mode=map", "did you mean shadows.mode"),
+            ("shadows.mode=maps", "shadows.mode"),
+            ("window.panel=false", "both sides share it"),
+            ("camera.fov=30", "both sides share it"),
+        ] {
+            let error = compare.set(&a, text).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        }
+        let missing = compare.open(Path::new("/no/such.png"), &a).unwrap_err();
+        assert!(missing.to_string().contains("/no/such.png"), "{missing}");
+        assert_eq!(compare.other().cloned(), before);
+    }
+
+    #[test]
+    fn keys_are_found_by_words() {
+        assert_eq!(found("leaf cut"), ["tree.leaf_cutoff"]);
+        assert!(found("").len() > 50);
+        let is_shared = |key: &String| key.starts_with("window.");
+        assert!(!found("").iter().any(is_shared));
+    }
+
+    /// At any rate that can be set, there are fewer than three flashes in any second.
+    #[test]
+    fn flicker_turns_at_its_rate_and_rests_when_it_is_paused() {
+        let mut compare = Compare {
+            mode: Mode::Flicker,
+            ..Compare::default()
+        };
+        compare.told.is_shown = true;
+        let start = Instant::now();
+        for hz in [0.2, 2.0, *Compare::FLICKER_HZ.end()] {
+            compare.flicker_hz = hz;
+            compare.flipped = None;
+            let mut turns = 0;
+            for ms in 0..10_000 {
+                let before = compare.shows_b;
+                compare.turn(start + Duration::from_millis(ms));
+                turns += u32::from(compare.shows_b != before);
+            }
+            let flashes = f64::from(turns) / 2.0 / 10.0;
+            assert!((flashes - f64::from(hz)).abs() < 0.11, "{flashes} at {hz}");
+            assert!(flashes < 3.0);
+        }
+        compare.flip();
+        let shown = compare.shows_b;
+        assert_eq!(compare.turn(start + Duration::from_secs(60)), None);
+        assert_eq!(compare.shows_b, shown);
+    }
+}

@@ -1,0 +1,193 @@
+//! The file whose surface the scene is compared with. A thread reads it when the settings name another one.
+
+use crate::{
+    config::{self, Config},
+    scene::{Error, Result, compared::Compared},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+};
+
+/// The surface that is compared with, and the one that is being read.
+#[derive(Debug, Default)]
+pub(in crate::app) struct DeviationFile {
+    shown: Option<(String, Arc<Compared>)>,
+    /// Whether the file of what is shown has changed since it was read.
+    is_stale: bool,
+    loading: Option<(String, mpsc::Receiver<Result<Compared>>)>,
+}
+
+/// What the panel tells of a surface.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct ComparedWith {
+    /// Number of its triangles.
+    pub(in crate::app) triangles: usize,
+    /// Edges that two triangles do not share.
+    pub(in crate::app) open_edges: usize,
+    size: f32,
+}
+
+impl ComparedWith {
+    /// The distance at which the colours end, in metres.
+    pub(in crate::app) fn range(&self, settings: &config::Deviation) -> f32 {
+        settings.range(self.size)
+    }
+}
+
+impl From<&Compared> for ComparedWith {
+    fn from(compared: &Compared) -> Self {
+        Self {
+            triangles: compared.triangles.len(),
+            open_edges: compared.surface.open_edges(),
+            size: compared.surface.size() as f32,
+        }
+    }
+}
+
+impl DeviationFile {
+    /// The file of the surface that is compared with.
+    pub(in crate::app) fn name(&self) -> Option<&str> {
+        self.shown.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    /// The surface that is compared with.
+    pub(in crate::app) fn surface(&self) -> Option<Arc<Compared>> {
+        self.shown.as_ref().map(|(_, surface)| surface.clone())
+    }
+
+    /// The files of what is shown, or the one that `config` names where another is to be.
+    pub(in crate::app) fn files(&self, config: &Config) -> Vec<PathBuf> {
+        let name = &config.deviation.file;
+        match &self.shown {
+            Some((shown, surface)) if shown == name => surface.files.clone(),
+            _ if name.is_empty() => Vec::new(),
+            _ => vec![name.into()],
+        }
+    }
+
+    /// Reads the file again that is shown or being read.
+    pub(in crate::app) fn reload(&mut self) {
+        self.is_stale = self.shown.is_some();
+        // What is being read may be half the old file.
+        self.loading = None;
+    }
+
+    /// Whether a file is being read.
+    pub(in crate::app) fn is_loading(&self) -> bool {
+        self.loading.is_some()
+    }
+
+    /// Starts to read the file that `config` names, unless it is shown or being read. `wake` is called when the
+    /// outcome is there. Returns whether the settings no longer name any.
+    pub(in crate::app) fn follow(
+        &mut self,
+        config: &Config,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> bool {
+        let name = &config.deviation.file;
+        if name.is_empty() {
+            (self.loading, self.is_stale) = (None, false);
+            return self.shown.take().is_some();
+        }
+        let is_coming = self
+            .loading
+            .as_ref()
+            .is_some_and(|(coming, _)| coming == name);
+        let shown = self.shown.as_ref().filter(|_| !self.is_stale);
+        let is_shown = shown.is_some_and(|(shown, _)| shown == name);
+        if is_coming || is_shown {
+            if is_shown {
+                self.loading = None;
+            }
+            return false;
+        }
+        let (sender, outcome) = mpsc::channel();
+        let (path, config) = (name.clone(), config.clone());
+        std::thread::spawn(move || {
+            // Nobody listens any more once another file was chosen.
+            sender.send(Compared::load(Path::new(&path), &config)).ok();
+            wake();
+        });
+        self.loading = Some((name.clone(), outcome));
+        false
+    }
+
+    /// A file that has been read, reported once. After a failure the settings name what is shown.
+    pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<Compared>>> {
+        let (name, outcome) = self.loading.as_ref()?;
+        let outcome = match outcome.try_recv() {
+            Ok(outcome) => outcome,
+            Err(mpsc::TryRecvError::Empty) => return None,
+            // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+            Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
+                name,
+                "loading failed unexpectedly; please report this file",
+            )),
+        };
+        let (name, _) = self.loading.take()?;
+        self.is_stale = false;
+        Some(match outcome {
+            Ok(surface) => {
+                let surface = Arc::new(surface);
+                self.shown = Some((name, surface.clone()));
+                Ok(surface)
+            }
+            Err(error) => {
+                let shown = self.shown.as_ref().map(|(shown, _)| shown.clone());
+                config.deviation.file = shown.unwrap_or_default();
+                Err(error)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(file: &mut DeviationFile, config: &mut Config) -> Result<Arc<Compared>> {
+        assert!(!file.follow(config, || {}));
+        loop {
+            if let Some(outcome) = file.poll(config) {
+                return outcome;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_once_and_a_broken_one_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b.obj");
+        std::fs::write(&path, "v 0 0 0\nv 3 0 0\nv 0 4 0\nf 1 2 3\n").unwrap();
+        let name = path.to_str().unwrap().to_owned();
+        let mut config = Config::default();
+        let mut file = DeviationFile::default();
+        config.deviation.file.clone_from(&name);
+        let compared = outcome(&mut file, &mut config).unwrap();
+        let told = ComparedWith::from(&*compared);
+        assert_eq!((told.triangles, told.open_edges), (1, 3));
+        assert!((told.range(&config.deviation) - 0.05).abs() < 1e-6);
+        config.deviation.tolerance = 2.0;
+        assert_eq!(told.range(&config.deviation), 2.0);
+        assert!(!file.follow(&config, || {}) && !file.is_loading());
+        config.deviation.file = folder.path().join("no.obj").to_str().unwrap().into();
+        assert!(outcome(&mut file, &mut config).is_err());
+        assert!(config.deviation.file == name && file.surface().is_some());
+        config.deviation.file.clear();
+        assert!(file.follow(&config, || {}) && file.surface().is_none());
+        // A file that has changed is read again; one that broke meanwhile leaves what was read before.
+        config.deviation.file.clone_from(&name);
+        outcome(&mut file, &mut config).unwrap();
+        std::fs::write(&path, "v 0 0 0\nv 6 0 0\nv 0 8 0\nf 1 2 3\n").unwrap();
+        file.reload();
+        let again = ComparedWith::from(&*outcome(&mut file, &mut config).unwrap());
+        assert!((again.range(&Config::default().deviation) - 0.1).abs() < 1e-6);
+        std::fs::write(&path, "f 1 2 3\n").unwrap();
+        file.reload();
+        assert!(outcome(&mut file, &mut config).is_err());
+        assert!(config.deviation.file == name && file.surface().is_some());
+        assert!(!file.follow(&config, || {}) && !file.is_loading());
+    }
+}

@@ -1,0 +1,99 @@
+//! Edits go to files of their own, and come from there.
+
+use crate::{
+    Error, Result,
+    app::{
+        files::{pictures, unsaved::Unsaved},
+        state::State,
+        viewer::Viewer,
+    },
+    output,
+    scene::{edits::SceneEdits, saved_edits::SavedEdits},
+};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+impl Viewer {
+    /// Saves edits and what is hidden where the person says.
+    pub(in crate::app) fn save_edits(&mut self) {
+        let edits = self.state.saved_edits();
+        if edits.is_empty() {
+            return self
+                .state
+                .notify("no material and no light is edited, and nothing is hidden");
+        }
+        if let Some(what) = edits.fault() {
+            return self.state.fail("The edits could not be saved", what);
+        }
+        self.ask_to_save(Unsaved {
+            what: "the edits",
+            bytes: edits.text().into_bytes(),
+            note: String::new(),
+            unasked: pictures::new_path(&self.picture_name(), "json"),
+        });
+    }
+
+    /// Lays the edits of a file over the scene, in place of those that it has.
+    pub(in crate::app) fn load_edits(&mut self, path: &Path) {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        match SavedEdits::read(path) {
+            Ok(edits) => self.state.lay_edits(&name.to_string_lossy(), &edits),
+            Err(error) => self
+                .state
+                .fail("The edits could not be loaded", error.to_string()),
+        }
+    }
+}
+
+/// Writes edits to a file.
+///
+/// # Errors
+///
+/// [`Error::Scene`] for edits that would not be read again, and those of writing.
+pub(in crate::app) fn write(path: &Path, edits: &SavedEdits) -> Result<()> {
+    match edits.fault() {
+        Some(what) => Err(Error::scene(path, what)),
+        None => output::write(path, edits.text().as_bytes()),
+    }
+}
+
+impl State {
+    /// The edits that the scene has, and what is hidden, as they are saved.
+    pub(in crate::app) fn saved_edits(&self) -> SavedEdits {
+        let stage = self.stage.as_ref();
+        stage.map_or_else(SavedEdits::default, |stage| {
+            SavedEdits::new(&stage.scene, &stage.applied, &stage.hidden)
+        })
+    }
+
+    /// Makes the edits of the scene, and what is hidden, those that were saved in `name`: one step to undo.
+    pub(in crate::app) fn lay_edits(&mut self, name: &str, saved: &SavedEdits) {
+        let Some(stage) = &mut self.stage else {
+            return self.notify("there is no scene to edit");
+        };
+        stage.take_edits();
+        let found = saved.find(&stage.scene);
+        let left = found.left.len();
+        self.replace_edits(name, &found.edits, found.hidden);
+        self.notify(match found.left.first() {
+            None => format!("edits of {name}"),
+            Some(line) if left == 1 => format!("edits of {name}: {line}"),
+            Some(line) => format!("edits of {name}: {line}, and {} more", left - 1),
+        });
+    }
+
+    /// The same for edits that were found.
+    pub(in crate::app) fn replace_edits(
+        &mut self,
+        name: &str,
+        edits: &SceneEdits,
+        hidden: BTreeSet<usize>,
+    ) {
+        let Some(stage) = &mut self.stage else { return };
+        stage.edit(edits);
+        stage.hidden = Arc::new(hidden);
+        self.outline.select_nothing();
+        self.forget_sun();
+        self.undo.name(format!("the edits of {name}"));
+        self.follow_changes(false);
+    }
+}

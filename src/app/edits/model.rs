@@ -1,0 +1,275 @@
+//! Edits of the scene that is shown: of materials, and of lights.
+
+use crate::{
+    app::{
+        outline::model::Item,
+        state::{Stage, State, counted},
+        undo::renumbered::Renumbered,
+    },
+    scene::{
+        Light, LightKind, Material, Pose,
+        edits::{AddedLight, LightPlace, SceneEdits},
+    },
+};
+use glam::{Mat4, Quat, Vec3};
+
+/// Illuminance by an added light of what it shines at, in lux: half of that which exposures map to.
+const ADDED_LUX: f32 = 1.5;
+
+impl Stage {
+    /// Puts `edits` over what the files say, in place of the edits before.
+    pub(in crate::app) fn edit(&mut self, edits: &SceneEdits) {
+        if self.applied.edits() == edits {
+            return;
+        }
+        let changed = self.applied.apply(&mut self.scene, edits);
+        self.changed_materials.extend(changed);
+        self.edition += 1;
+    }
+
+    /// Makes the scene what its files say. Returns the edits.
+    pub(in crate::app) fn take_edits(&mut self) -> SceneEdits {
+        let edits = self.applied.edits().clone();
+        self.edit(&SceneEdits::default());
+        edits
+    }
+
+    /// Takes over edits of the same files before they were read again, where what was edited is still there.
+    /// Returns how many were dropped.
+    pub(in crate::app) fn keep_edits(
+        &mut self,
+        renumbered: &Renumbered,
+        edits: &SceneEdits,
+    ) -> usize {
+        let (kept, dropped) = renumbered.edits(edits, &self.scene);
+        self.edit(&kept);
+        dropped
+    }
+
+    /// The values of the light at a node, whether it is on or not.
+    pub(in crate::app) fn light(&self, node: usize) -> Option<&Light> {
+        let count = self.applied.node_count(&self.scene);
+        if node >= count {
+            let added = self.applied.edits().added.get(node - count);
+            return added.map(|added| &added.light);
+        }
+        self.scene
+            .lights
+            .get(self.applied.light_at(&self.scene, node)?)
+    }
+
+    /// Whether the light at a node is switched off.
+    pub(in crate::app) fn light_is_off(&self, node: usize) -> bool {
+        self.scene
+            .nodes
+            .get(node)
+            .is_none_or(|node| node.light.is_none())
+    }
+
+    /// World matrix of the light at a node in this pose.
+    pub(in crate::app) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
+        let own = pose.world_from_node.get(node).map(|own| own.as_mat4());
+        match self.scene.nodes.get(node) {
+            Some(_) => self.scene.world_from_light(node, own.unwrap_or_default()),
+            None => Mat4::IDENTITY,
+        }
+    }
+
+    /// The number of nodes that refer to the light at `node`.
+    pub(in crate::app) fn users_of_light(&self, node: usize) -> usize {
+        let light = self.applied.light_at(&self.scene, node);
+        let nodes = 0..self.applied.node_count(&self.scene);
+        let same =
+            |node: &usize| light.is_some() && self.applied.light_at(&self.scene, *node) == light;
+        nodes.filter(same).count().max(1)
+    }
+}
+
+impl State {
+    /// Changes the edits of the scene that is shown.
+    pub(in crate::app) fn edit_scene(&mut self, change: impl FnOnce(&Stage, &mut SceneEdits)) {
+        let Some(stage) = &mut self.stage else { return };
+        let mut edits = stage.applied.edits().clone();
+        change(stage, &mut edits);
+        stage.edit(&edits);
+        self.forget_sun();
+    }
+
+    /// Gives a material these values; those of the file are no edit.
+    pub(in crate::app) fn edit_material(&mut self, index: usize, material: Material) {
+        self.edit_scene(|stage, edits| {
+            let of_file = stage.applied.material_of_files(&stage.scene, index);
+            if let Some(of_file) = of_file {
+                edits.set_material(index, of_file, &material);
+            }
+        });
+    }
+
+    /// Gives the light at a node these values.
+    pub(in crate::app) fn edit_light(&mut self, node: usize, light: Light) {
+        self.edit_scene(|stage, edits| {
+            let count = stage.applied.node_count(&stage.scene);
+            if let Some(added) = node
+                .checked_sub(count)
+                .and_then(|index| edits.added.get_mut(index))
+            {
+                added.light = light;
+            } else if let Some(index) = stage.applied.light_at(&stage.scene, node)
+                && let Some(of_file) = stage.applied.light_of_files(&stage.scene, index)
+            {
+                edits.set_light(index, of_file, &light);
+            }
+        });
+    }
+
+    /// Moves and turns the light at a node.
+    pub(in crate::app) fn place_light(&mut self, node: usize, world_from_light: Mat4) {
+        self.edit_scene(|stage, edits| {
+            let file_from_light = stage.scene.world_from_file.inverse() * world_from_light;
+            let count = stage.applied.node_count(&stage.scene);
+            match node.checked_sub(count) {
+                Some(index) => {
+                    if let Some(added) = edits.added.get_mut(index) {
+                        added.file_from_light = file_from_light;
+                    }
+                }
+                None => {
+                    let place = edits.places.entry(node).or_default();
+                    place.file_from_light = Some(file_from_light);
+                }
+            }
+        });
+    }
+
+    /// Switches the light at a node off or on.
+    pub(in crate::app) fn switch_light(&mut self, node: usize, is_off: bool) {
+        self.edit_scene(|stage, edits| {
+            let count = stage.applied.node_count(&stage.scene);
+            match node.checked_sub(count) {
+                Some(index) => {
+                    if let Some(added) = edits.added.get_mut(index) {
+                        added.is_off = is_off;
+                    }
+                }
+                None => {
+                    let place = edits.places.entry(node).or_default();
+                    place.is_off = is_off;
+                    if *place == LightPlace::default() {
+                        edits.places.remove(&node);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Removes the light at a node.
+    pub(in crate::app) fn remove_light(&mut self, node: usize) {
+        self.edit_scene(|stage, edits| {
+            let count = stage.applied.node_count(&stage.scene);
+            match node.checked_sub(count) {
+                Some(index) if index < edits.added.len() => _ = edits.added.remove(index),
+                Some(_) => {}
+                None => edits.places.entry(node).or_default().is_removed = true,
+            }
+        });
+        self.outline.select_nothing();
+        self.notify("the light is removed; Reset of the lights brings those of the file back");
+    }
+
+    /// Makes the light at a node what the file says.
+    pub(in crate::app) fn reset_light(&mut self, node: usize) {
+        self.edit_scene(|stage, edits| {
+            edits.places.remove(&node);
+            if let Some(light) = stage.applied.light_at(&stage.scene, node) {
+                edits.lights.remove(&light);
+            }
+        });
+    }
+
+    /// Makes all lights what the files say, and removes those that were added.
+    pub(in crate::app) fn reset_lights(&mut self) {
+        self.edit_scene(|_, edits| {
+            *edits = SceneEdits {
+                materials: std::mem::take(&mut edits.materials),
+                ..SceneEdits::default()
+            };
+        });
+        self.outline.select_nothing();
+        self.notify("the lights are those of the file");
+    }
+
+    /// Adds a light: a point light a little before what the middle of the picture shows, which is at
+    /// `middle`; a spot light at the camera; a directional light along the view.
+    pub(in crate::app) fn add_light(&mut self, kind: LightKind, middle: Option<Vec3>) {
+        let (eye, forward) = (self.camera.eye(), self.camera.forward());
+        let middle = middle.unwrap_or(eye + forward * self.camera.distance());
+        let distance = eye.distance(middle).max(1e-6);
+        let position = match kind {
+            LightKind::Point => middle.lerp(eye, 0.3),
+            LightKind::Spot { .. } | LightKind::Directional => eye,
+        };
+        let to_middle = position.distance(middle).max(1e-6);
+        let Some(stage) = &self.stage else {
+            return self.notify("there is no scene to light");
+        };
+        let lux = ADDED_LUX * (-stage.last_exposure()).exp2();
+        let light = Light {
+            name: format!("{} light", crate::app::outline::model::kind_name(kind)),
+            kind,
+            color: Vec3::ONE,
+            intensity: match kind {
+                LightKind::Directional => lux,
+                LightKind::Point | LightKind::Spot { .. } => lux * to_middle * to_middle,
+            },
+            range: None,
+            radius: None,
+        };
+        let toward = match distance > 1e-5 {
+            true => (middle - eye).normalize_or(forward),
+            false => forward,
+        };
+        let world_from_light = Mat4::from_rotation_translation(rotation(toward), position);
+        self.edit_scene(|stage, edits| {
+            let file_from_light = stage.scene.world_from_file.inverse() * world_from_light;
+            edits.added.push(AddedLight {
+                light,
+                file_from_light,
+                is_off: false,
+            });
+        });
+        let Some(stage) = &self.stage else { return };
+        if let Some(last) = stage.scene.nodes.len().checked_sub(1) {
+            self.select_item(Item::Light(last));
+        }
+        self.notify("a light is added; drag its mark in the picture to move it");
+    }
+
+    /// Number of materials and lights that are edited.
+    pub(in crate::app) fn edit_count(&self) -> usize {
+        let edits = self.stage.as_ref().map(|stage| stage.applied.edits());
+        edits.map_or(0, |edits| {
+            edits.materials.len() + edits.lights.len() + edits.places.len() + edits.added.len()
+        })
+    }
+
+    /// Says how many edits, and how many steps that could be undone, could not be kept as files were read
+    /// again.
+    pub(in crate::app) fn tell_dropped(&mut self, edits: usize, steps: usize) {
+        let count = counted(edits as u64, "edit");
+        let of_undo = counted(steps as u64, "step");
+        let dropped = match (edits, steps) {
+            (0, 0) => return,
+            (_, 0) => count,
+            (0, _) => format!("{of_undo} of undo"),
+            _ => format!("{count} and {of_undo} of undo"),
+        };
+        self.notify(format!(
+            "{dropped} dropped: what was edited is no longer in the file"
+        ));
+    }
+}
+
+/// The rotation that turns −Z to `direction`.
+pub(in crate::app) fn rotation(direction: Vec3) -> Quat {
+    Quat::from_rotation_arc(Vec3::NEG_Z, direction.normalize_or(Vec3::NEG_Z))
+}

@@ -1,0 +1,228 @@
+//! What an export draws, and what the program is told for it.
+
+use crate::{
+    app::{
+        export::model::Motion,
+        files::command_line::{Seen, words},
+        state::State,
+    },
+    config::{Config, ExposureMode},
+    scene::{self, Projection, timeline::LoopRange},
+};
+use std::path::{Path, PathBuf};
+
+impl State {
+    /// The number of pictures that would be exported.
+    pub(in crate::app) fn exported_frames(&self) -> u32 {
+        let fps = self.config.output.fps;
+        let seconds = match self.export.motion {
+            Motion::Clip => {
+                let LoopRange { from, to } = self.loop_range();
+                (to - from) / self.config.animation.speed.abs()
+            }
+            Motion::Turn => self.export.turn_secs,
+            Motion::Path => return self.path.path(1.0).map_or(1, |path| path.frames(fps)),
+        };
+        let frames = seconds * fps;
+        match frames.is_finite() {
+            true => (frames.round() as u32).max(1),
+            false => 1,
+        }
+    }
+
+    /// Why nothing can be exported now, if so.
+    pub(in crate::app) fn no_export(&self) -> Option<&'static str> {
+        let Some(stage) = &self.stage else {
+            return Some("there is no scene");
+        };
+        let is_orthographic = matches!(self.camera.projection, Projection::Orthographic { .. });
+        let is_video = self.export.format == "mp4" || self.export.format == "webm";
+        let size = self.config.output.size;
+        if stage.files.iter().any(|file| scene::is_stdin(file)) {
+            Some("a scene from standard input cannot be read again")
+        } else if self.export.motion == Motion::Path && self.path.keys().is_empty() {
+            Some("the camera path has no keys")
+        } else if self.export.motion != Motion::Path && is_orthographic {
+            Some("exports are in perspective, and this view is not")
+        } else if is_video && size.iter().any(|side| !side.is_multiple_of(2)) {
+            Some("videos have even sides")
+        } else {
+            None
+        }
+    }
+
+    /// The settings of an export: those of the window with the exposure of now.
+    fn exported_config(&self) -> Config {
+        let mut config = self.config.clone();
+        if let (ExposureMode::Auto, Some(stage)) = (config.image.exposure, &self.stage) {
+            config.image.exposure = ExposureMode::Stops(stage.last_exposure());
+        }
+        config
+    }
+
+    /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of
+    /// the camera path and of the edits.
+    pub(in crate::app) fn export_arguments(
+        &self,
+        output: &Path,
+        [path, edits]: [&Path; 2],
+    ) -> Vec<String> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let seen = match self.export.motion {
+            Motion::Path => Seen::FromElsewhere,
+            Motion::Clip | Motion::Turn => Seen::FromHere,
+        };
+        let mut arguments = vec!["render".to_owned()];
+        let now = self.stage.as_ref().map_or(0.0, |stage| stage.time);
+        let start = match self.export.motion {
+            Motion::Clip => self.loop_range().from,
+            Motion::Turn | Motion::Path => now,
+        };
+        let config = self.exported_config();
+        arguments.extend(words(self, &config, config.output.size, seen, start));
+        match self.export.motion {
+            Motion::Clip => {}
+            Motion::Turn => {
+                arguments.extend(["--turntable".into(), self.export.turn_secs.to_string()]);
+            }
+            Motion::Path => {
+                // Keys without a field of view have that of now.
+                let fov = config.camera.fov;
+                arguments.extend(["--path".into(), text(path)]);
+                arguments.extend(["--set".into(), format!("camera.fov={fov}")]);
+            }
+        }
+        arguments.extend(["--edits".into(), text(edits)]);
+        arguments.extend(["--frames".into(), self.exported_frames().to_string()]);
+        arguments.extend(["--samples".into(), self.export.samples.to_string()]);
+        arguments.extend(["--progress".into(), "-o".into(), text(output)]);
+        arguments
+    }
+
+    /// The name of the exported files, with the number of the frame where there are several; `new` makes one
+    /// from an ending.
+    pub(in crate::app) fn exported_file(&self, new: impl FnOnce(&str) -> PathBuf) -> PathBuf {
+        let format = self.export.format;
+        let path = match self.export.file.as_str() {
+            "" => new(format),
+            name => PathBuf::from(name).with_extension(format),
+        };
+        let is_video = format == "mp4" || format == "webm";
+        let name = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        match is_video || name.contains("{frame") {
+            true => path,
+            false => path.with_file_name(format!("{name} {{frame:4}}.{format}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        scene::{
+            Clip, Scene,
+            framing::Look,
+            opened::{OpenedScene, Span},
+        },
+    };
+
+    fn state() -> State {
+        let scene = Scene {
+            clips: vec![Clip {
+                duration_secs: 2.0,
+                ..Clip::default()
+            }],
+            ..Scene::default()
+        };
+        let config = Config::default();
+        let mut state = State::new(config.clone());
+        let opened = OpenedScene::new(scene, &config, Span::Clip);
+        state.show(vec!["/a.glb".into()], opened, &Look::default(), 1.0);
+        state
+    }
+
+    #[test]
+    fn frames_follow_what_moves() {
+        let mut state = state();
+        state.config.output.fps = 10.0;
+        assert_eq!(state.exported_frames(), 20);
+        state.set_loop_range(LoopRange { from: 0.5, to: 1.5 });
+        assert_eq!(state.exported_frames(), 10);
+        state.config.animation.speed = -0.5;
+        assert_eq!(state.exported_frames(), 20);
+        state.config.animation.speed = 0.0;
+        assert_eq!(state.exported_frames(), 1);
+        state.export.motion = Motion::Turn;
+        assert_eq!(state.exported_frames(), 80);
+        state.export.motion = Motion::Path;
+        assert_eq!(state.no_export(), Some("the camera path has no keys"));
+        state.add_path_key();
+        state.add_path_key();
+        // Both ends.
+        assert_eq!((state.exported_frames(), state.no_export()), (21, None));
+    }
+
+    #[test]
+    fn names_are_numbered_where_there_are_several_files() {
+        let mut state = state();
+        let named = |state: &State| state.exported_file(|format| format!("/p/new.{format}").into());
+        assert_eq!(named(&state), Path::new("/p/new {frame:4}.png"));
+        state.export.format = "mp4";
+        assert_eq!(named(&state), Path::new("/p/new.mp4"));
+        state.export.file = "b/a{frame}.png".into();
+        state.export.format = "exr";
+        assert_eq!(named(&state), Path::new("b/a{frame}.exr"));
+    }
+
+    #[test]
+    fn arguments_are_those_of_render() {
+        use crate::cli::{Cli, Command};
+        let mut state = state();
+        state.config.camera.fov = 31.5;
+        for motion in [Motion::Clip, Motion::Turn, Motion::Path] {
+            state.export.motion = motion;
+            state.add_path_key();
+            let arguments = state.export_arguments(
+                Path::new("a {frame}.png"),
+                ["p.json", "e.json"].map(Path::new),
+            );
+            let all = std::iter::once("canopy".to_owned()).chain(arguments.iter().cloned());
+            let cli = Cli::parse_from_os(all.map(std::ffi::OsString::from)).unwrap();
+            let Command::Render(render) = cli.command else {
+                panic!("{arguments:?}")
+            };
+            assert_eq!(render.samples, Some(16));
+            assert_eq!(
+                render.frames,
+                Some(crate::cli::render::Frames::Count(state.exported_frames()))
+            );
+            assert_eq!(render.path.is_some(), motion == Motion::Path);
+            let has_fov = arguments.iter().any(|word| word == "camera.fov=31.5");
+            assert_eq!(has_fov, motion == Motion::Path);
+            let sets_exposure = arguments.iter().any(|word| word == "image.exposure=\"0\"");
+            assert!(sets_exposure, "{arguments:?}");
+            assert_eq!(render.turntable, (motion == Motion::Turn).then_some(8.0));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_exported_says_why() {
+        let mut state = state();
+        assert_eq!(state.no_export(), None);
+        state.config.output.size = [641, 360];
+        assert_eq!(state.no_export(), None);
+        state.export.format = "webm";
+        assert_eq!(state.no_export(), Some("videos have even sides"));
+        state.camera.switch_projection(1.0);
+        assert!(state.no_export().unwrap().contains("perspective"));
+        state.stage.as_mut().unwrap().files = vec!["-".into()];
+        assert!(state.no_export().unwrap().contains("standard input"));
+        state.stage = None;
+        assert_eq!(state.no_export(), Some("there is no scene"));
+    }
+}

@@ -1,0 +1,625 @@
+//! The built-in file browser without its looks: a folder, a path field that filters it, and the rows to
+//! choose from. Folders are read on threads.
+
+use crate::{
+    app::{environment::file, files::recent::Recent},
+    scene::{folder, picture::is_picture},
+};
+use std::{
+    path::{Path, PathBuf, is_separator},
+    sync::mpsc,
+};
+
+/// Entries of a folder that are listed; further ones are left out.
+const MOST_ENTRIES: usize = 200_000;
+
+/// Recent files that are listed before anything is typed.
+const FEW_RECENT: usize = 6;
+
+/// What is browsed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Kind {
+    Scenes,
+    Environments,
+    /// A scene whose distance is measured.
+    Compared,
+    /// Edits of the scene.
+    Edits,
+    /// A scene or a picture to compare with side by side.
+    Sides,
+    /// A look to import.
+    Looks,
+}
+
+impl Kind {
+    /// Whether a file is of this kind, going by its name.
+    fn accepts(self, path: &Path) -> bool {
+        match self {
+            Self::Scenes | Self::Compared => folder::is_scene(path),
+            Self::Environments => file::is_environment(path),
+            Self::Edits => {
+                let extension = path.extension();
+                extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+            }
+            Self::Sides => folder::is_scene(path) || is_picture(path),
+            Self::Looks => path
+                .extension()
+                .is_some_and(|extension| extension == "toml"),
+        }
+    }
+}
+
+/// What the person has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::app) enum Choice {
+    /// The files of a scene.
+    Scene(Vec<PathBuf>),
+    Environment(PathBuf),
+    Compared(PathBuf),
+    Edits(PathBuf),
+    Side(PathBuf),
+    Look(PathBuf),
+}
+
+/// A row that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::app) enum Row {
+    /// What was opened before: files of one scene, or an environment.
+    Recent(Vec<PathBuf>),
+    /// The folder that the folder is in.
+    Parent,
+    /// A folder in the folder, by its name.
+    Folder(String),
+    /// A file in the folder, by its name.
+    File(String),
+}
+
+/// A folder that has been read, or cannot be.
+#[derive(Debug, Default)]
+struct Contents {
+    folders: Vec<String>,
+    files: Vec<String>,
+    /// Whether there are entries beyond [`MOST_ENTRIES`].
+    is_cut: bool,
+    error: Option<String>,
+}
+
+/// The browser while it is open.
+#[derive(Debug)]
+pub(in crate::app) struct Browser {
+    kind: Kind,
+    /// The folder whose contents are shown; absolute.
+    folder: PathBuf,
+    /// The folder that relative paths in the path field start from.
+    origin: PathBuf,
+    /// The path field: a filter of the names, or a path that ends in one.
+    pub(in crate::app) text: String,
+    recent: Vec<Vec<PathBuf>>,
+    /// Why the browser has opened, if not because the person asked for it.
+    pub(in crate::app) note: Option<String>,
+    contents: Contents,
+    reading: Option<mpsc::Receiver<Contents>>,
+    rows: Vec<Row>,
+    /// The row that Enter chooses.
+    selected: usize,
+    /// Whether the selected row has changed and has to be scrolled to.
+    pub(in crate::app) follows: bool,
+    /// Whether Enter was pressed and waits for the folder to be read.
+    pub(in crate::app) accepts: bool,
+    /// The person's own folder, which `~` stands for.
+    home: Option<PathBuf>,
+}
+
+impl Browser {
+    /// Opens the browser at `folder`. `wake` is called when its contents are there.
+    pub(in crate::app) fn new(
+        kind: Kind,
+        folder: &Path,
+        recent: &Recent,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        let recent = match kind {
+            Kind::Scenes => recent.scenes.clone(),
+            // Of several files, which one would be meant?
+            Kind::Looks => Vec::new(),
+            Kind::Compared | Kind::Sides => {
+                let single = recent.scenes.iter().filter(|files| files.len() == 1);
+                single.cloned().collect()
+            }
+            Kind::Environments => recent
+                .environments
+                .iter()
+                .map(|e| vec![e.clone()])
+                .collect(),
+            Kind::Edits => Vec::new(),
+        };
+        let mut browser = Self {
+            kind,
+            folder: PathBuf::new(),
+            origin: PathBuf::new(),
+            text: String::new(),
+            recent,
+            note: None,
+            contents: Contents::default(),
+            reading: None,
+            rows: Vec::new(),
+            selected: 0,
+            follows: false,
+            accepts: false,
+            home: directories::UserDirs::new().map(|users| users.home_dir().to_owned()),
+        };
+        browser.go(folder, wake);
+        browser
+    }
+
+    /// What is browsed for.
+    pub(in crate::app) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The folder whose contents are shown.
+    pub(in crate::app) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The rows that match the path field.
+    pub(in crate::app) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The row that Enter chooses.
+    pub(in crate::app) fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// Whether the folder is still being read.
+    pub(in crate::app) fn is_reading(&self) -> bool {
+        self.reading.is_some()
+    }
+
+    /// Why the folder cannot be read, or what is left out of it.
+    pub(in crate::app) fn remark(&self) -> Option<String> {
+        let cut = || format!("only the first {MOST_ENTRIES} entries of this folder are listed");
+        let contents = &self.contents;
+        contents.error.clone().or_else(|| contents.is_cut.then(cut))
+    }
+
+    /// Shows the contents of a folder.
+    fn enter(&mut self, folder: &Path, wake: impl FnOnce() + Send + 'static) {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        self.folder = normal(&folder);
+        self.contents = Contents::default();
+        let (sender, receiver) = mpsc::channel();
+        let (kind, folder) = (self.kind, self.folder.clone());
+        std::thread::spawn(move || {
+            // Nobody listens any more once the person has gone to another folder.
+            sender.send(read(&folder, kind)).ok();
+            wake();
+        });
+        self.reading = Some(receiver);
+        self.filter();
+    }
+
+    /// Takes the contents of the folder once they are there.
+    pub(in crate::app) fn poll(&mut self) {
+        let Some(reading) = &self.reading else { return };
+        match reading.try_recv() {
+            Ok(contents) => self.contents = contents,
+            Err(mpsc::TryRecvError::Empty) => return,
+            Err(mpsc::TryRecvError::Disconnected) => {
+                self.contents.error = Some("this folder cannot be read".into());
+            }
+        }
+        self.reading = None;
+        self.filter();
+    }
+
+    /// The path field was edited. A folder that it names, up to its last separator, is gone to.
+    pub(in crate::app) fn edited(&mut self, wake: impl FnOnce() + Send + 'static) {
+        let (typed, _) = split(&self.text);
+        let folder = normal(&self.expanded(typed));
+        if folder != self.folder && folder.is_dir() {
+            self.enter(&folder, wake);
+        } else {
+            self.filter();
+        }
+    }
+
+    /// What a typed path means: from the folder that is shown, with `~` for the person's own.
+    fn expanded(&self, typed: &str) -> PathBuf {
+        let after_tilde = typed.strip_prefix('~').filter(|rest| {
+            let first = rest.chars().next();
+            first.is_none_or(is_separator)
+        });
+        match (after_tilde, &self.home) {
+            (Some(rest), Some(home)) => home.join(rest.trim_start_matches(is_separator)),
+            _ => self.origin.join(typed),
+        }
+    }
+
+    /// Finds the rows that match.
+    fn filter(&mut self) {
+        let (typed, wanted) = split(&self.text);
+        let wanted = wanted.to_lowercase();
+        let matches = |name: &str| {
+            let is_hidden = name.starts_with('.') && !wanted.starts_with('.');
+            !is_hidden && name.to_lowercase().contains(&wanted)
+        };
+        let mut rows = Vec::new();
+        if typed.is_empty() {
+            let recent = self.recent.iter().filter(|files| {
+                let name = files.first().and_then(|file| file.file_name());
+                name.is_some_and(|name| matches(&name.to_string_lossy()))
+            });
+            let most = if wanted.is_empty() {
+                FEW_RECENT
+            } else {
+                usize::MAX
+            };
+            rows.extend(recent.take(most).cloned().map(Row::Recent));
+        }
+        if wanted.is_empty() && self.folder.parent().is_some() {
+            rows.push(Row::Parent);
+        }
+        // What begins with the text comes before what holds it.
+        let contents = &self.contents;
+        let begins = |name: &&String| name.to_lowercase().starts_with(&wanted);
+        for is_start in [true, false] {
+            let of = |names: &Vec<String>, row: fn(String) -> Row| -> Vec<Row> {
+                let names = names.iter().filter(|name| matches(name));
+                let names = names.filter(|name| begins(name) == is_start);
+                names.cloned().map(row).collect()
+            };
+            rows.extend(of(&contents.folders, Row::Folder));
+            rows.extend(of(&contents.files, Row::File));
+        }
+        self.rows = rows;
+        // With a filter, Enter takes what matches in the folder before what was opened long ago.
+        let is_wanted = |row: &Row| match row {
+            Row::File(_) => true,
+            Row::Folder(_) => !wanted.is_empty(),
+            Row::Recent(_) => wanted.is_empty(),
+            Row::Parent => false,
+        };
+        self.selected = self.rows.iter().position(is_wanted).unwrap_or(0);
+        self.follows = true;
+    }
+
+    /// Selects the row `step` further down, within the list.
+    pub(in crate::app) fn step(&mut self, step: isize) {
+        let last = self.rows.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(step).min(last);
+        self.follows = true;
+    }
+
+    /// Completes the path field: to what all matching names begin with, or else to the selected one.
+    pub(in crate::app) fn complete(&mut self, wake: impl FnOnce() + Send + 'static) {
+        let (typed, wanted) = split(&self.text);
+        let (typed, wanted) = (typed.to_owned(), wanted.to_owned());
+        let lower = wanted.to_lowercase();
+        let name = |row: &Row| match row {
+            Row::Folder(name) => Some(format!("{name}{}", std::path::MAIN_SEPARATOR)),
+            Row::File(name) => Some(name.clone()),
+            Row::Recent(_) | Row::Parent => None,
+        };
+        let names: Vec<String> = self.rows.iter().filter_map(name).collect();
+        let mut begin = names
+            .iter()
+            .filter(|name| name.to_lowercase().starts_with(&lower));
+        let common = begin.next().cloned().map(|first| {
+            begin.fold(first, |common, other| {
+                let same = common.chars().zip(other.chars());
+                let same = same.take_while(|(a, b)| a.to_lowercase().eq(b.to_lowercase()));
+                same.map(|(a, _)| a).collect()
+            })
+        });
+        let longer = common.filter(|common| common.chars().count() > wanted.chars().count());
+        let selected = self.rows.get(self.selected).and_then(name);
+        if let Some(name) = longer.or(selected) {
+            self.text = typed + &name;
+            self.edited(wake);
+        }
+    }
+
+    /// Chooses a row. `None` where that goes to another folder.
+    pub(in crate::app) fn choose(
+        &mut self,
+        row: usize,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Option<Choice> {
+        let file = match self.rows.get(row)?.clone() {
+            Row::Recent(files) => return self.choice(files),
+            Row::File(name) => self.folder.join(name),
+            Row::Folder(name) => {
+                self.go(&self.folder.join(name), wake);
+                return None;
+            }
+            Row::Parent => {
+                self.up(wake);
+                return None;
+            }
+        };
+        self.choice(vec![file])
+    }
+
+    /// Enter: chooses the file or the folder that the path field names, or else the selected row.
+    pub(in crate::app) fn accept(
+        &mut self,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Option<Choice> {
+        let (typed, wanted) = split(&self.text);
+        let named = self.expanded(typed).join(wanted);
+        if !typed.is_empty() && !wanted.is_empty() && named.is_file() {
+            return self.choice(vec![named]);
+        }
+        if !wanted.is_empty() && named.is_dir() {
+            self.go(&named, wake);
+            return None;
+        }
+        self.choose(self.selected, wake)
+    }
+
+    /// Goes to the folder that the folder is in.
+    pub(in crate::app) fn up(&mut self, wake: impl FnOnce() + Send + 'static) {
+        if let Some(parent) = self.folder.parent().map(Path::to_owned) {
+            self.go(&parent, wake);
+        }
+    }
+
+    /// Goes to a folder, from where paths are then typed.
+    fn go(&mut self, folder: &Path, wake: impl FnOnce() + Send + 'static) {
+        self.text.clear();
+        self.enter(folder, wake);
+        self.origin.clone_from(&self.folder);
+    }
+
+    fn choice(&self, mut files: Vec<PathBuf>) -> Option<Choice> {
+        match self.kind {
+            Kind::Scenes => Some(Choice::Scene(files)),
+            Kind::Environments => files.pop().map(Choice::Environment),
+            Kind::Compared => files.pop().map(Choice::Compared),
+            Kind::Edits => files.pop().map(Choice::Edits),
+            Kind::Sides => files.pop().map(Choice::Side),
+            Kind::Looks => files.pop().map(Choice::Look),
+        }
+    }
+}
+
+/// A typed path up to its last separator, and the rest.
+fn split(text: &str) -> (&str, &str) {
+    match text.rfind(is_separator) {
+        Some(at) => text.split_at(at + 1),
+        None if text == "~" => (text, ""),
+        None => ("", text),
+    }
+}
+
+/// `path` without `.` and `..`, as it is written.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            std::path::Component::ParentDir => {
+                normal.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Reads a folder: its folders, and its files of this kind.
+fn read(folder: &Path, kind: Kind) -> Contents {
+    let mut contents = Contents::default();
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            contents.error = Some(format!("{}: {error}", folder.display()));
+            return contents;
+        }
+    };
+    for (index, entry) in entries.flatten().enumerate() {
+        if index == MOST_ENTRIES {
+            contents.is_cut = true;
+            break;
+        }
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        let path = Path::new(&name);
+        // Only links cost a look at what they lead to.
+        let file_type = entry.file_type();
+        let is_link = file_type.as_ref().is_ok_and(|kind| kind.is_symlink());
+        let is_folder = match file_type {
+            Ok(_) if is_link => folder.join(path).is_dir(),
+            kind => kind.is_ok_and(|kind| kind.is_dir()),
+        };
+        if is_folder {
+            contents.folders.push(name);
+        } else if kind.accepts(path) {
+            contents.files.push(name);
+        }
+    }
+    for names in [&mut contents.folders, &mut contents.files] {
+        names.sort_by(|a, b| folder::natural_order(a, b));
+    }
+    contents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn wait(browser: &mut Browser) {
+        let start = Instant::now();
+        while browser.is_reading() {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "it is never read"
+            );
+            std::thread::sleep(Duration::from_millis(2));
+            browser.poll();
+        }
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["models/deep", "music", ".hidden"] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        for name in [
+            "fox.glb",
+            "Fox2.glb",
+            "fox10.obj",
+            "box.gltf",
+            "notes.txt",
+            "sky.hdr",
+            "sky.exr",
+            ".fox.glb",
+            "models/dragon.obj",
+        ] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        folder
+    }
+
+    fn opened(kind: Kind, folder: &Path, recent: &Recent) -> Browser {
+        let mut browser = Browser::new(kind, folder, recent, || {});
+        wait(&mut browser);
+        browser
+    }
+
+    fn names(browser: &Browser) -> Vec<String> {
+        let name = |row: &Row| match row {
+            Row::Recent(files) => format!("recent {}", files[0].display()),
+            Row::Parent => "..".into(),
+            Row::Folder(name) => format!("{name}/"),
+            Row::File(name) => name.clone(),
+        };
+        browser.rows().iter().map(name).collect()
+    }
+
+    fn type_text(browser: &mut Browser, text: &str) {
+        browser.text = text.into();
+        browser.edited(|| {});
+        wait(browser);
+    }
+
+    #[test]
+    fn folders_come_first_and_files_in_natural_order() {
+        let folder = folder();
+        let browser = opened(Kind::Scenes, folder.path(), &Recent::default());
+        let expected = [
+            "..",
+            "models/",
+            "music/",
+            "box.gltf",
+            "fox.glb",
+            "Fox2.glb",
+            "fox10.obj",
+        ];
+        assert_eq!(names(&browser), expected);
+        assert_eq!(browser.selected(), 3, "the first file");
+        let browser = opened(Kind::Environments, folder.path(), &Recent::default());
+        assert_eq!(
+            names(&browser),
+            ["..", "models/", "music/", "sky.exr", "sky.hdr"]
+        );
+    }
+
+    #[test]
+    fn typing_filters_and_enter_opens() {
+        let folder = folder();
+        let recent = Recent {
+            scenes: vec![vec!["/old/foxy.glb".into()], vec!["/old/cat.glb".into()]],
+            ..Recent::default()
+        };
+        let mut browser = opened(Kind::Scenes, folder.path(), &recent);
+        assert_eq!(
+            names(&browser)[..2],
+            ["recent /old/foxy.glb", "recent /old/cat.glb"]
+        );
+        type_text(&mut browser, "FOX");
+        let matching = ["recent /old/foxy.glb", "fox.glb", "Fox2.glb", "fox10.obj"];
+        assert_eq!(names(&browser), matching);
+        let fox = Choice::Scene(vec![folder.path().join("fox.glb")]);
+        assert_eq!(browser.accept(|| {}), Some(fox), "recent ones come second");
+        browser.step(-9);
+        let old = Choice::Scene(vec!["/old/foxy.glb".into()]);
+        assert_eq!(browser.accept(|| {}), Some(old));
+        browser.step(99);
+        assert_eq!(browser.selected(), 3);
+        type_text(&mut browser, "nothing like it");
+        assert_eq!((browser.rows().len(), browser.accept(|| {})), (0, None));
+        type_text(&mut browser, ".f");
+        assert_eq!(names(&browser), [".fox.glb"]);
+    }
+
+    #[test]
+    fn paths_are_followed_and_completed() {
+        let folder = folder();
+        let mut browser = opened(Kind::Scenes, folder.path(), &Recent::default());
+        browser.home = Some(folder.path().to_owned());
+        let separator = std::path::MAIN_SEPARATOR;
+        type_text(&mut browser, "mo");
+        browser.complete(|| {});
+        wait(&mut browser);
+        assert_eq!(browser.text, format!("models{separator}"));
+        assert_eq!(names(&browser), ["..", "deep/", "dragon.obj"]);
+        browser.text += "dr";
+        browser.edited(|| {});
+        browser.complete(|| {});
+        assert_eq!(browser.text, format!("models{separator}dragon.obj"));
+        let dragon = folder.path().join("models/dragon.obj");
+        assert_eq!(
+            browser.accept(|| {}),
+            Some(Choice::Scene(vec![dragon.clone()]))
+        );
+        // Typing a folder away again goes back.
+        type_text(&mut browser, "mod");
+        assert_eq!(names(&browser), ["models/"]);
+        type_text(&mut browser, "~");
+        assert_eq!(browser.folder(), folder.path());
+        type_text(&mut browser, "~/models/deep/");
+        assert_eq!(names(&browser), [".."]);
+        browser.up(|| {});
+        wait(&mut browser);
+        assert_eq!(
+            (browser.folder(), &*browser.text),
+            (&*folder.path().join("models"), "")
+        );
+        let absolute = folder.path().join("fo");
+        type_text(&mut browser, &absolute.display().to_string());
+        assert_eq!(names(&browser), ["fox.glb", "Fox2.glb", "fox10.obj"]);
+        browser.complete(|| {});
+        let common = folder.path().join("fox").display().to_string();
+        assert_eq!(browser.text, common, "what all of them begin with");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_says_so_and_a_large_one_is_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut browser = opened(
+            Kind::Scenes,
+            &folder.path().join("gone"),
+            &Recent::default(),
+        );
+        assert!(browser.remark().unwrap().contains("gone"));
+        browser.up(|| {});
+        wait(&mut browser);
+        assert_eq!(browser.remark(), None);
+        for i in 0..3000 {
+            std::fs::write(folder.path().join(format!("{i}.obj")), "").unwrap();
+        }
+        let start = Instant::now();
+        let browser = opened(Kind::Scenes, folder.path(), &Recent::default());
+        assert_eq!(browser.rows().len(), 3001);
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            start.elapsed()
+        );
+    }
+}

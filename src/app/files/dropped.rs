@@ -1,0 +1,77 @@
+//! What files and folders that are dropped at once mean.
+
+use crate::{
+    app::environment::file::is_environment,
+    scene::{folder, picture::is_picture},
+};
+use std::path::PathBuf;
+
+/// What files and folders that are dropped at once mean.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::app) struct Dropped {
+    /// Scene files and folders, which make one scene.
+    pub(in crate::app) scenes: Vec<PathBuf>,
+    pub(in crate::app) environment: Option<PathBuf>,
+    /// A picture to compare with, where it was dropped alone.
+    pub(in crate::app) picture: Option<PathBuf>,
+    /// The number of files that are left out: buffers and textures that were dropped along with their scene,
+    /// and environments but for the last.
+    pub(in crate::app) ignored: usize,
+}
+
+impl Dropped {
+    /// Sorts `paths`. What is neither a scene nor an environment is opened as a scene if there is nothing
+    /// else: then the error says what is wrong with it.
+    pub(in crate::app) fn new(paths: Vec<PathBuf>) -> Self {
+        let is_scene = |path: &PathBuf| folder::is_scene(path) || path.is_dir();
+        let (scenes, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_scene);
+        let (mut environments, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|path| is_environment(path));
+        let environment = environments.pop();
+        if scenes.is_empty() && environment.is_none() {
+            if let [only] = &others[..]
+                && is_picture(only)
+            {
+                return Self {
+                    picture: Some(only.clone()),
+                    ..Self::default()
+                };
+            }
+            return Self {
+                scenes: others,
+                ..Self::default()
+            };
+        }
+        Self {
+            ignored: environments.len() + others.len(),
+            scenes,
+            environment,
+            picture: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenes_and_folders_make_one_scene_and_the_rest_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut paths = all(&["a.gltf", "a.bin", "sky.HDR", "a.png", "b.exr", "c.OBJ"]);
+        paths.push(folder.path().to_owned());
+        let dropped = Dropped::new(paths);
+        let mut scenes = all(&["a.gltf", "c.OBJ"]);
+        scenes.push(folder.path().to_owned());
+        assert_eq!(dropped.scenes, scenes);
+        assert_eq!(dropped.environment, Some("b.exr".into()));
+        assert_eq!(dropped.ignored, 3);
+        let unknown = Dropped::new(all(&["a.fbx"]));
+        assert_eq!((unknown.scenes, unknown.ignored), (all(&["a.fbx"]), 0));
+        let picture = Dropped::new(all(&["before.png"]));
+        assert_eq!(picture.picture, Some("before.png".into()));
+        assert_eq!((picture.scenes, picture.ignored), (Vec::new(), 0));
+        assert_eq!(Dropped::new(Vec::new()), Dropped::default());
+    }
+}

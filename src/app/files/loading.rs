@@ -1,0 +1,91 @@
+//! Loads scenes on a thread, so that the window stays alive.
+
+use crate::{
+    Error, Result,
+    config::Config,
+    gpu::Gpu,
+    render::{UploadedScene, Uploader, materials::material_textures::texture_support},
+    scene::{
+        Progress,
+        opened::{OpenedScene, Span},
+    },
+};
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, mpsc},
+};
+
+/// A scene that has been loaded, and the same uploaded.
+type Loaded = (OpenedScene, UploadedScene);
+
+/// A load in progress.
+#[derive(Debug)]
+pub(in crate::app) struct Loading {
+    /// The files that are being loaded.
+    pub(in crate::app) files: Vec<PathBuf>,
+    progress: Arc<Progress>,
+    outcome: mpsc::Receiver<Result<Loaded>>,
+}
+
+impl Loading {
+    /// Starts to load `files`, or the built-in scene if there are none. `wake` is called when the outcome is
+    /// there.
+    pub(in crate::app) fn start(
+        files: Vec<PathBuf>,
+        config: Config,
+        (gpu, uploader): (Arc<Gpu>, Arc<Uploader>),
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        let progress = Arc::new(Progress::default());
+        let (sender, outcome) = mpsc::channel();
+        let (paths, shared) = (files.clone(), progress.clone());
+        std::thread::spawn(move || {
+            // Nobody listens any more once the window is closed or another load was started.
+            let loaded = load(&paths, &config, &gpu, &uploader, &shared);
+            sender.send(loaded).ok();
+            wake();
+        });
+        Self {
+            files,
+            progress,
+            outcome,
+        }
+    }
+
+    /// The outcome, once it is there.
+    pub(in crate::app) fn poll(&self) -> Option<Result<Loaded>> {
+        match self.outcome.try_recv() {
+            Ok(outcome) => Some(outcome),
+            Err(mpsc::TryRecvError::Empty) => None,
+            // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+            Err(mpsc::TryRecvError::Disconnected) => {
+                let path = self.files.first().cloned().unwrap_or_default();
+                let what = "loading failed unexpectedly; please report this file";
+                Some(Err(Error::scene(path, what)))
+            }
+        }
+    }
+
+    /// Tells the thread to stop.
+    pub(in crate::app) fn cancel(&self) {
+        self.progress.cancel();
+    }
+
+    /// The step that is being done, and the share of all steps that is done.
+    pub(in crate::app) fn progress(&self) -> (String, f32) {
+        (self.progress.stage(), self.progress.fraction())
+    }
+}
+
+fn load(
+    files: &[PathBuf],
+    config: &Config,
+    gpu: &Gpu,
+    uploader: &Uploader,
+    progress: &Progress,
+) -> Result<Loaded> {
+    let opened = OpenedScene::load(files, config, texture_support(gpu), Span::Clip, progress)?;
+    let uploaded = uploader.upload_reporting(gpu, &opened.scene, config, progress)?;
+    Ok((opened, uploaded))
+}

@@ -1,0 +1,61 @@
+//! Cards with what is offered after a scene was opened.
+
+use crate::app::{
+    files::offers::Offer,
+    input::keys::Action,
+    state::State,
+    ui::{
+        floating::{HEADER, NAMES},
+        style::card,
+    },
+};
+use egui::{Align2, Area, Id, Order, Rect, Vec2};
+
+/// Shows the offers at the top of the scene's part of the window, below the lines that lie there.
+pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
+    if state.offers.is_empty() {
+        return;
+    }
+    let mut dismissed = None;
+    let names = match state.compare.told.is_shown {
+        true => NAMES,
+        false => 0.0,
+    };
+    Area::new(Id::unique("offers"))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(room.center_top() + Vec2::new(0.0, names + HEADER + 8.0))
+        .constrain_to(room)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            ui.set_max_width((room.width() - 16.0).max(120.0));
+            for (index, offer) in state.offers.iter().enumerate() {
+                card(ui.visuals()).show(ui, |ui| {
+                    ui.horizontal_wrapped(|ui| {
+                        ui.label(offer.text());
+                        let accept = match offer {
+                            Offer::Up(_) => Action::NextUpAxis,
+                            Offer::Texture(_) => Action::ObjTexture,
+                        };
+                        if ui
+                            .button(offer.button())
+                            .on_hover_text(offer.hint())
+                            .clicked()
+                        {
+                            state.actions.push(accept);
+                        }
+                        if ui
+                            .button("No")
+                            .on_hover_text("Leave it as it is (Esc)")
+                            .clicked()
+                        {
+                            dismissed = Some(index);
+                        }
+                    });
+                });
+            }
+        });
+    if let Some(index) = dismissed {
+        state.offers.remove(index);
+    }
+}

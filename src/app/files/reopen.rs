@@ -1,0 +1,164 @@
+//! Pictures that tell how they were made: writing what they tell, and showing their scene again.
+
+use crate::{
+    Result,
+    app::{
+        files::recent::Recent, frame::of_picture, input::keys::Action, state::State, viewer::Viewer,
+    },
+    config::{AdapterTraits, Config},
+    provenance::{KeptFile, Provenance, Search, Shown},
+    render::Channel,
+    scene::{Blend, framing::Viewpoint, saved_edits::SavedEdits},
+};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+/// Settings of a frame with the rays that `auto` means on this adapter. The rest that is automatic stays so: the file is
+/// drawn again without a frame rate to keep.
+fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
+    let resolved = config.resolved(adapter);
+    let mut config = config.clone();
+    config.occlusion.mode = resolved.occlusion.mode;
+    config.occlusion.rays = resolved.occlusion.rays;
+    config.reflections.mode = resolved.reflections.mode;
+    config
+}
+
+/// Headline of pictures whose scene cannot be shown.
+const NOT_REOPENED: &str = "The picture's scene cannot be shown";
+
+impl Viewer {
+    /// How the picture that is shown was made, for a file in `folder`; `None` where that is not to be kept.
+    pub(in crate::app) fn provenance(&self, folder: Option<&Path>) -> Option<Provenance> {
+        let stage = self.state.stage.as_ref()?;
+        let picture = self.schedule.last()?;
+        if !self.state.config.output.metadata {
+            return None;
+        }
+        let samples = self.schedule.shown_samples();
+        let adapter = (&self.graphics.gpu.capabilities).into();
+        // What `canopy render` chooses is what samples are drawn with.
+        let drawn = of_picture(&picture.config, &self.state.config);
+        let config = match samples > 1 {
+            true => drawn,
+            false => in_force(&drawn, adapter),
+        };
+        let shown = Shown {
+            files: &stage.files,
+            clip: picture.clip,
+            blend: (*picture.blend).clone(),
+            time: picture.time,
+            variant: picture.variant,
+            viewpoint: Viewpoint {
+                world_from_view: picture.view.world_from_view,
+                projection: picture.view.projection,
+            },
+            distance: self.state.camera.distance(),
+            size: picture.area.size,
+            samples,
+            edits: SavedEdits::new(&stage.scene, &stage.applied, &BTreeSet::new()),
+            hidden: picture.hidden.iter().copied().collect(),
+        };
+        let mut made = Provenance::new(&config, &shown, folder);
+        if picture.channel != Channel::Lit {
+            made.channel = picture.channel.name().into();
+        }
+        Some(made)
+    }
+
+    /// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it
+    /// is told in the window.
+    pub(in crate::app) fn reopen(&mut self, picture: &Path) -> bool {
+        let made = match Provenance::read(picture) {
+            Ok(Some(made)) => made,
+            Ok(None) => return false,
+            Err(error) => {
+                self.state.fail(NOT_REOPENED, error.to_string());
+                return true;
+            }
+        };
+        if let Err(error) = self.show_again(picture, made) {
+            self.state.fail(NOT_REOPENED, error.to_string());
+        }
+        true
+    }
+
+    fn show_again(&mut self, picture: &Path, made: Provenance) -> Result<()> {
+        let recent = self.recent_file.as_deref().map(Recent::read);
+        let recent = recent.unwrap_or_default();
+        let known: Vec<PathBuf> = {
+            let shown = self
+                .state
+                .stage
+                .iter()
+                .flat_map(|stage| stage.files.iter().cloned());
+            shown.chain(recent.into_files()).collect()
+        };
+        let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+        let limits = self.state.config.load.clone();
+        let search = Search {
+            picture,
+            limits: &limits,
+            elsewhere: &elsewhere,
+        };
+        let files = made.files(&search)?;
+        let left = made.apply(&mut self.state.config, &search)?;
+        let name = picture.file_name().unwrap_or_default().to_string_lossy();
+        self.state.undo.name(format!("the settings of {name}"));
+        self.state.follow_changes(false);
+        self.state.notify(match left.first() {
+            Some(line) => format!("shown as {name} was made, but for {line}"),
+            None if made.edited && made.edits.is_none() => {
+                format!("shown as {name} was made, but for materials and lights edited by hand, which it does not keep")
+            }
+            None => format!("shown as {name} was made"),
+        });
+        self.load(files);
+        self.options.look.view = Some(made.viewpoint());
+        self.options.reopens = Some(made);
+        Ok(())
+    }
+
+    /// Shows a scene that has just been opened as its picture tells, if it is that of one.
+    pub(in crate::app) fn follow_picture(&mut self) {
+        let Some(made) = self.options.reopens.take() else {
+            return;
+        };
+        let aspect = self.aspect();
+        self.state.follow_picture(&made);
+        self.state.first_view(&self.options.look, aspect);
+    }
+}
+
+impl State {
+    fn follow_picture(&mut self, made: &Provenance) {
+        let Some(stage) = &mut self.stage else { return };
+        let nodes = stage.scene.nodes.len();
+        let hidden = made.hidden.iter().copied().filter(|node| *node < nodes);
+        let hidden = hidden.collect();
+        let animation = &self.config.animation;
+        if let Ok((clip, mut blend)) = Blend::named(&stage.scene, &animation.clip) {
+            // What this scene does not have is left out.
+            blend.set_morphs_named(&stage.scene, &animation.morphs).ok();
+            (stage.clip, stage.blend) = (clip, blend.into());
+        }
+        stage.take_edits();
+        let edits = made.edits.as_ref();
+        let found = edits.map_or_else(Default::default, |edits| edits.find(&stage.scene));
+        stage.time = self.config.animation.time;
+        if let Ok(variant) = stage.scene.variant(&self.config.scene.variant) {
+            self.actions.push(Action::Variant(variant));
+        }
+        self.replace_edits("the picture", &found.edits, hidden);
+        if let Some(line) = found.left.first() {
+            self.notify(format!("not all is as the picture was made: {line}"));
+        }
+        self.playing = false;
+        let named = Channel::ALL
+            .into_iter()
+            .find(|channel| channel.name() == made.channel);
+        self.channel = named.unwrap_or(Channel::Lit);
+    }
+}

@@ -1,0 +1,127 @@
+//! What is done with selected meshes: hidden, shown alone, framed, told of.
+
+use crate::app::{
+    input::keys::Action,
+    inspect::selection::{self, gap_rows, mesh_name, rows},
+    outline::model::Item,
+    state::{State, counted},
+};
+use std::collections::BTreeSet;
+
+impl State {
+    /// Performs an action on the selection; returns any other.
+    pub(in crate::app) fn perform_on_selection(
+        &mut self,
+        action: Action,
+        aspect: f32,
+    ) -> Option<Action> {
+        match action {
+            Action::Measure => {
+                self.measure.is_on = !self.measure.is_on;
+                self.measure.clear();
+                self.notify(match self.measure.is_on {
+                    true => "measuring: click two points; a third one gives the angle",
+                    false => "measuring ended",
+                });
+            }
+            Action::ShowAll => self.show_all(),
+            Action::FrameSelection | Action::Hide | Action::Isolate | Action::CopySelection => {
+                let has_points = !self.measure.points().is_empty();
+                let copies = action == Action::CopySelection && has_points;
+                let is_chosen = self.outline.chosen().is_some();
+                if self.selection.is_empty() && !copies && !is_chosen {
+                    self.notify("no mesh is selected; a click selects one");
+                    return None;
+                }
+                match action {
+                    Action::FrameSelection => self.frame_selection(aspect),
+                    Action::Hide => self.hide(),
+                    Action::Isolate => self.isolate(),
+                    _ => {
+                        self.copied = Some(self.card_text());
+                        self.notify("copied");
+                    }
+                }
+            }
+            _ => return Some(action),
+        }
+        None
+    }
+
+    /// The card as text.
+    fn card_text(&self) -> String {
+        let mut text = String::new();
+        if let Some(stage) = &self.stage {
+            for selected in self.selection.meshes() {
+                let name = mesh_name(&stage.scene, selected.node);
+                text += &selection::text(&name, &rows(&stage.scene, selected));
+            }
+        }
+        if self.selection.meshes().len() > 1 {
+            text += &selection::text("nearest points", &gap_rows(&self.selection.gap));
+        }
+        if !self.measure.points().is_empty() {
+            text += &selection::text("measured", &self.measure.rows());
+        }
+        text
+    }
+
+    fn hide(&mut self) {
+        if let Some(Item::Light(node)) = self.outline.chosen() {
+            self.switch_light(node, true);
+            return self.notify("the light is off");
+        }
+        let nodes = self.selected_nodes();
+        let Some(stage) = &mut self.stage else { return };
+        let mut hidden = stage.hidden.as_ref().clone();
+        hidden.extend(nodes);
+        let count = counted(hidden.len() as u64, "hidden node");
+        stage.hidden = hidden.into();
+        self.selection.clear();
+        let key = self.keymap.keys_of(Action::ShowAll);
+        let back = match key.is_empty() {
+            true => String::new(),
+            false => format!("; {key} shows all"),
+        };
+        self.notify(format!("{count}{back}"));
+    }
+
+    fn isolate(&mut self) {
+        let nodes = self.selected_nodes();
+        let Some(stage) = &mut self.stage else { return };
+        if !stage
+            .scene
+            .instances()
+            .any(|(node, _)| nodes.contains(&node))
+        {
+            return self.notify("the selection has no meshes that could be shown alone");
+        }
+        let others = stage.scene.instances().map(|(node, _)| node);
+        let hidden: BTreeSet<_> = others.filter(|node| !nodes.contains(node)).collect();
+        stage.hidden = hidden.into();
+        self.notify("only the selection is shown");
+    }
+
+    fn show_all(&mut self) {
+        if let Some(stage) = &mut self.stage {
+            stage.hidden = Default::default();
+        }
+        self.notify("all meshes are shown");
+    }
+
+    /// Brings the selection into view, from the direction of the current one.
+    fn frame_selection(&mut self, aspect: f32) {
+        let points = self.points_of(&self.selected_nodes());
+        match self.outline.chosen() {
+            _ if !points.is_empty() => self.frame_points(&points, aspect),
+            Some(item) => self.frame_place(item, aspect),
+            None => self.notify("the selected mesh is hidden, or has no points"),
+        }
+    }
+
+    /// Forgets what was clicked: it is not where it was.
+    pub(in crate::app) fn forget_clicks(&mut self) {
+        self.selection.clear();
+        self.measure.clear();
+    }
+}

@@ -1,0 +1,282 @@
+//! The values of a material, to be edited, and its textures.
+
+use crate::{
+    app::{
+        inspect::rows::{image_name, mode_name, texture_rows, value_name},
+        outline::model::Item,
+        state::State,
+        textures::model::slots,
+        ui::{
+            rows::{Digits, choose, color, hundredths, number, slide},
+            values::value,
+        },
+    },
+    scene::{
+        AlphaMode, Material,
+        edits::{Field, MaterialValue},
+    },
+};
+use egui::{RichText, Ui, vec2};
+
+/// Side of a texture's picture in points.
+const PICTURE: f32 = 52.0;
+
+/// The material `index`.
+pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
+    let Some(stage) = &state.stage else { return };
+    let scene = &stage.scene;
+    let of_file = stage.applied.material_of_files(scene, index);
+    let (Some(before), Some(of_file)) = (scene.materials.get(index), of_file) else {
+        return;
+    };
+    let (before, of_file) = (before.clone(), of_file.clone());
+    let mut edited = before.clone();
+    // Always there: what moves under the pointer cannot be dragged.
+    let reset = egui::Button::new("Reset material");
+    let tip = "Gives all values of the file back";
+    let reset = ui.add_enabled(before != of_file, reset);
+    if reset
+        .on_hover_text(tip)
+        .on_disabled_hover_text(tip)
+        .clicked()
+    {
+        edited = of_file.clone();
+    }
+    if let Some(clip) = stage.clip.and_then(|clip| scene.clips.get(clip)) {
+        let moves = |channel: &crate::scene::Channel| {
+            channel.property.of() == crate::scene::PropertyOf::Material && channel.target == index
+        };
+        if clip.channels.iter().any(moves) {
+            let text = "The clip moves values of this material; those are the clip's.";
+            ui.label(RichText::new(text).weak());
+        }
+    }
+    for of in MaterialValue::ALL {
+        if !has_effect(of, &edited) {
+            continue;
+        }
+        let is_edited = of.differs(&edited, &of_file);
+        if one(ui, of, &mut edited, is_edited)
+            && let Some(value) = of.of(&of_file)
+        {
+            of.set(&mut edited, value);
+        }
+    }
+    if edited != before {
+        state.edit_material(index, edited);
+    }
+    let mut has_textures = false;
+    for slot in slots(&before) {
+        has_textures = true;
+        let told = Some((slot.name, slot.is_color));
+        thumbnail(ui, state, slot.texture.texture, told);
+    }
+    if !has_textures {
+        ui.weak("It has no textures.");
+    }
+}
+
+/// Whether a value is to be shown: not those of layers without any.
+fn has_effect(of: MaterialValue, material: &Material) -> bool {
+    of.of(material).is_some()
+}
+
+/// One value. Returns whether it is to be that of the file again.
+fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool) -> bool {
+    let (name, tip) = (value_name(of), tip(of));
+    let Some(field) = of.field(material) else {
+        return false;
+    };
+    let ((), is_reset) = value(ui, name, tip, is_edited, |ui| match field {
+        Field::Number(number) => edit_number(ui, of, number),
+        Field::Color(linear) => {
+            let mut channels = linear.to_array();
+            if color(ui, &mut channels) {
+                *linear = channels.into();
+            }
+        }
+        Field::ColorWithAlpha(linear) => {
+            let mut channels = linear.truncate().to_array();
+            if color(ui, &mut channels) {
+                *linear = glam::Vec3::from(channels).extend(linear.w);
+            }
+            ui.label("alpha");
+            number(ui, &mut linear.w, 0.01, 0.0..=1.0, hundredths(""));
+        }
+        Field::Mode(mode) => {
+            let tips = [
+                (AlphaMode::Opaque, "Alpha is ignored"),
+                (
+                    AlphaMode::Mask,
+                    "What has less alpha than the cutoff is cut out",
+                ),
+                (AlphaMode::Blend, "It is blended over what lies behind"),
+            ];
+            choose(
+                ui,
+                mode,
+                &tips.map(|(mode, tip)| (mode, mode_name(mode), tip)),
+            );
+        }
+        Field::Switch(is_on) => {
+            ui.checkbox(is_on, "");
+        }
+    });
+    is_reset
+}
+
+/// A number: with a slider where it is a share, else to be dragged.
+fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
+    let in_units = |decimals, suffix| Digits { decimals, suffix };
+    match of {
+        MaterialValue::EmissiveStrength => {
+            number(ui, value, 0.1, 0.0..=1e9, hundredths(""));
+        }
+        MaterialValue::NormalScale | MaterialValue::ClearcoatNormalScale => {
+            slide(ui, value, 0.0..=2.0, -1e9..=1e9, hundredths(""));
+        }
+        MaterialValue::Ior => {
+            slide(ui, value, 1.0..=2.5, 0.0..=100.0, hundredths(""));
+        }
+        MaterialValue::IridescenceIor => {
+            slide(ui, value, 1.0..=3.0, 1.0..=100.0, hundredths(""));
+        }
+        MaterialValue::IridescenceThicknessMin | MaterialValue::IridescenceThicknessMax => {
+            slide(ui, value, 0.0..=1000.0, 0.0..=1e6, in_units(0, " nm"));
+        }
+        MaterialValue::AnisotropyRotation => {
+            let mut degrees = value.to_degrees();
+            if slide(
+                ui,
+                &mut degrees,
+                -180.0..=180.0,
+                -360.0..=360.0,
+                in_units(0, "°"),
+            ) {
+                *value = degrees.to_radians();
+            }
+        }
+        MaterialValue::Thickness => {
+            number(ui, value, 0.01, 0.0..=1e6, in_units(3, ""));
+        }
+        MaterialValue::AttenuationDistance if !value.is_finite() => {
+            let button = ui
+                .button("never")
+                .on_hover_text("Gives it a distance of a metre");
+            if button.clicked() {
+                *value = 1.0;
+            }
+        }
+        MaterialValue::AttenuationDistance => {
+            number(ui, value, 0.01, 1e-3..=1e6, in_units(3, " m"));
+        }
+        _ => {
+            slide(ui, value, 0.0..=1.0, 0.0..=1.0, hundredths(""));
+        }
+    }
+}
+
+fn tip(of: MaterialValue) -> &'static str {
+    match of {
+        MaterialValue::BaseColor => "Linear base colour and alpha, which textures multiply",
+        MaterialValue::Metallic => "0 for dielectrics, 1 for metals",
+        MaterialValue::Roughness => "Perceptual roughness: 0 for a mirror",
+        MaterialValue::EmissiveFactor => "Colour of the light that it sends out",
+        MaterialValue::EmissiveStrength => {
+            "Multiplies the emission (KHR_materials_emissive_strength)"
+        }
+        MaterialValue::NormalScale => "How strong the texture of normals is",
+        MaterialValue::OcclusionStrength => "How strong the texture of occlusion is",
+        MaterialValue::AlphaMode => "How alpha is used, by rays too",
+        MaterialValue::AlphaCutoff => "What has less alpha is cut out of a mask, for rays too",
+        MaterialValue::DoubleSided => "Whether back faces are drawn",
+        MaterialValue::Unlit => "Shows the base colour without lighting (KHR_materials_unlit)",
+        MaterialValue::Ior => "Index of refraction (KHR_materials_ior); 0 stands for infinity",
+        MaterialValue::Specular => "Weight of the dielectric's reflection (KHR_materials_specular)",
+        MaterialValue::SpecularColor => "Colour of that reflection straight on",
+        MaterialValue::Clearcoat => "Weight of the coat (KHR_materials_clearcoat)",
+        MaterialValue::ClearcoatRoughness => "Perceptual roughness of the coat",
+        MaterialValue::ClearcoatNormalScale => "How strong the coat's texture of normals is",
+        MaterialValue::SheenColor => "Colour of the fibres on the surface (KHR_materials_sheen)",
+        MaterialValue::SheenRoughness => "Perceptual roughness of the sheen",
+        MaterialValue::Anisotropy => {
+            "How much roughness rises in one direction (KHR_materials_anisotropy)"
+        }
+        MaterialValue::AnisotropyRotation => "That direction, from the tangent",
+        MaterialValue::Iridescence => "Weight of the thin film (KHR_materials_iridescence)",
+        MaterialValue::IridescenceIor => "Index of refraction of the film",
+        MaterialValue::IridescenceThicknessMin => "Thickness where its texture is black",
+        MaterialValue::IridescenceThicknessMax => {
+            "Thickness where its texture is white, or without one"
+        }
+        MaterialValue::Transmission => {
+            "Share of light that goes through (KHR_materials_transmission)"
+        }
+        MaterialValue::Thickness => {
+            "Thickness of the volume in units of the mesh (KHR_materials_volume)"
+        }
+        MaterialValue::AttenuationDistance => {
+            "White light has the colour below after so many metres"
+        }
+        MaterialValue::AttenuationColor => "The colour of white light after that distance",
+    }
+}
+
+/// A small picture of a texture, with what is known of it. A click selects the texture.
+pub(in crate::app) fn thumbnail(
+    ui: &mut Ui,
+    state: &mut State,
+    index: usize,
+    slot: Option<(&str, bool)>,
+) {
+    let Some(stage) = &state.stage else { return };
+    let scene = &stage.scene;
+    let Some(texture) = scene.textures.get(index) else {
+        return;
+    };
+    let Some(image) = scene.images.get(texture.image) else {
+        return;
+    };
+    let has_alpha = slot.is_none_or(|(_, is_color)| is_color);
+    let ctx = ui.ctx().clone();
+    let picture = state
+        .outline
+        .thumbnails
+        .of(&ctx, texture.image, image, has_alpha);
+    let [wide, high] = picture.size().map(|side| side as f32);
+    let scale = PICTURE / wide.max(high).max(1.0);
+    let sized = egui::load::SizedTexture::new(picture.id(), vec2(wide * scale, high * scale));
+    let rows = texture_rows(scene, index);
+    let name = image_name(scene, index);
+    let mut is_clicked = false;
+    ui.horizontal(|ui| {
+        let button = ui.add(egui::Button::image(sized));
+        let tip = match slot {
+            Some((_, true)) => "sRGB colours",
+            Some((_, false)) => "numbers, shown as they are stored",
+            None => "texels, shown as they are stored",
+        };
+        is_clicked = button
+            .on_hover_text(format!("{name}: {tip}. Click to select the texture"))
+            .clicked();
+        ui.vertical(|ui| {
+            if let Some((slot, _)) = slot {
+                ui.label(RichText::new(slot).strong());
+            }
+            let told = |wanted: &str| {
+                let row = rows.iter().find(|(name, _)| *name == wanted);
+                row.map_or("", |(_, value)| value.as_str())
+            };
+            let about = [
+                format!("{}, {}", told("size"), told("format")),
+                told("sampler").to_owned(),
+            ];
+            for text in about.into_iter().take(if slot.is_some() { 2 } else { 0 }) {
+                ui.add(egui::Label::new(RichText::new(text).small().weak()).wrap());
+            }
+        });
+    });
+    if is_clicked {
+        state.select_item(Item::Texture(index));
+    }
+}

@@ -1,0 +1,4 @@
+//! The laboratory.
+
+pub(in crate::app) mod model;
+pub(in crate::app) mod task;

@@ -1,0 +1,504 @@
+//! The scene tree at the left, and the inspector of what is selected below it.
+
+use crate::{
+    app::{
+        input::keys::Action,
+        inspect::view,
+        outline::model::{Entry, Item, Row, detail},
+        state::{State, counted},
+        ui::{
+            drawer::{Drawer, Side},
+            facts::Facts,
+            style::accent,
+        },
+    },
+    scene::{LightKind, WarningPlace},
+};
+use egui::{
+    Color32, FontId, Pos2, RichText, Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, WidgetInfo,
+    pos2, vec2,
+};
+
+/// Width of the panel in points, at first and at least.
+const WIDTH: f32 = 300.0;
+const LEAST_WIDTH: f32 = 220.0;
+/// Least room of the panel: where there is less, the scene needs it.
+const LEAST: [f32; 2] = [460.0, 260.0];
+/// Points that a row is further right than the one that it is below, and most levels that are told apart so.
+const INDENT: f32 = 12.0;
+const MOST_LEVELS: usize = 12;
+/// Room of the triangle before a name, and of the eye at the right.
+const ARROW: f32 = 14.0;
+const EYE: f32 = 22.0;
+
+/// Shows the panel if it is open. Returns its width where it lies over the picture.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    is_narrow: bool,
+    state: &mut State,
+    facts: &Facts<'_>,
+) -> f32 {
+    state.follow_selection();
+    let room = ui.available_size();
+    let fits = is_narrow || room.x >= LEAST[0];
+    if !state.outline.is_open || !fits || room.y < LEAST[1] {
+        state.outline.has_focus = false;
+        return 0.0;
+    }
+    let drawer = Drawer {
+        name: "outline",
+        side: Side::Left,
+        width: WIDTH,
+        widths: LEAST_WIDTH..=(room.x * 0.5).max(LEAST_WIDTH),
+    };
+    let rect = drawer.show(ui, is_narrow, |ui| contents(ui, state, facts));
+    let is_outside = |input: &egui::InputState| {
+        let at = input.pointer.interact_pos();
+        input.pointer.any_pressed() && at.is_some_and(|at| !rect.contains(at))
+    };
+    if ui.input(is_outside) {
+        state.outline.has_focus = false;
+    }
+    if is_narrow { rect.width() } else { 0.0 }
+}
+
+fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    ui.add_space(4.0);
+    title(ui, state);
+    search(ui, state);
+    buttons(ui, state);
+    ui.separator();
+    let most = (ui.available_height() - 90.0).max(80.0);
+    egui::Panel::bottom("inspector")
+        .resizable(true)
+        .default_size((0.5 * ui.available_height()).min(most))
+        .size_range(60.0..=most)
+        .show(ui, |ui| view::show(ui, state, facts));
+    tree(ui, state);
+}
+
+fn title(ui: &mut Ui, state: &mut State) {
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Scene tree").strong());
+        let keys = state.keymap.keys_of(Action::Outline);
+        let close = ui.small_button("Close").on_hover_text(match keys.as_str() {
+            "" => "Closes the scene tree".into(),
+            keys => format!("Closes the scene tree ({keys})"),
+        });
+        if close.clicked() {
+            state.actions.push(Action::Outline);
+        }
+        add_light(ui, state);
+        edits_menu(ui, state);
+    });
+}
+
+/// What is done with all edits.
+fn edits_menu(ui: &mut Ui, state: &mut State) {
+    let count = state.edit_count();
+    let has_hidden = state
+        .stage
+        .as_ref()
+        .is_some_and(|stage| !stage.hidden.is_empty());
+    let all = [
+        (
+            count > 0,
+            "Reset edits",
+            "Makes all materials and lights what the file says",
+            None,
+        ),
+        (
+            count > 0 || has_hidden,
+            "Save edits",
+            "Saves the edits and what is hidden as a file, for here and for canopy render --edits",
+            Some(Action::SaveEdits),
+        ),
+        (
+            true,
+            "Load edits",
+            "Lays edits that were saved over the scene, in place of those that it has",
+            Some(Action::LoadEdits),
+        ),
+        (
+            count > 0,
+            "Compare with none",
+            "Shows the scene as its files have it beside it, as side B",
+            Some(Action::CompareUnedited),
+        ),
+    ];
+    ui.add_enabled_ui(state.stage.is_some(), |ui| {
+        let menu = ui.menu_button("Edits", |ui| {
+            for (is_enabled, name, tip, action) in all {
+                let button = ui.add_enabled(is_enabled, egui::Button::new(name));
+                let button = button.on_hover_text(tip).on_disabled_hover_text(tip);
+                if !button.clicked() {
+                    continue;
+                }
+                ui.close();
+                match action {
+                    Some(action) => state.actions.push(action),
+                    None => {
+                        state.edit_scene(|_, edits| *edits = Default::default());
+                        state.outline.select_nothing();
+                        state.notify("materials and lights are those of the file");
+                    }
+                }
+            }
+        });
+        let told = match count {
+            0 => "What is done with edits: there are none".to_owned(),
+            count => format!("What is done with edits: {}", counted(count as u64, "edit")),
+        };
+        menu.response.on_hover_text(told);
+    });
+}
+
+fn search(ui: &mut Ui, state: &mut State) {
+    ui.horizontal(|ui| {
+        let mut query = state.outline.query.clone();
+        let edit = egui::TextEdit::singleline(&mut query)
+            .hint_text("search names")
+            .desired_width((ui.available_width() - 84.0).max(60.0));
+        let edit = ui
+            .add(edit)
+            .on_hover_text("Shows what has this in its name, and what that lies in");
+        if edit.changed() {
+            state.outline.search(&query);
+        }
+        if !state.outline.query.is_empty() {
+            let found = state.outline.matches();
+            ui.label(RichText::new(counted_matches(found)).weak());
+        }
+    });
+}
+
+fn counted_matches(found: usize) -> String {
+    match found {
+        1 => "1 match".into(),
+        found => format!("{found} matches"),
+    }
+}
+
+fn buttons(ui: &mut Ui, state: &mut State) {
+    let is_chosen = state.outline.chosen().is_some() || !state.selection.is_empty();
+    let has_hidden = state
+        .stage
+        .as_ref()
+        .is_some_and(|stage| !stage.hidden.is_empty());
+    let all = [
+        (
+            is_chosen,
+            "Hide",
+            "Hides what is selected, with all below it",
+            Action::Hide,
+        ),
+        (
+            is_chosen,
+            "Isolate",
+            "Hides all other meshes",
+            Action::Isolate,
+        ),
+        (
+            is_chosen,
+            "Frame",
+            "Brings what is selected into view",
+            Action::FrameSelection,
+        ),
+        (
+            has_hidden,
+            "Show all",
+            "Shows all that is hidden",
+            Action::ShowAll,
+        ),
+    ];
+    ui.horizontal_wrapped(|ui| {
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
+        for (is_enabled, name, tip, action) in all {
+            let keys = state.keymap.keys_of(action);
+            let tip = match keys.is_empty() {
+                true => tip.into(),
+                false => format!("{tip} ({keys})"),
+            };
+            let button = ui.add_enabled(is_enabled, egui::Button::new(name).small());
+            if button
+                .on_hover_text(&tip)
+                .on_disabled_hover_text(&tip)
+                .clicked()
+            {
+                state.actions.push(action);
+            }
+        }
+    });
+}
+
+fn add_light(ui: &mut Ui, state: &mut State) {
+    let kinds = [
+        (
+            LightKind::Point,
+            "Point",
+            "Shines in all directions, before what the middle of the picture shows",
+        ),
+        (
+            LightKind::spot(0.3, 0.5),
+            "Spot",
+            "Shines from the camera at the middle of the picture",
+        ),
+        (
+            LightKind::Directional,
+            "Directional",
+            "Shines from far away, in the direction of the view",
+        ),
+    ];
+    let has_scene = state.stage.is_some();
+    ui.add_enabled_ui(has_scene, |ui| {
+        let menu = ui.menu_button("Add light", |ui| {
+            for (kind, name, tip) in kinds {
+                if ui.button(name).on_hover_text(tip).clicked() {
+                    state.outline.adds = Some(kind);
+                    ui.close();
+                }
+            }
+        });
+        menu.response
+            .on_hover_text("Adds a light to the scene that is shown; the file stays as it is");
+    });
+}
+
+fn tree(ui: &mut Ui, state: &mut State) {
+    let Some(stage) = &state.stage else {
+        ui.weak("There is no scene.");
+        return;
+    };
+    let lights = stage.applied.light_nodes(&stage.scene);
+    let nodes = stage.applied.node_count(&stage.scene);
+    let rows = state.outline.rows(&stage.scene, nodes, &lights);
+    if rows.is_empty() {
+        ui.weak(match state.outline.query.is_empty() {
+            true => "The scene is empty.",
+            false => "Nothing has this in its name.",
+        });
+        return;
+    }
+    let height = ui.text_style_height(&TextStyle::Body) + 4.0;
+    let mut area = egui::ScrollArea::vertical()
+        .id_salt("scene tree")
+        .auto_shrink(false);
+    if std::mem::take(&mut state.outline.scrolls)
+        && let Some(row) = state.outline.selected_row()
+    {
+        let room = ui.available_height();
+        area = area.vertical_scroll_offset((row as f32 * height - 0.4 * room).max(0.0));
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    area.show_rows(ui, height, rows.len(), |ui, visible| {
+        for row in rows.get(visible).unwrap_or_default() {
+            one(ui, state, row, height, [nodes, lights.len()]);
+        }
+    });
+}
+
+/// The warning that a row is marked for.
+fn note_of(state: &State, item: Item) -> Option<usize> {
+    let scene = &state.stage.as_ref()?.scene;
+    let place = match item {
+        Item::Node(node) => {
+            let of_node = state.outline.note_of(WarningPlace::Node(node));
+            let mesh = scene.nodes.get(node)?.mesh;
+            return of_node.or_else(|| state.outline.note_of(WarningPlace::Mesh(mesh?)));
+        }
+        Item::Material(material) => WarningPlace::Material(material),
+        Item::Camera(camera) => WarningPlace::Camera(camera),
+        Item::Clip(clip) => WarningPlace::Clip(clip),
+        Item::Primitive(..) | Item::Light(_) | Item::Texture(_) | Item::Note(_) => return None,
+    };
+    state.outline.note_of(place)
+}
+
+fn is_edited(state: &State, item: Item) -> bool {
+    let Some(stage) = &state.stage else {
+        return false;
+    };
+    let edits = stage.applied.edits();
+    match item {
+        Item::Material(index) => edits.materials.contains_key(&index),
+        Item::Light(node) => {
+            let light = stage.applied.light_at(&stage.scene, node);
+            node >= stage.applied.node_count(&stage.scene)
+                || edits.places.contains_key(&node)
+                || light.is_some_and(|light| edits.lights.contains_key(&light))
+        }
+        _ => false,
+    }
+}
+
+/// A row: one widget, of which the triangle and the eye are parts.
+fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2]) {
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let Some(stage) = &state.stage else { return };
+    let (name, item) = match row.entry {
+        Entry::Group(group) => (group.name().to_owned(), None),
+        Entry::Item(item) => (state.outline.name(&stage.scene, item), Some(item)),
+    };
+    let [nodes, lights] = counts;
+    let detail = detail(&stage.scene, row.entry, nodes, lights);
+    let note = item.and_then(|item| note_of(state, item));
+    let note = note
+        .and_then(|note| stage.scene.warnings.get(note))
+        .cloned();
+    let edited = item.is_some_and(|item| is_edited(state, item));
+    let is_selected = item.is_some() && state.outline.selected == item;
+    let eye = match item {
+        Some(Item::Node(node)) => {
+            let (scene, hidden) = (&stage.scene, stage.hidden.clone());
+            Some(!state.outline.is_hidden(scene, &hidden, node))
+        }
+        Some(Item::Light(node)) => Some(!stage.light_is_off(node)),
+        _ => None,
+    };
+    let level = row.depth.min(MOST_LEVELS) as f32;
+    let arrow_left = rect.left() + 2.0 + INDENT * level;
+    let visuals = ui.visuals().clone();
+    let painter = ui.painter_at(rect);
+    if is_selected {
+        painter.rect_filled(rect, 3.0, visuals.selection.bg_fill);
+    } else if response.hovered() {
+        painter.rect_filled(rect, 3.0, visuals.faint_bg_color);
+    }
+    let mut color = match (is_selected, row.is_match) {
+        (true, _) => visuals.selection.stroke.color,
+        (_, true) => accent(&visuals),
+        _ => visuals.text_color(),
+    };
+    if note.is_some() {
+        color = visuals.warn_fg_color;
+    }
+    if eye == Some(false) {
+        color = visuals.weak_text_color();
+    }
+    if row.has_children {
+        let at = pos2(arrow_left + 0.5 * ARROW - 2.0, rect.center().y);
+        painter.add(triangle(at, row.is_open, color));
+    }
+    let right = rect.right() - if eye.is_some() { EYE } else { 4.0 };
+    let left = arrow_left + ARROW;
+    let font = TextStyle::Body.resolve(ui.style());
+    let mark = if edited { 10.0 } else { 0.0 };
+    let room = (right - left - mark).max(10.0);
+    let drawn = elided(ui, &name, font.clone(), color, room);
+    let name_width = drawn.size().x;
+    let text_top = rect.center().y - 0.5 * drawn.size().y;
+    painter.galley(pos2(left, text_top), drawn, color);
+    if edited {
+        let at = pos2(left + name_width + 7.0, rect.center().y);
+        painter.circle_filled(at, 2.5, accent(&visuals));
+    }
+    // What it holds is told where there is room for all of it; the tooltip has it anyway.
+    let weak = visuals.weak_text_color();
+    let small = FontId::new(font.size * 0.85, font.family);
+    let held = elided(ui, &detail, small, weak, f32::INFINITY);
+    if held.size().x + 8.0 < room - name_width {
+        let at = pos2(
+            right - held.size().x - 2.0,
+            rect.center().y - 0.5 * held.size().y,
+        );
+        painter.galley(at, held, weak);
+    }
+    if let Some(is_shown) = eye {
+        let at = pos2(rect.right() - 0.5 * EYE, rect.center().y);
+        paint_eye(&painter, at, is_shown, color);
+    }
+    let tip = tip(&name, &detail, note.as_deref(), row, item);
+    let clicked_at = response.interact_pointer_pos();
+    let (clicked, twice) = (response.clicked(), response.double_clicked());
+    response.widget_info(|| WidgetInfo::selected(egui::Role::TreeItem, true, is_selected, &name));
+    response.on_hover_text(tip);
+    let Some(at) = clicked_at.filter(|_| clicked || twice) else {
+        return;
+    };
+    state.outline.has_focus = true;
+    let Some(item) = item else {
+        return state.outline.open(row.entry, !row.is_open);
+    };
+    if row.has_children && at.x < left {
+        return state.outline.open(row.entry, !row.is_open);
+    }
+    if eye.is_some() && at.x > right {
+        return match item {
+            Item::Light(node) => state.switch_light(node, eye == Some(true)),
+            Item::Node(node) => state.toggle_hidden(node),
+            _ => {}
+        };
+    }
+    state.select_item(item);
+    // It is in sight: a list that moves under the pointer cannot be clicked twice.
+    state.outline.scrolls = false;
+    if twice || matches!(item, Item::Note(_)) {
+        state.open_item(item);
+    }
+}
+
+fn tip(name: &str, detail: &str, note: Option<&str>, row: &Row, item: Option<Item>) -> String {
+    let does = match item {
+        None => "Click to open or fold",
+        Some(Item::Node(_) | Item::Primitive(..) | Item::Material(_)) => {
+            "Double-click to bring it into view"
+        }
+        Some(Item::Light(_)) => "Double-click to bring it into view; the eye switches it",
+        Some(Item::Camera(_)) => "Double-click to look through it",
+        Some(Item::Clip(_)) => "Double-click to play it",
+        Some(Item::Texture(_)) => "Click to look at it",
+        Some(Item::Note(_)) => "Click to go to what it is about",
+    };
+    let mut text = name.to_owned();
+    if !detail.is_empty() {
+        text += &format!("\n{detail}");
+    }
+    if row.depth > MOST_LEVELS {
+        text += &format!("\n{} levels down", row.depth);
+    }
+    if let Some(note) = note {
+        text += &format!("\n\n{note}");
+    }
+    format!("{text}\n\n{does}")
+}
+
+/// A text in a line of at most `width` points.
+fn elided(
+    ui: &Ui,
+    text: &str,
+    font: FontId,
+    color: Color32,
+    width: f32,
+) -> std::sync::Arc<egui::Galley> {
+    let text = RichText::new(text).font(font).color(color);
+    let text: egui::WidgetText = text.into();
+    text.into_galley(ui, Some(TextWrapMode::Truncate), width, TextStyle::Body)
+}
+
+fn triangle(at: Pos2, is_open: bool, color: Color32) -> Shape {
+    let corners = match is_open {
+        true => [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.5)],
+        false => [vec2(-2.0, -4.0), vec2(3.5, 0.0), vec2(-2.0, 4.0)],
+    };
+    let corners = corners.map(|corner| at + corner).to_vec();
+    Shape::convex_polygon(corners, color, Stroke::NONE)
+}
+
+/// An eye; with a line through it where nothing is seen.
+fn paint_eye(painter: &egui::Painter, at: Pos2, is_shown: bool, color: Color32) {
+    let stroke = Stroke::new(1.2, color);
+    let lid = |sign: f32| {
+        let points = (0..=8).map(|step| {
+            let x = step as f32 / 4.0 - 1.0;
+            at + vec2(6.0 * x, sign * 3.6 * (1.0 - x * x))
+        });
+        Shape::line(points.collect(), stroke)
+    };
+    painter.add(lid(1.0));
+    painter.add(lid(-1.0));
+    match is_shown {
+        true => painter.circle_filled(at, 1.8, color),
+        false => painter.line_segment([at + vec2(-5.0, 4.0), at + vec2(5.0, -4.0)], stroke),
+    };
+}

@@ -1,0 +1,137 @@
+//! What the profiler's panel shows of the profile: which frames, and whether they stand still.
+
+use crate::profile::history::{FRAMES, Frame, History};
+use std::{collections::VecDeque, ops::Range};
+
+/// Fewest frames in view.
+const FEWEST: f64 = 8.0;
+
+/// The state of the panel.
+#[derive(Debug)]
+pub(in crate::app) struct ProfilerPanel {
+    /// Whether it is shown.
+    pub(in crate::app) is_open: bool,
+    /// The frames as they were when they were frozen.
+    frozen: Option<VecDeque<Frame>>,
+    /// Frames in view.
+    visible: f64,
+    /// Frames between the last one in view and the latest.
+    back: f64,
+}
+
+impl Default for ProfilerPanel {
+    fn default() -> Self {
+        Self {
+            is_open: false,
+            frozen: None,
+            visible: FRAMES as f64,
+            back: 0.0,
+        }
+    }
+}
+
+impl ProfilerPanel {
+    /// Whether the frames stand still.
+    pub(in crate::app) fn is_frozen(&self) -> bool {
+        self.frozen.is_some()
+    }
+
+    /// Holds the frames of `history`, or follows it again.
+    pub(in crate::app) fn toggle_freeze(&mut self, history: &History) {
+        self.frozen = match self.frozen.take() {
+            Some(_) => None,
+            None => Some(history.frames().clone()),
+        };
+        if self.frozen.is_none() {
+            self.back = 0.0;
+        }
+    }
+
+    /// Forgets the frames, and shows all that are to come.
+    pub(in crate::app) fn clear(&mut self, history: &mut History) {
+        history.clear();
+        *self = Self {
+            is_open: self.is_open,
+            ..Self::default()
+        };
+    }
+
+    /// The frames that can be seen.
+    pub(in crate::app) fn frames<'a>(&'a self, history: &'a History) -> &'a VecDeque<Frame> {
+        self.frozen.as_ref().unwrap_or_else(|| history.frames())
+    }
+
+    /// Those of them in view, by index.
+    pub(in crate::app) fn view(&self, history: &History) -> Range<usize> {
+        let count = self.frames(history).len();
+        let end = count.saturating_sub(self.back.round() as usize);
+        end.saturating_sub(self.visible.round() as usize)..end
+    }
+
+    /// Shows `factor` times as many frames; what is at `at` of the view, from 0 at its left to 1, stays there.
+    pub(in crate::app) fn zoom(&mut self, history: &History, factor: f64, at: f64) {
+        let view = self.view(history);
+        let most = (self.frames(history).len() as f64).max(FRAMES as f64);
+        let before = self.visible.min(view.len().max(1) as f64);
+        self.visible = (before * factor).clamp(FEWEST, most);
+        self.pan(history, (before - self.visible) * (1.0 - at));
+    }
+
+    /// Moves the view by so many frames into the past.
+    pub(in crate::app) fn pan(&mut self, history: &History, frames: f64) {
+        let most = self.frames(history).len() as f64 - self.visible;
+        self.back = (self.back + frames).clamp(0.0, most.max(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(frames: u64) -> History {
+        let mut history = History::new(FRAMES);
+        for frame in 1..=frames {
+            history.push(frame, 0.0);
+        }
+        history
+    }
+
+    #[test]
+    fn the_view_zooms_around_the_pointer_and_stays_within_the_frames() {
+        let history = history(400);
+        let mut panel = ProfilerPanel::default();
+        assert_eq!(panel.view(&history), 0..400);
+        panel.zoom(&history, 0.25, 0.5);
+        assert_eq!(panel.view(&history), 150..250);
+        panel.zoom(&history, 0.5, 0.0);
+        assert_eq!(panel.view(&history), 150..200);
+        panel.zoom(&history, 0.5, 1.0);
+        assert_eq!(panel.view(&history), 175..200);
+        panel.pan(&history, 1e9);
+        assert_eq!(panel.view(&history), 0..25);
+        panel.pan(&history, -1e9);
+        assert_eq!(panel.view(&history), 375..400);
+        (0..99).for_each(|_| panel.zoom(&history, 0.5, 0.5));
+        assert_eq!(panel.view(&history).len(), FEWEST as usize);
+        (0..99).for_each(|_| panel.zoom(&history, 2.0, 0.5));
+        assert_eq!(panel.view(&history), 0..400);
+        assert_eq!(panel.view(&History::new(3)), 0..0);
+    }
+
+    #[test]
+    fn frozen_frames_stand_still_until_they_go_on() {
+        let mut history = history(20);
+        let mut panel = ProfilerPanel::default();
+        panel.toggle_freeze(&history);
+        history.push(21, 0.0);
+        assert_eq!(panel.frames(&history).len(), 20);
+        panel.toggle_freeze(&history);
+        assert_eq!(panel.frames(&history).len(), 21);
+        panel.zoom(&history, 0.5, 0.0);
+        panel.toggle_freeze(&history);
+        panel.is_open = true;
+        panel.clear(&mut history);
+        assert!(!panel.is_frozen() && panel.is_open);
+        assert_eq!(panel.view(&history), 0..0);
+    }
+}

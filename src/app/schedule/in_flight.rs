@@ -1,0 +1,252 @@
+//! The scene's frame that the GPU works on. There is at most one, and its parts are submitted one after another,
+//! so that the panel never waits for more than a few of them.
+
+use crate::{
+    app::schedule::{NextFrame, PictureKey},
+    gpu::Gpu,
+    render::{Renderer, frame::recording::FRAME_SCOPE},
+};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// Interval at which the GPU is asked whether it is done.
+pub(in crate::app) const GPU_POLL: Duration = Duration::from_millis(1);
+
+/// Work that is submitted ahead, so that the GPU does not run dry between two polls: the panel waits for it.
+const AHEAD_MS: f32 = 20.0;
+
+/// Time after which the window says that it renders.
+const AWAITED: Duration = Duration::from_millis(200);
+
+/// What the parts of each pass take at most, as the last frame that had them showed.
+#[derive(Debug, Default)]
+pub(in crate::app) struct PartTimes(HashMap<&'static str, PartTime>);
+
+#[derive(Debug, Clone, Copy)]
+struct PartTime {
+    ms: f32,
+    /// Pixels of that frame.
+    pixels: f32,
+}
+
+impl PartTimes {
+    /// Expected time of a part of `pass` in a frame of so many pixels, in milliseconds. What is not known is taken
+    /// to be long.
+    fn expected_ms(&self, pass: &str, pixels: f32) -> f32 {
+        let known = self.0.get(pass);
+        known.map_or(AHEAD_MS, |part| part.ms * (pixels / part.pixels).max(1.0))
+    }
+
+    /// Learns from the parts of a frame of so many pixels.
+    fn learn(&mut self, parts: &[(&'static str, f32)], pixels: f32) {
+        for (pass, _) in parts {
+            self.0.remove(pass);
+        }
+        for &(pass, ms) in parts {
+            let slowest = self.0.entry(pass).or_insert(PartTime { ms, pixels });
+            slowest.ms = slowest.ms.max(ms);
+        }
+    }
+}
+
+/// A frame of the scene on the GPU.
+#[derive(Debug)]
+pub(in crate::app) struct InFlight {
+    /// What it shows.
+    pub(in crate::app) picture: PictureKey,
+    /// How it is drawn.
+    pub(in crate::app) frame: NextFrame,
+    /// Whether its parts are submitted one after another, behind the panel.
+    pub(in crate::app) is_parted: bool,
+    /// When its first part was submitted.
+    pub(in crate::app) begun: Instant,
+    submitted: VecDeque<Submitted>,
+    /// Whether all parts have been submitted.
+    is_submitted: bool,
+    /// When the last finished part was found to be done.
+    last_done: Instant,
+    /// Pass and time in milliseconds of each finished part.
+    part_ms: Vec<(&'static str, f32)>,
+}
+
+#[derive(Debug)]
+struct Submitted {
+    pass: &'static str,
+    done: Arc<AtomicBool>,
+    submitted: Instant,
+}
+
+impl InFlight {
+    /// A frame that the renderer has recorded, of which nothing has been submitted yet.
+    pub(in crate::app) fn new(
+        picture: PictureKey,
+        frame: NextFrame,
+        is_parted: bool,
+        now: Instant,
+    ) -> Self {
+        Self {
+            picture,
+            frame,
+            is_parted,
+            begun: now,
+            submitted: VecDeque::new(),
+            is_submitted: false,
+            last_done: now,
+            part_ms: Vec::new(),
+        }
+    }
+
+    /// Whether a person has waited for it: longer than a moment, and for more than another sample.
+    pub(in crate::app) fn is_awaited(&self) -> bool {
+        self.shows_something_new() && self.begun.elapsed() >= AWAITED
+    }
+
+    fn shows_something_new(&self) -> bool {
+        self.frame.is_shown && self.frame.sample.index == 0
+    }
+
+    /// When [`InFlight::is_awaited`] will begin to hold, unless the frame is done before.
+    pub(in crate::app) fn awaited_from(&self) -> Option<Instant> {
+        let waits = self.shows_something_new() && !self.is_awaited();
+        waits.then(|| self.begun + AWAITED)
+    }
+
+    /// Its time begins now, unless something of it was submitted: it waited for another frame.
+    pub(in crate::app) fn begin(&mut self, now: Instant) {
+        if !self.is_submitted && self.submitted.is_empty() && self.part_ms.is_empty() {
+            (self.begun, self.last_done) = (now, now);
+        }
+    }
+
+    /// The caller has submitted the rest of the frame.
+    pub(in crate::app) fn submitted_whole(&mut self, gpu: &Gpu, now: Instant) {
+        self.watch(gpu, FRAME_SCOPE, now);
+        self.is_submitted = true;
+    }
+
+    /// Submits what the GPU is ready for. Returns the time in milliseconds that the frame took once it is done.
+    pub(in crate::app) fn poll(
+        &mut self,
+        gpu: &Gpu,
+        renderer: &mut Renderer,
+        times: &mut PartTimes,
+    ) -> Option<f32> {
+        gpu.device.poll(wgpu::PollType::Poll).ok();
+        let now = Instant::now();
+        while let Some(part) = self
+            .submitted
+            .pop_front_if(|part| part.done.load(Ordering::Acquire))
+        {
+            let begun = part.submitted.max(self.last_done);
+            let ms = (now - begun).as_secs_f32() * 1e3;
+            self.part_ms.push((part.pass, ms));
+            self.last_done = now;
+        }
+        while !self.is_submitted && self.has_room(times) {
+            let pass = renderer.next_part().unwrap_or(FRAME_SCOPE);
+            self.is_submitted = renderer.submit_part(gpu);
+            self.watch(gpu, pass, now);
+        }
+        if !self.is_submitted || !self.submitted.is_empty() {
+            return None;
+        }
+        times.learn(&self.part_ms, self.pixels());
+        renderer.collect(gpu);
+        Some((now - self.begun).as_secs_f32() * 1e3)
+    }
+
+    /// Width and height in pixels that are traced and shaded.
+    pub(in crate::app) fn size(&self) -> [u32; 2] {
+        self.frame.size(self.picture.area.size)
+    }
+
+    fn pixels(&self) -> f32 {
+        let [width, height] = self.size();
+        width as f32 * height as f32
+    }
+
+    /// Whether another part may be submitted behind those that are.
+    fn has_room(&self, times: &PartTimes) -> bool {
+        let pixels = self.pixels();
+        let ahead = self.submitted.iter();
+        let ahead = ahead.map(|part| times.expected_ms(part.pass, pixels));
+        self.submitted.is_empty() || ahead.sum::<f32>() < AHEAD_MS
+    }
+
+    /// Watches for the end of what was submitted last, a part of `pass`.
+    fn watch(&mut self, gpu: &Gpu, pass: &'static str, now: Instant) {
+        let done = Arc::new(AtomicBool::new(false));
+        let flag = done.clone();
+        gpu.queue
+            .on_submitted_work_done(move || flag.store(true, Ordering::Release));
+        self.submitted.push_back(Submitted {
+            pass,
+            done,
+            submitted: now,
+        });
+    }
+}
+
+/// The times of a frame that is done, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) struct FrameTimes {
+    /// By the timestamps of the GPU where a frame's came back with it, by the clock where the adapter has none. The
+    /// clock also has what the frame waited for, such as the display.
+    pub(in crate::app) frame_ms: Option<f32>,
+    /// The same as the cost of a side of a comparison: in software passes overlap and their timestamps mean little, so
+    /// that it is the time by the clock.
+    pub(in crate::app) cost_ms: Option<f32>,
+}
+
+impl FrameTimes {
+    /// The times of a frame that took `wall_ms` by the clock, where `renderer` knew the timings of `timed_frames` before.
+    /// An adapter without timestamps learns from the clock.
+    pub(in crate::app) fn of(
+        gpu: &Gpu,
+        renderer: &mut Renderer,
+        timed_frames: u64,
+        wall_ms: f32,
+    ) -> Self {
+        let stats = renderer.stats();
+        let frame_ms = match stats.frame_ms() {
+            Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
+            _ if gpu.capabilities.timestamps => None,
+            _ => {
+                renderer.learn_wall_ms(wall_ms.into());
+                Some(wall_ms)
+            }
+        };
+        let cost_ms = match gpu.capabilities.has_gpu {
+            true => frame_ms,
+            false => Some(wall_ms),
+        };
+        Self { frame_ms, cost_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_estimated_by_the_slowest_of_their_pass() {
+        let mut times = PartTimes::default();
+        assert_eq!(times.expected_ms("lighting", 1e6), AHEAD_MS);
+        let frame = [("gbuffer", 3.0), ("lighting", 5.0), ("lighting", 4.0)];
+        times.learn(&frame, 1e6);
+        assert_eq!(times.expected_ms("lighting", 1e6), 5.0);
+        // A larger picture takes longer; a smaller one may not take less.
+        assert_eq!(times.expected_ms("lighting", 4e6), 20.0);
+        assert_eq!(times.expected_ms("gbuffer", 2.5e5), 3.0);
+        // What a frame does not have keeps its time, and the others forget what was slower.
+        times.learn(&[("lighting", 1.0)], 2.5e5);
+        assert_eq!(times.expected_ms("lighting", 5e5), 2.0);
+        assert_eq!(times.expected_ms("gbuffer", 1e6), 3.0);
+    }
+}

@@ -1,0 +1,850 @@
+//! What is drawn when: frame after frame while something moves, at a resolution that fits their time; at rest
+//! the still picture at full resolution, sample by sample; then nothing. Knows neither the window nor the
+//! GPU.
+
+pub(in crate::app) mod in_flight;
+pub(in crate::app) mod preparation;
+pub(in crate::app) mod resolution;
+pub(in crate::app) mod sample_pace;
+
+use crate::{
+    app::window::screen::Area,
+    config::{Antialias, Config},
+    render::{
+        Channel, FrameSample, Noise, View,
+        frame::{self, frame_sample::is_estimated_after},
+    },
+    scene::Blend,
+};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Frames that are drawn after the last change where the exposure is metered: the second one tells whether it
+/// still changes.
+const METERED_FRAMES: u32 = 2;
+
+/// Time without a change after which the picture is still.
+const REST: Duration = Duration::from_millis(150);
+
+/// Interval at which progress is shown, and after which a window that could not be drawn to is tried again.
+pub(super) const POLL: Duration = Duration::from_millis(50);
+
+/// Everything that the scene's picture depends on: as long as it stays equal, so does the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PictureKey {
+    /// Number of the scene, counted from the first one that was shown.
+    pub(super) scene: u64,
+    /// Number of the environment, counted likewise.
+    pub(super) environment: u64,
+    /// Number of the surface that is compared with, counted likewise.
+    pub(super) comparison: u64,
+    /// Number of the structure of the laboratory that rays go through, counted likewise.
+    pub(super) lab: u64,
+    /// The camera.
+    pub(super) view: View,
+    /// All settings.
+    pub(super) config: Config,
+    /// The clip that plays.
+    pub(super) clip: Option<usize>,
+    /// The clips that are blended in its place, and morph weights.
+    pub(super) blend: Arc<Blend>,
+    /// The variant of the materials.
+    pub(super) variant: Option<usize>,
+    /// Time in the clip, in seconds.
+    pub(super) time: f32,
+    /// Nodes whose meshes the person has hidden.
+    pub(super) hidden: Arc<BTreeSet<usize>>,
+    /// Number of times that materials and lights were edited.
+    pub(super) edition: u64,
+    /// The channel that is shown.
+    pub(super) channel: Channel,
+    /// Whether what passes through other meshes is counted, whatever is shown.
+    pub(super) counts_intersections: bool,
+    /// The scene's part of the window.
+    pub(super) area: Area,
+    /// Exposure in stops where it is not metered.
+    pub(super) exposure_ev: f32,
+}
+
+impl PictureKey {
+    /// Whether the same pipelines draw both, as far as settings decide: views, times and sizes may differ.
+    pub(super) fn compiles_as(&self, other: &Self) -> bool {
+        let scene = |key: &Self| (key.scene, key.variant, key.edition, key.environment);
+        let shown = |key: &Self| {
+            let counts = key.counts_intersections;
+            (key.channel, key.comparison, key.lab, counts)
+        };
+        scene(self) == scene(other) && shown(self) == shown(other) && self.config == other.config
+    }
+
+    /// Whether everything stands where it does in `other`.
+    pub(super) fn has_pose_of(&self, other: &Self) -> bool {
+        let pose = |key: &Self| (key.scene, key.clip, key.time, key.config.scene.up);
+        let same_nodes = self.blend == other.blend && self.hidden == other.hidden;
+        pose(self) == pose(other) && same_nodes
+    }
+}
+
+#[cfg(test)]
+impl PictureKey {
+    /// A lit picture that is smoothed, of four samples.
+    pub(super) fn for_tests() -> Self {
+        let mut config = Config::default();
+        config.window.still_samples = 4;
+        config.image.antialias = Antialias::Smaa;
+        Self {
+            scene: 1,
+            environment: 0,
+            comparison: 0,
+            lab: 0,
+            view: View {
+                world_from_view: glam::Mat4::IDENTITY,
+                projection: crate::scene::Projection::Perspective { fov_y: 1.0 },
+                near: 0.1,
+                far: 10.0,
+            },
+            config,
+            clip: None,
+            blend: Arc::default(),
+            variant: None,
+            time: 0.0,
+            hidden: Arc::default(),
+            edition: 0,
+            channel: Channel::Lit,
+            counts_intersections: false,
+            area: Area::default(),
+            exposure_ev: 0.0,
+        }
+    }
+}
+
+/// The frame of the scene that is drawn next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct NextFrame {
+    /// Which of the frames of its picture it is.
+    pub(super) sample: FrameSample,
+    /// Rendered size over that of the scene's part of the window.
+    pub(super) scale: f32,
+    /// Whether that is the scale of rest.
+    pub(super) is_full: bool,
+    /// Whether it is drawn because nothing moves.
+    pub(super) at_rest: bool,
+    /// Whether the window shows it once it is drawn: of the samples of a picture those that show their mean.
+    pub(super) is_shown: bool,
+}
+
+impl NextFrame {
+    /// Whether it is one of the samples of a still picture.
+    pub(super) fn is_sample(self) -> bool {
+        self.sample.count > 1
+    }
+
+    /// The settings that it is drawn with, where the window has these: there is time for the samples of a still picture.
+    pub(super) fn settings(self, config: &Config) -> Config {
+        match self.is_sample() {
+            true => config.settled(),
+            false => config.clone(),
+        }
+    }
+
+    /// Pixels that are traced and shaded where the scene's part of the window has `area` pixels.
+    pub(super) fn size(self, area: [u32; 2]) -> [u32; 2] {
+        area.map(|pixels| ((pixels as f32 * self.scale).round() as u32).max(1))
+    }
+}
+
+/// Rendered size over that of the scene's part of the window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scales {
+    /// While something moves.
+    pub(super) moving: f32,
+    /// At rest.
+    pub(super) still: f32,
+}
+
+/// What the schedule has to know of the renderer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RendererState {
+    /// Whether the last frame was drawn before its environment was complete.
+    pub(super) environment_is_pending: bool,
+    /// Whether the metered exposure still changes.
+    pub(super) exposure_changes: bool,
+    /// Frames of the picture, at rest, until all that is averaged over them is complete.
+    pub(super) frames_to_converge: u32,
+    /// Noise of the picture that samples come together to, as last estimated.
+    pub(super) noise: Option<Noise>,
+}
+
+/// Passes that are being compiled on a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Compiling {
+    /// Whether they are ready.
+    pub(super) is_done: bool,
+    /// Whether the next picture needs the same.
+    pub(super) is_for_next: bool,
+}
+
+/// What goes on besides drawing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Activity {
+    /// Whether a clip plays or the camera flies.
+    pub(super) moves: bool,
+    /// Whether passes are being compiled.
+    pub(super) compiles: bool,
+    /// Whether a scene or an environment is being read.
+    pub(super) loads: bool,
+    /// Whether the window was saved as a picture, so that a message has to be drawn.
+    pub(super) saved: bool,
+    /// Whether the GPU works on a frame of the scene.
+    pub(super) draws: bool,
+}
+
+/// When the event loop has to come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wakeup {
+    /// Now, to draw.
+    Draw,
+    /// At this time, if nothing happens before.
+    At(Instant),
+    /// When something happens.
+    Event,
+}
+
+/// Decides what is drawn when.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    /// Frames of the loaded scene after which the viewer ends; every one of them is drawn.
+    exit_after: Option<u64>,
+    /// Frames of the loaded scene that have been drawn.
+    frames: u64,
+    /// What the last frame showed, and how it was drawn.
+    last: Option<(PictureKey, NextFrame)>,
+    /// Whether the last frame was abandoned: its picture is not there.
+    is_abandoned: bool,
+    /// When the picture changed last.
+    changed: Instant,
+    /// Frames that are due at once.
+    frames_left: u32,
+    /// Frames at the scale of rest that are due then.
+    full_frames_left: u32,
+    /// Samples of the still picture: those that there are, and those that are due after the frames, at most.
+    samples: [u32; 2],
+    /// Samples of the picture that the window shows, once the last frame is done.
+    shown_samples: u32,
+    /// Whether the metered exposure of the last picture still changed.
+    adapts: bool,
+    /// Whether time passes from frame to frame.
+    is_continuous: bool,
+    last_redraw: Instant,
+    last_frame: Option<Instant>,
+    /// When to draw next, if nothing happens before.
+    next: Option<Instant>,
+}
+
+/// Whether a picture is made of paths, of which every frame adds one for each pixel.
+fn is_of_paths(picture: &PictureKey) -> bool {
+    frame::is_of_paths(&picture.config, picture.channel)
+}
+
+/// Samples of the still picture at most.
+fn wanted(picture: &PictureKey) -> u32 {
+    match is_of_paths(picture) {
+        true => picture.config.paths.samples,
+        false => picture.config.window.still_samples,
+    }
+}
+
+impl Schedule {
+    /// A schedule whose first frame is due `now`.
+    pub(super) fn new(exit_after: Option<u64>, now: Instant) -> Self {
+        Self {
+            exit_after,
+            frames: 0,
+            last: None,
+            is_abandoned: false,
+            changed: now,
+            frames_left: 0,
+            full_frames_left: 0,
+            samples: [0; 2],
+            shown_samples: 1,
+            adapts: false,
+            is_continuous: false,
+            last_redraw: now,
+            last_frame: None,
+            next: Some(now),
+        }
+    }
+
+    /// Whether the viewer ends after a number of frames: then all are drawn, and errors end it too.
+    pub(super) fn counts_frames(&self) -> bool {
+        self.exit_after.is_some()
+    }
+
+    /// Frames of the loaded scene that have been drawn.
+    pub(super) fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Whether the last of the frames has been drawn that the viewer ends after.
+    pub(super) fn is_over(&self) -> bool {
+        self.exit_after.is_some_and(|frames| self.frames >= frames)
+    }
+
+    /// What the last frame showed.
+    pub(super) fn last(&self) -> Option<&PictureKey> {
+        self.last.as_ref().map(|(picture, _)| picture)
+    }
+
+    /// Rendered size of the last frame over that of the scene's part of the window.
+    pub(super) fn scale(&self) -> f32 {
+        self.last.as_ref().map_or(1.0, |(_, frame)| frame.scale)
+    }
+
+    /// As [`Schedule::scale`], where the picture is coarser than at rest because something moves.
+    pub(super) fn moving_scale(&self) -> Option<f32> {
+        let (_, frame) = self.last.as_ref()?;
+        (!frame.is_full && !frame.at_rest).then_some(frame.scale)
+    }
+
+    /// Pixels that the last frame traced and shaded.
+    pub(super) fn size(&self) -> [u32; 2] {
+        let last = self.last.as_ref();
+        last.map_or([0; 2], |(picture, frame)| frame.size(picture.area.size))
+    }
+
+    /// The samples of the still picture: how many it has so far, and how many it is to have at most.
+    pub(super) fn samples(&self) -> Option<[u32; 2]> {
+        let (_, frame) = self.last.as_ref()?;
+        frame.is_sample().then_some(self.samples)
+    }
+
+    /// Samples of the picture that is shown; 1 for a single frame.
+    pub(super) fn shown_samples(&self) -> u32 {
+        self.shown_samples
+    }
+
+    /// Whether samples of the still picture are due.
+    fn lacks_samples(&self) -> bool {
+        self.samples[0] < self.samples[1]
+    }
+
+    /// Draws at `time` at the latest.
+    pub(super) fn draw_by(&mut self, time: Instant) {
+        self.next = Some(self.next.map_or(time, |next| next.min(time)));
+    }
+
+    /// Whether the window is to be drawn now.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.next.is_some_and(|next| next <= now)
+    }
+
+    /// When the event loop has to come back. A frame that is due is handed out once.
+    pub(super) fn wakeup(&mut self, now: Instant) -> Wakeup {
+        match self.next {
+            Some(next) if next <= now => {
+                self.next = None;
+                Wakeup::Draw
+            }
+            Some(next) => Wakeup::At(next),
+            None => Wakeup::Event,
+        }
+    }
+
+    /// Begins to draw the window: the time since it was drawn last, or `None` where nothing moved in between.
+    pub(super) fn begin(&mut self, now: Instant) -> Option<Duration> {
+        let elapsed = now.saturating_duration_since(self.last_redraw);
+        self.last_redraw = now;
+        self.is_continuous.then_some(elapsed)
+    }
+
+    /// Time since the scene was drawn last, or `None` where nothing moved in between.
+    pub(super) fn since_last_frame(&self, now: Instant) -> Option<Duration> {
+        let last = self.last_frame.filter(|_| self.is_continuous)?;
+        Some(now.saturating_duration_since(last))
+    }
+
+    /// The frame of `picture` that is drawn now, or `None` if the picture that is shown stays.
+    pub(super) fn choose(
+        &mut self,
+        picture: &PictureKey,
+        renderer: RendererState,
+        scales: Scales,
+        now: Instant,
+    ) -> Option<NextFrame> {
+        let config = &picture.config;
+        let is_metered = config.image.is_metered() && picture.channel == Channel::Lit;
+        let is_drawn = self.last() == Some(picture) && !self.is_abandoned;
+        if !is_drawn || renderer.environment_is_pending {
+            self.changed = now;
+            self.frames_left = if is_metered { METERED_FRAMES } else { 1 };
+            let smooths = config.image.antialias != Antialias::Off || is_of_paths(picture);
+            let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
+            let wanted = wanted(picture);
+            self.samples = [0, if samples && wanted > 1 { wanted } else { 0 }];
+            self.full_frames_left = match self.lacks_samples() {
+                // Shown until there are samples enough for a mean.
+                true => u32::from(!is_of_paths(picture)),
+                // What is averaged over frames has to converge by itself.
+                false => renderer.frames_to_converge,
+            };
+        }
+        self.adapts = is_metered && renderer.exposure_changes;
+        if self.adapts {
+            self.frames_left = self.frames_left.max(1);
+        }
+        let single = |scale, at_rest| NextFrame {
+            sample: FrameSample::SINGLE,
+            scale,
+            is_full: scale == scales.still,
+            at_rest,
+            is_shown: true,
+        };
+        if self.counts_frames() {
+            return Some(single(scales.still, false));
+        }
+        if self.frames_left > 0 {
+            return Some(single(scales.moving, false));
+        }
+        if self.rests_at().is_none_or(|rest| now < rest) {
+            return None;
+        }
+        if self.full_frames_left > 0 {
+            return Some(single(scales.still, true));
+        }
+        let [index, most] = self.samples;
+        let is_of_paths = is_of_paths(picture);
+        if !is_of_paths && is_estimated_after(index) {
+            // The same picture has the same samples whenever its noise comes back.
+            let noise = renderer.noise.filter(|noise| noise.frames == index)?;
+            if noise.is_clean() {
+                self.samples[1] = index;
+                return None;
+            }
+        }
+        let sample = FrameSample::until_clean(index, most);
+        Some(NextFrame {
+            sample,
+            scale: scales.still,
+            is_full: true,
+            at_rest: true,
+            is_shown: is_of_paths || sample.is_last(),
+        })
+    }
+
+    /// When the still picture is due; `None` once it is drawn.
+    fn rests_at(&self) -> Option<Instant> {
+        (self.full_frames_left > 0 || self.lacks_samples()).then(|| self.changed + REST)
+    }
+
+    /// Whether the next picture waits for its passes, which are being compiled. Frames that are counted wait for nothing:
+    /// recording compiles what they need.
+    pub(super) fn waits(&self, compiling: Option<Compiling>) -> bool {
+        let is_under_way = |of: Compiling| of.is_for_next && !of.is_done;
+        !self.counts_frames() && compiling.is_some_and(is_under_way)
+    }
+
+    /// A frame of `picture` was recorded.
+    pub(super) fn recorded(&mut self, picture: PictureKey, frame: NextFrame, now: Instant) {
+        self.frames += 1;
+        self.frames_left = self.frames_left.saturating_sub(1);
+        if frame.is_sample() {
+            self.samples[0] += 1;
+        } else if frame.is_full {
+            self.full_frames_left = self.full_frames_left.saturating_sub(1);
+        }
+        if frame.is_shown {
+            self.shown_samples = frame.sample.index + 1;
+        }
+        self.is_abandoned = false;
+        self.last_frame = Some(now);
+        self.last = Some((picture, frame));
+    }
+
+    /// The last frame is not going to be finished.
+    pub(super) fn abandon(&mut self) {
+        self.is_abandoned = true;
+    }
+
+    /// Drawing `picture` failed: it is not tried again before something changes.
+    pub(super) fn give_up(&mut self, picture: PictureKey) {
+        let frame = NextFrame {
+            sample: FrameSample::SINGLE,
+            scale: 1.0,
+            is_full: true,
+            at_rest: true,
+            is_shown: true,
+        };
+        (self.last, self.is_abandoned) = (Some((picture, frame)), false);
+        (self.frames_left, self.full_frames_left, self.samples) = (0, 0, [0; 2]);
+    }
+
+    /// Nothing is shown any more, as after the device was lost.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// Ends a redraw of the window: decides when the next one is due. Returns whether all is quiet.
+    pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
+        // The exposure adapts by the time between frames.
+        let is_due = activity.moves || self.adapts || self.frames_left > 0 || self.counts_frames();
+        self.is_continuous = is_due && (activity.moves || !activity.compiles);
+        let rests_at = self.rests_at();
+        if activity.compiles || activity.loads {
+            self.draw_by(now + POLL);
+        }
+        match rests_at {
+            // The end of the frame that is being drawn calls for the next one.
+            Some(rest) if !activity.draws => self.draw_by(rest),
+            _ => {}
+        }
+        if activity.saved || self.is_continuous && !activity.draws {
+            self.draw_by(now);
+        }
+        !is_due && rests_at.is_none() && !activity.compiles && !activity.draws
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> PictureKey {
+        PictureKey::for_tests()
+    }
+
+    const SOFTWARE: RendererState = RendererState {
+        environment_is_pending: false,
+        exposure_changes: false,
+        frames_to_converge: 1,
+        noise: None,
+    };
+    const HALF: Scales = Scales {
+        moving: 0.5,
+        still: 1.0,
+    };
+
+    /// A schedule and its clock.
+    struct Clock {
+        schedule: Schedule,
+        now: Instant,
+        renderer: RendererState,
+    }
+
+    impl Clock {
+        fn new() -> Self {
+            let now = Instant::now();
+            let mut schedule = Schedule::new(None, now);
+            assert_eq!(schedule.wakeup(now), Wakeup::Draw);
+            Self {
+                schedule,
+                now,
+                renderer: SOFTWARE,
+            }
+        }
+
+        fn choose(&mut self, picture: &PictureKey, renderer: RendererState) -> Option<NextFrame> {
+            self.schedule.choose(picture, renderer, HALF, self.now)
+        }
+
+        /// Draws the next frame, if one is due now.
+        fn draw(&mut self, picture: &PictureKey) -> Option<(f32, u32, u32)> {
+            let frame = self.choose(picture, self.renderer)?;
+            self.schedule.recorded(picture.clone(), frame, self.now);
+            Some((frame.scale, frame.sample.index, frame.sample.count))
+        }
+
+        /// Draws `picture` until nothing more is drawn: scale, sample and samples of each frame.
+        fn draw_all(&mut self, picture: &PictureKey) -> Vec<(f32, u32, u32)> {
+            let mut drawn = Vec::new();
+            loop {
+                while let Some(frame) = self.draw(picture) {
+                    drawn.push(frame);
+                    assert!(drawn.len() < 1000, "it never rests");
+                }
+                if self.schedule.finish(Activity::default(), self.now) {
+                    return drawn;
+                }
+                match self.schedule.wakeup(self.now) {
+                    Wakeup::At(time) => self.now = time,
+                    Wakeup::Draw => {}
+                    Wakeup::Event => panic!("nothing is drawn, and nothing is waited for"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_is_drawn_at_once_then_at_rest_from_samples_then_no_more() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        let samples = [0, 1, 2, 3].map(|index| (1.0, index, 4));
+        let all = [&[(0.5, 0, 1), (1.0, 0, 1)], &samples[..]].concat();
+        assert_eq!(clock.draw_all(&picture), all);
+        assert_eq!(clock.draw_all(&picture), []);
+        // A change begins anew, also in the middle of the samples.
+        picture.time = 1.0;
+        assert_eq!(clock.draw(&picture), Some(all[0]));
+        assert_eq!(clock.draw(&picture), None, "it may still move");
+        clock.now += REST;
+        assert_eq!(clock.draw(&picture), Some(all[1]));
+        assert_eq!(clock.schedule.samples(), None);
+        assert_eq!(clock.draw(&picture), Some(all[2]));
+        assert_eq!(clock.schedule.samples(), Some([1, 4]));
+        picture.exposure_ev = 1.0;
+        assert_eq!(clock.draw_all(&picture), all);
+        assert_eq!(clock.schedule.samples(), Some([4, 4]));
+        clock.schedule.abandon();
+        assert_eq!(clock.draw_all(&picture), all);
+        clock.schedule.forget();
+        assert_eq!(clock.draw_all(&picture), all);
+    }
+
+    /// Samples end as soon as the picture is clean. Where the estimate has not come back, they wait for it.
+    #[test]
+    fn samples_are_drawn_until_the_picture_is_clean() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        picture.config.window.still_samples = 64;
+        assert_eq!(clock.draw(&picture), Some((0.5, 0, 1)));
+        clock.now += REST;
+        let mut shown = Vec::new();
+        let mut draw_on = |clock: &mut Clock, levels| {
+            for _ in 0..100 {
+                let Some(frame) = clock.choose(&picture, clock.renderer) else {
+                    return clock.schedule.samples();
+                };
+                clock.schedule.recorded(picture.clone(), frame, clock.now);
+                let frames = frame.sample.index + 1;
+                if frame.is_shown && frame.is_sample() {
+                    shown.push(frames);
+                }
+                clock.renderer.noise = Some(Noise { frames, levels }).filter(|_| frames != 24);
+            }
+            panic!("there is no end");
+        };
+        assert_eq!(clock.schedule.shown_samples(), 1);
+        assert_eq!(draw_on(&mut clock, 0.6), Some([24, 64]), "it is not known");
+        assert_eq!(clock.schedule.shown_samples(), 24);
+        let noise = |levels| Some(Noise { frames: 24, levels });
+        clock.renderer.noise = noise(0.6);
+        let next = clock.choose(&picture, clock.renderer).unwrap();
+        assert!(!next.is_shown, "the mean of 25 is not");
+        clock.renderer.noise = noise(0.5);
+        assert_eq!(clock.choose(&picture, clock.renderer), None);
+        assert_eq!(clock.schedule.samples(), Some([24, 24]));
+        assert!(clock.schedule.finish(Activity::default(), clock.now));
+        assert_eq!(shown, [12, 16, 24]);
+    }
+
+    #[test]
+    fn what_moves_on_is_drawn_at_the_scale_of_motion_alone() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        for step in 0..20 {
+            picture.time = step as f32;
+            assert_eq!(clock.draw(&picture), Some((0.5, 0, 1)));
+            assert_eq!(clock.draw(&picture), None);
+            clock.now += REST / 2;
+        }
+    }
+
+    #[test]
+    fn samples_are_for_the_smoothed_picture_alone() {
+        let changes: [fn(&mut PictureKey); 3] = [
+            |picture| picture.channel = Channel::Normal,
+            |picture| picture.config.image.antialias = Antialias::Off,
+            |picture| picture.config.window.still_samples = 1,
+        ];
+        for change in changes {
+            let mut picture = picture();
+            change(&mut picture);
+            let drawn = Clock::new().draw_all(&picture);
+            assert_eq!(drawn, [(0.5, 0, 1), (1.0, 0, 1)]);
+        }
+    }
+
+    #[test]
+    fn a_fixed_scale_is_that_of_every_frame() {
+        let fixed = Scales {
+            moving: 0.7,
+            still: 0.7,
+        };
+        let (mut schedule, mut now) = (Schedule::new(None, Instant::now()), Instant::now());
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        let frame = schedule.choose(&picture, SOFTWARE, fixed, now).unwrap();
+        assert_eq!(frame.scale, 0.7);
+        schedule.recorded(picture.clone(), frame, now);
+        now += REST;
+        assert_eq!(schedule.choose(&picture, SOFTWARE, fixed, now), None);
+        assert_eq!(frame.size([100, 1]), [70, 1]);
+    }
+
+    #[test]
+    fn without_samples_a_picture_is_drawn_until_it_has_converged() {
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        let mut clock = Clock::new();
+        clock.renderer.frames_to_converge = 20;
+        let drawn = clock.draw_all(&picture);
+        assert_eq!(drawn.len(), 1 + 20);
+        assert!(drawn[1..].iter().all(|(scale, ..)| *scale == 1.0));
+    }
+
+    #[test]
+    fn what_the_renderer_has_not_finished_is_drawn_again() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        picture.config.window.still_samples = 1;
+        clock.draw_all(&picture);
+        let pending = RendererState {
+            environment_is_pending: true,
+            ..SOFTWARE
+        };
+        assert!(clock.choose(&picture, pending).is_some());
+        assert_eq!(clock.draw_all(&picture).len(), 2);
+        let changing = RendererState {
+            exposure_changes: true,
+            ..SOFTWARE
+        };
+        let unmetered = clock.choose(&picture, changing);
+        assert_eq!(unmetered, None, "it is not metered");
+        meter(&mut picture.config);
+        assert_eq!(clock.draw_all(&picture).len() as u32, METERED_FRAMES + 1);
+        let frame = clock.choose(&picture, changing).unwrap();
+        assert_eq!((frame.scale, frame.sample), (0.5, FrameSample::SINGLE));
+    }
+
+    #[test]
+    fn time_passes_while_the_exposure_adapts() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        meter(&mut picture.config);
+        clock.draw_all(&picture);
+        clock.renderer.exposure_changes = true;
+        for _ in 0..5 {
+            assert!(clock.draw(&picture).is_some());
+            assert!(!clock.schedule.finish(Activity::default(), clock.now));
+            assert_eq!(clock.schedule.wakeup(clock.now), Wakeup::Draw);
+            let drawn = clock.now;
+            clock.now += REST;
+            let elapsed = clock.schedule.since_last_frame(clock.now);
+            assert_eq!(elapsed, Some(clock.now - drawn));
+        }
+        clock.renderer.exposure_changes = false;
+        clock.draw_all(&picture);
+        assert_eq!(clock.schedule.since_last_frame(clock.now), None);
+    }
+
+    fn meter(config: &mut Config) {
+        config.set("test", "image.exposure", "histogram").unwrap();
+    }
+
+    #[test]
+    fn counted_frames_are_all_drawn_and_then_it_is_over() {
+        let now = Instant::now();
+        let mut schedule = Schedule::new(Some(20), now);
+        let picture = picture();
+        for number in 0..20 {
+            assert!(!schedule.is_over(), "{number}");
+            let frame = schedule.choose(&picture, SOFTWARE, HALF, now).unwrap();
+            assert_eq!((frame.scale, frame.sample), (1.0, FrameSample::SINGLE));
+            schedule.recorded(picture.clone(), frame, now);
+            let is_quiet = schedule.finish(Activity::default(), now);
+            assert!(!is_quiet && schedule.wakeup(now) == Wakeup::Draw);
+        }
+        assert!(schedule.is_over());
+        let compiling = Compiling {
+            is_done: false,
+            is_for_next: true,
+        };
+        assert!(!schedule.waits(Some(compiling)));
+    }
+
+    #[test]
+    fn a_picture_that_cannot_be_drawn_is_not_tried_again() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        assert!(clock.choose(&picture, SOFTWARE).is_some());
+        clock.schedule.give_up(picture.clone());
+        assert_eq!(clock.draw_all(&picture), []);
+        picture.time = 1.0;
+        assert!(clock.choose(&picture, SOFTWARE).is_some());
+    }
+
+    #[test]
+    fn a_picture_waits_for_its_passes() {
+        let schedule = Schedule::new(None, Instant::now());
+        let compiling = |is_done, is_for_next| {
+            Some(Compiling {
+                is_done,
+                is_for_next,
+            })
+        };
+        for (compiling, expected) in [
+            (None, false),
+            (compiling(false, true), true),
+            // The person went on to another picture, which may have all that it needs.
+            (compiling(false, false), false),
+            (compiling(true, true), false),
+        ] {
+            assert_eq!(schedule.waits(compiling), expected, "{compiling:?}");
+        }
+    }
+
+    #[test]
+    fn frames_are_due_at_once_or_soon_or_when_something_happens() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(None, start);
+        assert_eq!(schedule.wakeup(start), Wakeup::Draw);
+        assert_eq!(schedule.wakeup(start), Wakeup::Event, "once is enough");
+        schedule.draw_by(start + 2 * POLL);
+        schedule.draw_by(start + POLL);
+        schedule.draw_by(start + 3 * POLL);
+        assert_eq!(schedule.wakeup(start), Wakeup::At(start + POLL));
+        assert_eq!(schedule.wakeup(start + POLL), Wakeup::Draw);
+
+        let finish = |activity| {
+            let mut schedule = Schedule::new(None, start);
+            schedule.wakeup(start);
+            let is_quiet = schedule.finish(activity, start);
+            let since = schedule.begin(start + POLL);
+            (schedule.wakeup(start), is_quiet, since)
+        };
+        let nothing = Activity::default();
+        let (moves, loads, compiles, saved, draws) = (true, true, true, true, true);
+        assert_eq!(finish(nothing), (Wakeup::Event, true, None));
+        let moving = finish(Activity { moves, ..nothing });
+        assert_eq!(moving, (Wakeup::Draw, false, Some(POLL)));
+        let soon = Wakeup::At(start + POLL);
+        assert_eq!(finish(Activity { loads, ..nothing }), (soon, true, None));
+        let compiling = finish(Activity {
+            compiles,
+            ..nothing
+        });
+        assert_eq!(compiling, (soon, false, None));
+        let saving = finish(Activity { saved, ..nothing });
+        assert_eq!(saving, (Wakeup::Draw, true, None));
+        // The end of the frame that is being drawn calls for the next one.
+        let drawing = finish(Activity {
+            moves,
+            draws,
+            ..nothing
+        });
+        assert_eq!(drawing, (Wakeup::Event, false, Some(POLL)));
+    }
+
+    #[test]
+    fn what_waits_for_passes_is_not_drawn_continuously() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(None, start);
+        schedule.choose(&picture(), SOFTWARE, HALF, start);
+        let compiles = true;
+        let activity = Activity {
+            compiles,
+            ..Activity::default()
+        };
+        schedule.wakeup(start);
+        schedule.finish(activity, start);
+        assert_eq!(schedule.wakeup(start), Wakeup::At(start + POLL));
+        schedule.finish(Activity::default(), start);
+        assert_eq!(schedule.wakeup(start), Wakeup::Draw);
+    }
+}

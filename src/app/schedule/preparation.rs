@@ -1,0 +1,195 @@
+//! Passes are compiled on a thread, while the window goes on showing what it showed.
+
+use crate::{
+    Error, Result,
+    app::{
+        schedule::{Compiling, PictureKey},
+        window::wake::Waker,
+    },
+    gpu::{Gpu, Needs},
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread::JoinHandle,
+};
+
+/// Compiles the passes of the next picture, those of one picture at a time.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Preparation(Option<Preparing>);
+
+impl Preparation {
+    /// What is being compiled while `picture` is the next one. What is done is reported once.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the passes.
+    pub(in crate::app) fn poll(&mut self, picture: &PictureKey) -> Result<Option<Compiling>> {
+        let Some(preparing) = &self.0 else {
+            return Ok(None);
+        };
+        let is_for_next = preparing.picture.compiles_as(picture);
+        let outcome = preparing.poll();
+        let is_done = outcome.is_some();
+        if let Some(outcome) = outcome {
+            self.0 = None;
+            outcome?;
+        }
+        Ok(Some(Compiling {
+            is_done,
+            is_for_next,
+        }))
+    }
+
+    /// Starts to compile what `picture` needs. `waker` has the window drawn when that is done.
+    pub(in crate::app) fn start(
+        &mut self,
+        picture: &PictureKey,
+        needs: Needs,
+        gpu: &Arc<Gpu>,
+        waker: &Waker,
+    ) {
+        let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), waker.redraw());
+        self.0 = Some(preparing);
+    }
+
+    /// The progress, for the window, while anything is left to compile.
+    pub(in crate::app) fn progress(&self) -> Option<CompileProgress> {
+        let preparing = self.0.as_ref()?;
+        let done = preparing.done.load(Ordering::Relaxed);
+        (done < preparing.names.len()).then(|| CompileProgress {
+            names: preparing.names.clone(),
+            done,
+        })
+    }
+
+    /// The window has been presented with these names.
+    pub(in crate::app) fn shown(&mut self) {
+        if let Some(preparing) = &mut self.0 {
+            preparing.is_shown = true;
+        }
+    }
+}
+
+/// Progress of compiling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::app) struct CompileProgress {
+    /// The name of each of the kernels and draws.
+    pub(in crate::app) names: Vec<String>,
+    /// Number of them that are compiled.
+    pub(in crate::app) done: usize,
+}
+
+/// Passes that are being compiled. Dropping waits for those that have been begun: nothing may be left in the
+/// driver when the program ends.
+#[derive(Debug)]
+struct Preparing {
+    picture: PictureKey,
+    /// Names of what is compiled.
+    names: Vec<String>,
+    done: Arc<AtomicUsize>,
+    outcome: mpsc::Receiver<Result<()>>,
+    cancelled: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    /// Whether the window has shown the names. Drawing waits for that, because a driver may compile when a
+    /// pass first runs, which holds everything up.
+    is_shown: bool,
+}
+
+impl Preparing {
+    /// Starts to compile `needs`. `wake` is called when it is done.
+    fn start(
+        picture: PictureKey,
+        needs: Needs,
+        gpu: Arc<Gpu>,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        let names = needs.names();
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let done = Arc::new(AtomicUsize::new(0));
+        let (sender, outcome) = mpsc::channel();
+        let (stop, counter) = (cancelled.clone(), done.clone());
+        let thread = std::thread::spawn(move || {
+            // Nobody listens any more once the window is closed or the device is lost.
+            let outcome = needs.meet_unless(&gpu, &stop, &counter);
+            sender.send(outcome.map_err(Error::from)).ok();
+            wake();
+        });
+        Self {
+            picture,
+            names,
+            done,
+            outcome,
+            cancelled,
+            thread: Some(thread),
+            is_shown: false,
+        }
+    }
+
+    /// The outcome, once it is there and the window has shown the names.
+    fn poll(&self) -> Option<Result<()>> {
+        if !self.is_shown {
+            return None;
+        }
+        match self.outcome.try_recv() {
+            Ok(outcome) => Some(outcome),
+            Err(mpsc::TryRecvError::Empty) => None,
+            Err(mpsc::TryRecvError::Disconnected) => Some(Err(Error::Internal(
+                "compiling shaders failed unexpectedly".into(),
+            ))),
+        }
+    }
+}
+
+impl Drop for Preparing {
+    fn drop(&mut self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // `poll` tells of a panic.
+            thread.join().ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Config, gpu::OnDemand};
+
+    #[test]
+    fn it_is_done_once_it_is_ready_and_was_shown() {
+        let gpu = Arc::new(Gpu::new(crate::device::options(&Config::default().gpu)).unwrap());
+        let picture = PictureKey::for_tests();
+        for fails in [false, true] {
+            let made = OnDemand::new("shadow_map", move |_| match fails {
+                false => Ok(()),
+                true => Err(canopy_bvh::Error::Gpu("no".into())),
+            });
+            let mut needs = Needs::default();
+            needs.add(&made);
+            let (sender, woken) = mpsc::channel();
+            let wake = move || sender.send(()).unwrap();
+            let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), wake);
+            let mut preparation = Preparation(Some(preparing));
+            woken.recv().unwrap();
+            let left = preparation
+                .progress()
+                .map(|progress| (progress.names, progress.done));
+            let expected = (vec!["shadow_map".to_owned()], 0);
+            assert_eq!(left, fails.then_some(expected), "the rest is told");
+            let unseen = preparation.poll(&picture).unwrap().unwrap();
+            assert!(!unseen.is_done, "the window has not shown it yet");
+            assert!(unseen.is_for_next);
+            preparation.shown();
+            match preparation.poll(&picture) {
+                Ok(done) => assert!(!fails && done.unwrap().is_done),
+                Err(_) => assert!(fails),
+            }
+            assert_eq!(preparation.poll(&picture).unwrap(), None);
+            assert_eq!(preparation.progress(), None);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What opens and closes the texture viewer.
+
+use crate::app::{
+    state::State,
+    textures::model::{Asked, Slot, slots},
+};
+
+impl State {
+    /// Opens the texture viewer with the texture that has this index among those of the scene, in any use.
+    pub(in crate::app) fn open_texture(&mut self, texture: usize) {
+        self.show_texture(Asked {
+            texture,
+            used_as: None,
+        });
+    }
+
+    /// Opens the texture viewer with a texture.
+    pub(in crate::app) fn show_texture(&mut self, asked: Asked) {
+        self.textures.is_open = true;
+        self.textures.asked = Some(asked);
+    }
+
+    /// Opens or closes the texture viewer; it opens with a texture of what is selected.
+    pub(in crate::app) fn toggle_textures(&mut self) {
+        let of_selection = self.textures_of_selection().into_iter().next();
+        let is_open = &mut self.textures.is_open;
+        *is_open = !*is_open;
+        if let Some((_, asked)) = of_selection.filter(|_| *is_open) {
+            self.textures.asked = Some(asked);
+        }
+        let text = match is_open {
+            true => "textures of the scene",
+            false => "textures closed",
+        };
+        self.notify(text);
+    }
+
+    /// The textures of the material that was clicked, or of the first one of the selected mesh, with their slots.
+    pub(in crate::app) fn textures_of_selection(&self) -> Vec<(&'static str, Asked)> {
+        let of = || {
+            let scene = &self.stage.as_ref()?.scene;
+            let selected = self.selection.meshes().first()?;
+            let material = match selected.picked {
+                Some(picked) => picked.material,
+                None => {
+                    let mesh = scene.nodes.get(selected.node)?.mesh?;
+                    scene.meshes[mesh].primitives.first()?.material
+                }
+            };
+            let textures = slots(scene.materials.get(material)?);
+            let asked = |slot: Slot| {
+                let asked = Asked {
+                    texture: slot.texture.texture,
+                    used_as: Some(slot.used_as),
+                };
+                (slot.name, asked)
+            };
+            Some(textures.map(asked).collect())
+        };
+        of().unwrap_or_default()
+    }
+}

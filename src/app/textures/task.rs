@@ -1,0 +1,112 @@
+//! What the texture viewer asks of the GPU: the texture that is shown, and the texel under the pointer.
+
+use crate::{
+    app::{
+        textures::model::{Listed, listed},
+        viewer::Viewer,
+        window::{graphics::Graphics, screen},
+    },
+    gpu::Gpu,
+    render::{TextureView, queries::texture_view::environment_texture},
+    scene::environment::EnvironmentImage,
+};
+use std::time::Duration;
+
+impl Viewer {
+    /// Follows what the viewer shows, while it is open.
+    pub(in crate::app) fn follow_textures(&mut self) {
+        let textures = &mut self.state.textures;
+        let Graphics {
+            gpu,
+            uploaded: Some(uploaded),
+            ..
+        } = &self.graphics
+        else {
+            return;
+        };
+        let numbers = Some([self.scenes, self.environments]);
+        if textures.of != numbers {
+            textures.forget();
+        }
+        if !textures.is_open {
+            (textures.drawn, textures.copy) = (None, None);
+            return;
+        }
+        let Some(stage) = &self.state.stage else {
+            return;
+        };
+        let mut is_changed = false;
+        if textures.of.is_none() {
+            let named = self.state.config.environment.is_file();
+            let image = self.environment.image().filter(|_| named);
+            let image = image.and_then(|image| of_environment(gpu, &image));
+            textures.list = listed(&stage.scene, &uploaded.buffers.materials.textures, image);
+            textures.of = numbers;
+            is_changed = true;
+        }
+        textures.choose_asked(&stage.scene);
+        let Some(shown) = textures.list.get(textures.chosen) else {
+            return;
+        };
+        let passes = self
+            .texture_view
+            .get_or_insert_with(|| TextureView::new(gpu, screen::FORMAT));
+        if textures.drawn.as_ref().map(|(of, _)| *of) != Some(textures.chosen) {
+            let drawn = passes.show(gpu, &shown.texture);
+            textures.drawn = Some((textures.chosen, drawn.map_err(|error| error.to_string())));
+            is_changed = true;
+        }
+        let known = textures.value.as_ref().map(|(at, _)| *at);
+        if let Some(at) = textures.pointed
+            && textures.copy.is_none()
+            && known != Some(at)
+            && let Some(listed) = textures.list.get(at.texture)
+        {
+            let mut encoder = gpu.encoder("texture_view");
+            let asked = (at.level, at.place);
+            match passes.copy_texel(gpu, &mut encoder, &listed.texture, asked) {
+                Ok(copy) => {
+                    gpu.queue.submit([encoder.finish()]);
+                    copy.map();
+                    textures.copy = Some((at, copy));
+                }
+                Err(error) => textures.value = Some((at, Err(error.to_string()))),
+            }
+        }
+        if is_changed {
+            // What is there now is not in this picture of the panel.
+            self.draw_within(Duration::ZERO);
+        }
+    }
+
+    /// Takes a texel that has come.
+    pub(in crate::app) fn poll_texel(&mut self) {
+        let textures = &mut self.state.textures;
+        if let Some((at, copy)) = textures.copy.take_if(|(_, copy)| copy.is_done()) {
+            let value = copy.read().map_err(|error| error.to_string());
+            textures.value = Some((at, value));
+            self.draw_within(Duration::ZERO);
+        }
+    }
+
+    /// Whether a texel is on its way.
+    pub(in crate::app) fn awaits_texel(&self) -> bool {
+        self.state.textures.copy.is_some()
+    }
+}
+
+/// The image of the environment, for the list.
+fn of_environment(gpu: &Gpu, image: &EnvironmentImage) -> Option<Listed> {
+    match environment_texture(gpu, image) {
+        Ok(texture) => Some(Listed {
+            name: image.name.clone(),
+            texture,
+            users: Vec::new(),
+            radiance: Some(image.scale),
+        }),
+        Err(error) => {
+            log::warn!("{}: the texture viewer leaves it out: {error}", image.name);
+            None
+        }
+    }
+}

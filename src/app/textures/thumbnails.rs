@@ -1,0 +1,45 @@
+//! Small pictures of the scene's textures. They go with the scene.
+
+use crate::scene::Image;
+use egui::{ColorImage, Context, TextureHandle, TextureOptions};
+use std::collections::HashMap;
+
+/// Texels along the longer side of a picture.
+const SIDE: u32 = 64;
+
+/// The pictures that were asked for, by image, with and without alpha.
+#[derive(Default)]
+pub(in crate::app) struct Thumbnails(HashMap<(usize, bool), TextureHandle>);
+
+impl std::fmt::Debug for Thumbnails {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} thumbnails", self.0.len())
+    }
+}
+
+impl Thumbnails {
+    /// The picture of an image, which is made at once: that takes the same short time for images of all
+    /// sizes. The numbers of a texture are shown as they are, without their alpha where that is no share.
+    pub(in crate::app) fn of(
+        &mut self,
+        ctx: &Context,
+        index: usize,
+        image: &Image,
+        has_alpha: bool,
+    ) -> &TextureHandle {
+        self.0.entry((index, has_alpha)).or_insert_with(|| {
+            let (size, mut texels) = image.thumbnail(SIDE);
+            if !has_alpha {
+                texels.chunks_exact_mut(4).for_each(|texel| texel[3] = 255);
+            }
+            let size = size.map(|side| side as usize);
+            let picture = ColorImage::from_rgba_unmultiplied(size, &texels);
+            ctx.load_texture("thumbnail", picture, TextureOptions::LINEAR)
+        })
+    }
+
+    /// Drops all of them.
+    pub(in crate::app) fn clear(&mut self) {
+        self.0.clear();
+    }
+}

@@ -1,0 +1,284 @@
+//! The timeline: what plays, where in it, and how far it goes.
+
+use crate::{
+    app::{
+        input::keys::Action,
+        state::{Stage, State},
+    },
+    scene::timeline::{LoopRange, stepped},
+};
+use std::sync::Arc;
+
+impl Stage {
+    /// The clips that play, with their weights.
+    pub(in crate::app) fn weights(&self) -> Vec<(usize, f32)> {
+        match self.blend.clips.is_empty() {
+            true => self.clip.map(|clip| (clip, 1.0)).into_iter().collect(),
+            false => self.blend.clips.clone(),
+        }
+    }
+
+    /// Gives a clip a weight, or takes it out. The first clip gives the others room: one that played alone
+    /// keeps half.
+    pub(in crate::app) fn set_weight(&mut self, clip: usize, weight: Option<f32>) {
+        let mut clips = self.weights();
+        let known = clips.iter().position(|(known, _)| *known == clip);
+        match (known, weight) {
+            (Some(index), Some(weight)) => clips[index].1 = weight,
+            (Some(index), None) => {
+                clips.remove(index);
+            }
+            (None, Some(weight)) => clips.push((clip, weight)),
+            (None, None) => {}
+        }
+        self.clip = clips.first().map(|(clip, _)| *clip);
+        if matches!(clips[..], [(_, weight)] if weight == 1.0) {
+            clips.clear();
+        }
+        Arc::make_mut(&mut self.blend).clips = clips;
+        // Where nothing plays for now, the moment stays.
+        let duration = self.duration();
+        if duration > 0.0 {
+            self.time = self.time.min(duration);
+        }
+    }
+
+    /// Switches a clip of the blend on or off.
+    pub(in crate::app) fn switch_clip(&mut self, clip: usize, is_on: bool) {
+        let clips = self.weights();
+        match (&clips[..], is_on) {
+            ([(alone, 1.0)], true) if *alone != clip => {
+                let alone = *alone;
+                self.set_weight(clip, Some(0.5));
+                self.set_weight(alone, Some(0.5));
+            }
+            ([], true) => self.set_weight(clip, Some(1.0)),
+            (_, true) => self.set_weight(clip, Some(0.5)),
+            (_, false) => self.set_weight(clip, None),
+        }
+    }
+
+    /// The name of what plays: a clip, or all with their weights.
+    pub(in crate::app) fn playing_name(&self) -> String {
+        if self.blend.clips.is_empty() {
+            return self.clip_name(self.clip);
+        }
+        let clips = self.blend.clips.iter();
+        let names =
+            clips.map(|(clip, weight)| format!("{} {weight:.2}", self.clip_name(Some(*clip))));
+        names.collect::<Vec<_>>().join(" + ")
+    }
+}
+
+impl State {
+    /// Whether the scene has something for the timeline.
+    pub(in crate::app) fn has_timeline(&self) -> bool {
+        let Some(stage) = &self.stage else {
+            return false;
+        };
+        !stage.scene.clips.is_empty() || stage.scene.morphed_nodes().next().is_some()
+    }
+
+    /// Length of what plays, in seconds; 0 without it.
+    fn duration(&self) -> f32 {
+        self.stage.as_ref().map_or(0.0, Stage::duration)
+    }
+
+    /// The part of the clip that plays.
+    pub(in crate::app) fn loop_range(&self) -> LoopRange {
+        LoopRange::new(&self.config.animation, self.duration())
+    }
+
+    /// Sets the part of the clip that plays. An end at the clip's own is that of any clip.
+    pub(in crate::app) fn set_loop_range(&mut self, range: LoopRange) {
+        let duration = self.duration();
+        let shortest = (0.5 / self.config.animation.frame_rate).min(duration);
+        let settings = &mut self.config.animation;
+        settings.loop_from = range.from.clamp(0.0, duration - shortest);
+        // Rounding may take the sum past the end.
+        let least = (settings.loop_from + shortest).min(duration);
+        let to = range.to.clamp(least, duration);
+        settings.loop_to = if to >= duration { 0.0 } else { to };
+    }
+
+    /// Whether time passes.
+    pub(in crate::app) fn plays(&self) -> bool {
+        self.playing && self.duration() > 0.0
+    }
+
+    /// Lets time pass in the clip.
+    pub(in crate::app) fn play_for(&mut self, seconds: f32) {
+        if !self.plays() {
+            return;
+        }
+        let range = self.loop_range();
+        let settings = &self.config.animation;
+        if let Some(stage) = &mut self.stage {
+            let seconds = seconds * settings.speed;
+            let (time, has_ended) = range.advance(stage.time, seconds, settings.repeat);
+            stage.time = time;
+            self.playing &= !has_ended;
+        }
+    }
+
+    /// Plays or pauses. Where it had ended, it begins again.
+    pub(in crate::app) fn toggle_playing(&mut self) {
+        if self.duration() == 0.0 {
+            return self.notify("there is no clip to play");
+        }
+        self.playing = !self.playing;
+        self.is_paused_still = false;
+        let range = self.loop_range();
+        let settings = &self.config.animation;
+        if let Some(stage) = self
+            .stage
+            .as_mut()
+            .filter(|_| self.playing && !settings.repeat)
+        {
+            if settings.speed >= 0.0 && stage.time >= range.to {
+                stage.time = range.from;
+            } else if settings.speed < 0.0 && stage.time <= range.from {
+                stage.time = range.to;
+            }
+        }
+        let text = if self.playing { "playing" } else { "paused" };
+        self.notify(text);
+    }
+
+    /// Shows this moment of the clip, and pauses.
+    pub(in crate::app) fn scrub(&mut self, time: f32) {
+        self.is_paused_still = false;
+        self.playing = false;
+        let duration = self.duration();
+        if let Some(stage) = &mut self.stage {
+            stage.time = time.clamp(0.0, duration);
+        }
+    }
+
+    /// Performs an action of the timeline.
+    pub(in crate::app) fn perform_on_timeline(&mut self, action: Action) {
+        let duration = self.duration();
+        let now = self.stage.as_ref().map_or(0.0, |stage| stage.time);
+        let rate = self.config.animation.frame_rate;
+        let time = match action {
+            Action::Timeline => {
+                let is_shown = &mut self.config.window.timeline;
+                *is_shown = !*is_shown;
+                return self.notify(match (self.has_timeline(), self.config.window.timeline) {
+                    (false, _) => "the scene has neither clips nor morph targets",
+                    (true, true) => "timeline on",
+                    (true, false) => "timeline off",
+                });
+            }
+            _ if duration == 0.0 => return self.notify("there is no clip to step through"),
+            Action::StepFrame(frames) => stepped(now, frames, rate, duration),
+            Action::ClipEnd => self.loop_range().to,
+            _ => self.loop_range().from,
+        };
+        self.scrub(time);
+        let frame = crate::scene::timeline::frame_number(time, rate);
+        self.notify(format!("{time:.3} s, frame {frame}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Config,
+        scene::{
+            Clip, Scene,
+            framing::Look,
+            opened::{OpenedScene, Span},
+        },
+    };
+
+    fn state() -> State {
+        let clip = |name: &str, duration_secs| Clip {
+            name: name.into(),
+            duration_secs,
+            ..Clip::default()
+        };
+        let scene = Scene {
+            clips: vec![clip("Walk", 1.0), clip("Run", 2.0)],
+            ..Scene::default()
+        };
+        let config = Config::default();
+        let mut state = State::new(config.clone());
+        let opened = OpenedScene::new(scene, &config, Span::Clip);
+        state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
+        state
+    }
+
+    fn time(state: &State) -> f32 {
+        state.stage.as_ref().unwrap().time
+    }
+
+    #[test]
+    fn steps_pause_and_ends_are_those_of_the_range() {
+        let mut state = state();
+        assert!(state.playing);
+        state.perform_on_timeline(Action::StepFrame(1));
+        assert!(!state.playing && (time(&state) - 1.0 / 30.0).abs() < 1e-6);
+        state.set_loop_range(LoopRange {
+            from: 0.25,
+            to: 0.5,
+        });
+        state.perform_on_timeline(Action::ClipEnd);
+        assert_eq!(time(&state), 0.5);
+        state.perform_on_timeline(Action::ClipStart);
+        assert_eq!(time(&state), 0.25);
+        state.playing = true;
+        state.play_for(0.375);
+        assert_eq!(time(&state), 0.375, "it begins again in the range");
+        // To the clip's end is to that of any clip.
+        state.set_loop_range(LoopRange {
+            from: -1.0,
+            to: 7.0,
+        });
+        let settings = &state.config.animation;
+        assert_eq!((settings.loop_from, settings.loop_to), (0.0, 0.0));
+    }
+
+    #[test]
+    fn what_does_not_repeat_ends_and_begins_again_by_the_key() {
+        let mut state = state();
+        state.config.animation.repeat = false;
+        state.play_for(3.0);
+        assert!(!state.playing && time(&state) == 1.0);
+        state.toggle_playing();
+        assert!(state.playing && time(&state) == 0.0);
+        state.scrub(9.0);
+        assert!(!state.playing && time(&state) == 1.0);
+    }
+
+    #[test]
+    fn clips_are_switched_into_a_blend_and_out_of_it() {
+        let mut state = state();
+        let stage = state.stage.as_mut().unwrap();
+        stage.switch_clip(1, true);
+        assert_eq!(stage.weights(), [(0, 0.5), (1, 0.5)]);
+        assert_eq!(
+            (stage.duration(), stage.playing_name()),
+            (2.0, "Walk 0.50 + Run 0.50".into())
+        );
+        stage.time = 1.5;
+        stage.set_weight(1, Some(0.0));
+        assert_eq!(
+            (stage.duration(), stage.time),
+            (1.0, 1.0),
+            "what has no weight has no length"
+        );
+        stage.set_weight(1, Some(0.25));
+        stage.switch_clip(0, false);
+        assert_eq!((stage.clip, stage.weights()), (Some(1), vec![(1, 0.25)]));
+        stage.set_weight(1, Some(1.0));
+        assert!(stage.blend.clips.is_empty() && stage.clip == Some(1));
+        stage.switch_clip(1, false);
+        assert_eq!((stage.clip, stage.duration()), (None, 0.0));
+        stage.switch_clip(0, true);
+        assert_eq!((stage.clip, stage.weights()), (Some(0), vec![(0, 1.0)]));
+        state.play_clip(Some(1));
+        assert_eq!(state.stage.as_ref().unwrap().weights(), [(1, 1.0)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Figures of the trees that the window shows: their nodes are read back without a wait, and counted on a thread.
+
+use crate::{
+    Error, Result,
+    app::schedule::PictureKey,
+    render::{TreeCopy, TreeFigures},
+};
+use std::{
+    sync::mpsc,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// Shortest pause between two counts.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The count that is under way, and what is known of the last one.
+#[derive(Debug, Default)]
+pub(in crate::app) struct CountedTrees {
+    pub(in crate::app) counted: Option<PictureKey>,
+    pub(in crate::app) counting: Option<(PictureKey, Step)>,
+    /// When the next count may begin.
+    rests_until: Option<Instant>,
+    /// Counts, or has just ended.
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How far a count is.
+#[derive(Debug)]
+pub(in crate::app) enum Step {
+    Reading(TreeCopy),
+    OnThread(mpsc::Receiver<Result<TreeFigures>>),
+}
+
+/// Whether the trees are the same in both pictures.
+pub(in crate::app) fn has_trees_of(picture: &PictureKey, other: &PictureKey) -> bool {
+    picture.has_pose_of(other) && picture.config.tree == other.config.tree
+}
+
+impl CountedTrees {
+    /// Forgets all that was on the device, which is lost.
+    pub(in crate::app) fn forget(&mut self) {
+        (self.counted, self.counting) = (None, None);
+    }
+
+    /// Whether the GPU has to be polled.
+    pub(in crate::app) fn is_reading(&self) -> bool {
+        matches!(self.counting, Some((_, Step::Reading(_))))
+    }
+
+    pub(in crate::app) fn are_of(&self, picture: &PictureKey) -> bool {
+        let counted = self.counted.as_ref();
+        counted.is_some_and(|counted| has_trees_of(counted, picture))
+    }
+
+    /// When the trees of `picture` are to be counted; `None` where they have been, or while others are.
+    pub(in crate::app) fn is_due(&self, picture: &PictureKey, now: Instant) -> Option<Instant> {
+        match self.counting.is_some() || self.are_of(picture) {
+            true => None,
+            false => Some(self.rests_until.unwrap_or(now).max(now)),
+        }
+    }
+
+    /// Goes on once the nodes have come back. Returns what was counted, once.
+    pub(in crate::app) fn poll(
+        &mut self,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Option<Result<TreeFigures>> {
+        let (picture, step) = self.counting.take()?;
+        let outcome = match step {
+            Step::Reading(copy) if copy.is_done() => {
+                let cutoff = picture.config.tree.leaf_cutoff;
+                let before = self.thread.take();
+                let (sender, outcome) = mpsc::channel();
+                self.thread = Some(std::thread::spawn(move || {
+                    before.map(JoinHandle::join);
+                    sender.send(copy.figures(cutoff).map_err(Error::from)).ok();
+                    wake();
+                }));
+                self.counting = Some((picture, Step::OnThread(outcome)));
+                return None;
+            }
+            Step::Reading(copy) => {
+                self.counting = Some((picture, Step::Reading(copy)));
+                return None;
+            }
+            Step::OnThread(outcome) => match outcome.try_recv() {
+                Ok(outcome) => outcome,
+                Err(mpsc::TryRecvError::Empty) => {
+                    self.counting = Some((picture, Step::OnThread(outcome)));
+                    return None;
+                }
+                // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+                Err(mpsc::TryRecvError::Disconnected) => {
+                    Err(Error::NotFound("counting failed unexpectedly".into()))
+                }
+            },
+        };
+        self.counted = Some(picture);
+        self.rests_until = Some(Instant::now() + PAUSE);
+        Some(outcome)
+    }
+}
+
+impl Drop for CountedTrees {
+    fn drop(&mut self) {
+        // Nothing may be left in the driver when the program ends.
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What keys do with the lines of the meshes over the picture, and whose lines they are.
+
+use crate::app::{input::keys::Action, state::State};
+
+impl State {
+    /// Shows lines of a kind, or no more.
+    pub(in crate::app) fn perform_on_overlay(&mut self, action: Action) {
+        let overlay = &mut self.config.overlay;
+        let (is_shown, name) = match action {
+            Action::Normals => (&mut overlay.normals, "normals of the vertices"),
+            _ => (&mut overlay.wireframe, "edges of the triangles"),
+        };
+        *is_shown = !*is_shown;
+        let text = match is_shown {
+            true => name.to_owned(),
+            false => format!("no {name}"),
+        };
+        self.notify(text);
+    }
+
+    /// Lets the lines be those of the mesh that is selected, where that is asked for: of all while none is.
+    pub(in crate::app) fn follow_selection_with_overlay(&mut self) {
+        if self.overlay_of_selection {
+            let selected = self.selection.instances()[0];
+            let number = selected.and_then(|mesh| i32::try_from(mesh).ok());
+            self.config.overlay.mesh = number.unwrap_or(-1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{app::inspect::selection::Selected, config::Config, scene::framing::Look};
+
+    #[test]
+    fn lines_are_shown_and_follow_the_selection() {
+        let mut state = State::new(Config::default());
+        for (shows, action) in [
+            (true, Action::Wireframe),
+            (true, Action::Normals),
+            (false, Action::Wireframe),
+        ] {
+            state.perform(action, 1.0, &Look::default());
+            let overlay = &state.config.overlay;
+            let shown = match action {
+                Action::Normals => overlay.normals,
+                _ => overlay.wireframe,
+            };
+            assert_eq!(shown, shows, "{action:?}");
+        }
+        let (mesh, picked) = (5, None);
+        let selected = Selected {
+            node: 7,
+            mesh,
+            picked,
+        };
+        state.selection.click(Some(selected), false);
+        state.follow_selection_with_overlay();
+        assert_eq!(state.config.overlay.mesh, -1, "nobody asked");
+        state.overlay_of_selection = true;
+        state.follow_selection_with_overlay();
+        assert_eq!(state.config.overlay.mesh, 5);
+        state.selection.click(None, false);
+        state.follow_selection_with_overlay();
+        assert_eq!(state.config.overlay.mesh, -1);
+    }
+}

@@ -1,0 +1,141 @@
+//! File dialogs, which do not hold up the window.
+
+use crate::{
+    app::{
+        files::{
+            browser::Kind,
+            unsaved::{Place, Unsaved},
+        },
+        window::wake::{Wake, Waker},
+    },
+    scene::{environment, folder, picture},
+};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+use winit::window::Window;
+
+/// Nobody closes a dialog so soon: it was not opened.
+const SOON: Duration = Duration::from_millis(300);
+
+/// The file dialogs of the window, of which one is open at a time.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Dialogs {
+    is_open: bool,
+}
+
+impl Dialogs {
+    /// Asks for files of `kind`; the answer is a [`Wake::Chosen`]. `false` if a dialog is open already, or
+    /// seems to be.
+    pub(in crate::app) fn ask_for(&mut self, kind: Kind, window: &Window, waker: &Waker) -> bool {
+        let (title, files, extensions) = offered(kind);
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title(title)
+            .add_filter(files, &extensions)
+            .set_parent(window);
+        self.ask(waker, dialog, kind)
+    }
+
+    /// Asks where `unsaved` is to be; the answer is a [`Wake::Save`]. Returns it where a dialog is open
+    /// already, or seems to be.
+    pub(in crate::app) fn ask_to_save(
+        &mut self,
+        window: &Window,
+        waker: &Waker,
+        unsaved: Unsaved,
+    ) -> Option<Unsaved> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Some(unsaved);
+        }
+        let extension = unsaved.extension();
+        let name = unsaved.unasked.file_name().unwrap_or_default();
+        let mut dialog = rfd::AsyncFileDialog::new()
+            .set_title(format!("Save {}", unsaved.what))
+            .add_filter(extension.to_uppercase(), &[&extension])
+            .set_file_name(name.to_string_lossy())
+            .set_parent(window);
+        let folder = std::path::absolute(&unsaved.unasked).ok();
+        if let Some(folder) = folder.as_deref().and_then(std::path::Path::parent) {
+            dialog = dialog.set_directory(folder);
+        }
+        let (waker, asked, answer) = (waker.clone(), Instant::now(), dialog.save_file());
+        std::thread::spawn(move || {
+            let chosen = pollster::block_on(answer).map(|file| file.path().to_owned());
+            let place = place(chosen, asked.elapsed());
+            waker.send(Wake::Save(unsaved, place));
+        });
+        None
+    }
+
+    /// The answer of a dialog has arrived.
+    pub(in crate::app) fn answered(&mut self) {
+        self.is_open = false;
+    }
+
+    /// Shows `dialog` and waits for its answer on a thread: a desktop portal that does not answer may take as
+    /// long as it likes.
+    fn ask(&mut self, waker: &Waker, dialog: rfd::AsyncFileDialog, kind: Kind) -> bool {
+        if std::mem::replace(&mut self.is_open, true) {
+            return false;
+        }
+        // Choosing several files tells a dialog that was closed from one that could not be opened.
+        let (waker, answer) = (waker.clone(), dialog.pick_files());
+        std::thread::spawn(move || {
+            let paths = |files: Vec<rfd::FileHandle>| {
+                let paths = files.iter().map(|file| file.path().to_owned());
+                paths.filter(|path| !path.as_os_str().is_empty()).collect()
+            };
+            let answer = files_or_failure(pollster::block_on(answer).map(paths));
+            waker.send(Wake::Chosen(kind, answer));
+        });
+        true
+    }
+}
+
+/// What the answer of [`rfd`] means. With desktop portals and zenity, no list is a dialog that could not be
+/// opened; elsewhere a dialog always opens, and no list is one that was closed.
+fn files_or_failure(answer: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
+    if cfg!(any(windows, target_os = "macos")) {
+        Some(answer.unwrap_or_default())
+    } else {
+        answer
+    }
+}
+
+/// Title, name of the files and their endings.
+fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
+    match kind {
+        Kind::Scenes => ("Open a scene", "Scenes", folder::EXTENSIONS.into()),
+        Kind::Environments => (
+            "Open an environment",
+            "Environments",
+            environment::EXTENSIONS.into(),
+        ),
+        Kind::Compared => (
+            "Measure the distance from a scene",
+            "Scenes",
+            folder::EXTENSIONS.into(),
+        ),
+        Kind::Edits => ("Load edits", "Edits", vec!["json"]),
+        Kind::Sides => {
+            let both = [&folder::EXTENSIONS[..], &picture::EXTENSIONS[..]].concat();
+            (
+                "Compare with a scene or a picture",
+                "Scenes and pictures",
+                both,
+            )
+        }
+        Kind::Looks => ("Import a look", "Looks", vec!["toml"]),
+    }
+}
+
+/// What the answer of a dialog that asks for a place means. With desktop portals and zenity, nothing is told
+/// of a dialog that could not be opened; elsewhere one always opens.
+fn place(chosen: Option<PathBuf>, after: Duration) -> Place {
+    match chosen {
+        Some(path) if !path.as_os_str().is_empty() => Place::At(path),
+        _ if after < SOON && !cfg!(any(windows, target_os = "macos")) => Place::NoDialog,
+        _ => Place::Nowhere,
+    }
+}

@@ -1,0 +1,166 @@
+//! Everything that lives on the GPU device, and how it is made anew when the device is lost.
+
+use crate::{
+    Result,
+    app::{schedule::in_flight::PartTimes, window::screen::Screen},
+    config::Config,
+    gpu::Gpu,
+    render::{Renderer, UploadedScene},
+    scene::{Scene, environment::EnvironmentImage},
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use winit::window::Window;
+
+/// Devices that may be lost one soon after another before canopy gives up.
+const MOST_LOSSES: u32 = 3;
+
+/// A device that lasts this long starts the count of losses anew.
+const LASTING: Duration = Duration::from_secs(30);
+
+/// The device with everything that lives on it.
+pub(in crate::app) struct Graphics {
+    /// The window's surface, and what is composed for it.
+    pub(in crate::app) screen: Screen,
+    /// The device.
+    pub(in crate::app) gpu: Arc<Gpu>,
+    /// The renderer of the scene.
+    pub(in crate::app) renderer: Renderer,
+    /// The scene that is shown, uploaded.
+    pub(in crate::app) uploaded: Option<UploadedScene>,
+    /// What the parts of frames take.
+    pub(in crate::app) part_times: PartTimes,
+    losses: Losses,
+}
+
+impl Graphics {
+    /// Opens a device that draws to `window`.
+    pub(in crate::app) fn new(
+        instance: wgpu::Instance,
+        window: Arc<Window>,
+        config: &Config,
+    ) -> Result<Self> {
+        let (screen, gpu) = Screen::new(instance, window, config)?;
+        Ok(Self {
+            renderer: renderer(&gpu)?,
+            screen,
+            gpu: Arc::new(gpu),
+            uploaded: None,
+            part_times: PartTimes::default(),
+            losses: Losses::new(Instant::now()),
+        })
+    }
+
+    /// The adapter's name and backend, and that it is a software renderer if it is one.
+    pub(in crate::app) fn adapter(&self) -> String {
+        let info = &self.gpu.info;
+        let software = if self.gpu.capabilities.has_gpu {
+            ""
+        } else {
+            " — software renderer"
+        };
+        format!("{} ({}){software}", info.name, info.backend.to_str())
+    }
+
+    /// Whether the device is lost. Waits for the queue, because wgpu reports it only then.
+    pub(in crate::app) fn is_lost(&self) -> bool {
+        self.gpu.wait().is_err() && self.gpu.lost().is_some()
+    }
+
+    /// Whether so many devices were lost that it is no use to try another one.
+    pub(in crate::app) fn gives_up(&self) -> bool {
+        self.losses.count >= MOST_LOSSES
+    }
+
+    /// Makes everything anew on another device: `scene` and `environment` are uploaded again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the new device, or that of the lost one after too many losses.
+    pub(in crate::app) fn recover(
+        &mut self,
+        config: &Config,
+        scene: Option<&Scene>,
+        environment: Option<&EnvironmentImage>,
+    ) -> Result<()> {
+        if !self.losses.add(Instant::now()) {
+            return Ok(self.gpu.check()?);
+        }
+        let why = self.gpu.lost().unwrap_or_default();
+        log::warn!("the GPU device was lost ({why}); canopy goes on with a new one");
+        let gpu = self.screen.renew(config)?;
+        self.renderer = renderer(&gpu)?;
+        self.renderer.set_environment(&gpu, environment)?;
+        let uploader = self.renderer.uploader();
+        let upload = |scene| uploader.upload(&gpu, scene, config);
+        self.uploaded = scene.map(upload).transpose()?;
+        self.gpu = Arc::new(gpu);
+        Ok(())
+    }
+
+    /// For tests: loses the first device in the frame that `CANOPY_LOSE_DEVICE` names.
+    #[cfg(debug_assertions)]
+    pub(in crate::app) fn lose_on_demand(&self, frame: u64) {
+        let wanted = std::env::var("CANOPY_LOSE_DEVICE").ok();
+        if wanted.is_some_and(|wanted| wanted.parse() == Ok(frame)) && self.losses.count == 0 {
+            self.gpu.device.destroy();
+        }
+    }
+}
+
+/// A renderer that goes on showing the old environment while a new one is made.
+fn renderer(gpu: &Gpu) -> Result<Renderer> {
+    let mut renderer = Renderer::new(gpu)?;
+    renderer.spreads_environment = true;
+    Ok(renderer)
+}
+
+/// Devices that were lost one soon after another.
+#[derive(Debug)]
+struct Losses {
+    /// When the device that is in use was opened.
+    opened: Instant,
+    count: u32,
+}
+
+impl Losses {
+    fn new(now: Instant) -> Self {
+        Self {
+            opened: now,
+            count: 0,
+        }
+    }
+
+    /// Counts the loss of the device that is in use. `false` after too many: then no other one is opened.
+    fn add(&mut self, now: Instant) -> bool {
+        if now.saturating_duration_since(self.opened) >= LASTING {
+            self.count = 0;
+        }
+        if self.count >= MOST_LOSSES {
+            return false;
+        }
+        self.opened = now;
+        self.count += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_one_soon_after_another_are_too_many() {
+        let start = Instant::now();
+        let mut losses = Losses::new(start);
+        let seconds = |seconds| start + Duration::from_secs(seconds);
+        assert!(losses.add(seconds(100)) && losses.add(seconds(101)));
+        assert!(losses.count < MOST_LOSSES && losses.add(seconds(102)));
+        assert!(losses.count >= MOST_LOSSES && !losses.add(seconds(103)));
+        // The last one opened at 102 s.
+        assert!(!losses.add(seconds(131)) && losses.add(seconds(132)));
+        assert_eq!(losses.count, 1);
+    }
+}
