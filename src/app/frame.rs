@@ -66,9 +66,9 @@ impl Viewer {
         self.lab.forget();
         self.traced_ray.forget();
         self.texture_view = None;
-        self.state.textures.forget();
-        self.state.tree_view.path = None;
-        self.state.outline.thumbnails.clear();
+        self.state.inspect.textures.forget();
+        self.state.trees.view.path = None;
+        self.state.inspect.outline.thumbnails.clear();
         self.forget_comparison();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
@@ -156,11 +156,11 @@ impl Viewer {
         self.open_dropped();
         let began = Instant::now();
         self.tick();
-        self.state.history.span("animate", began);
+        self.state.profile.history.span("animate", began);
         let began = Instant::now();
         let paint = self.run_ui(window);
         self.drew_panel();
-        self.state.history.span("panel", began);
+        self.state.profile.history.span("panel", began);
         self.poll_loading()?;
         self.follow_environment()?;
         self.follow_deviation()?;
@@ -193,7 +193,7 @@ impl Viewer {
         let frame = recorded.as_ref().map(|frame| self.profiled(frame));
         let presented = self.present(encoder, &paint, recorded)?;
         self.profiling
-            .end(&mut self.state.history, frame, presented);
+            .end(&mut self.state.profile.history, frame, presented);
         self.step_benchmark(frame.is_some());
         self.finish_frame()
     }
@@ -202,8 +202,8 @@ impl Viewer {
     /// compile, in software by the driver while they first run.
     fn drawn_config(&self) -> Config {
         let (config, side) = self.state.compare.drawn(&self.state.config);
-        let is_plain = side.is_none() && !frame::is_of_paths(&config, self.state.channel);
-        let is_rough = !self.has_drawn && self.state.channel == Channel::Lit && is_plain;
+        let is_plain = side.is_none() && !frame::is_of_paths(&config, self.state.picture.channel);
+        let is_rough = !self.has_drawn && self.state.picture.channel == Channel::Lit && is_plain;
         let mut config = config.into_owned();
         if is_rough && !self.schedule.counts_frames() {
             config.shadows.mode = ShadowMode::Off;
@@ -253,11 +253,11 @@ impl Viewer {
             time: stage.time,
             hidden: stage.hidden.clone(),
             edition: stage.edition,
-            channel: self.state.channel,
-            counts_intersections: self.state.counts_intersections,
+            channel: self.state.picture.channel,
+            counts_intersections: self.state.picture.counts_intersections,
             area: self.area,
             exposure_ev: stage.exposure_ev(config, luminance),
-            config: of_picture(config, &self.state.initial),
+            config: of_picture(config, &self.state.edits.initial),
         })
     }
 
@@ -272,7 +272,7 @@ impl Viewer {
         let Some(picture) = self.picture(&pose) else {
             return Ok(None);
         };
-        self.state.history.span("animate", began);
+        self.state.profile.history.span("animate", began);
         let is_free = self.abandon_outdated(&picture)?;
         if !(self.abandon_outdated_side(&picture)? && is_free) {
             return Ok(None);
@@ -408,7 +408,7 @@ impl Viewer {
                 Ok(None)
             }
             Ok(Attempt::Whole(encoder)) => {
-                self.state.history.span("record", began);
+                self.state.profile.history.span("record", began);
                 self.schedule.recorded(picture.clone(), *frame, now);
                 if let Some(interval) = interval {
                     self.state.record_frame(interval.as_secs_f32() * 1e3);
@@ -523,10 +523,10 @@ impl Viewer {
                 }
             },
         )?;
-        self.state.history.span("compose", began);
+        self.state.profile.history.span("compose", began);
         let began = Instant::now();
         let image = screen.acquire(gpu)?;
-        self.state.history.span("acquire", began);
+        self.state.profile.history.span("acquire", began);
         let began = Instant::now();
         match &image {
             Some(image) => screen.copy_to(gpu, &mut encoder, image),
@@ -545,7 +545,7 @@ impl Viewer {
         if recorded.is_some() {
             self.in_flight = recorded;
         }
-        self.state.history.span("submit", began);
+        self.state.profile.history.span("submit", began);
         let mut presented = None;
         if let Some(image) = image {
             // Once: an unmapped window keeps nothing of what is presented to it.
@@ -556,7 +556,7 @@ impl Viewer {
             self.window.pre_present_notify();
             let began = Instant::now();
             gpu.queue.present(image);
-            self.state.history.span("present", began);
+            self.state.profile.history.span("present", began);
             presented = Some(Instant::now());
             if self.says_preparing {
                 self.preparation.shown();
@@ -619,9 +619,9 @@ impl Viewer {
             self.profiling.rest();
             self.graphics.gpu.save_pipelines();
         }
-        if self.state.profiler.is_open || self.options.profile.is_some() {
+        if self.state.profile.profiler.is_open || self.options.profile.is_some() {
             self.profiling
-                .measure_memory(&mut self.state.history, &self.graphics.gpu);
+                .measure_memory(&mut self.state.profile.history, &self.graphics.gpu);
         }
         Ok(())
     }

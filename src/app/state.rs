@@ -3,30 +3,24 @@
 
 use crate::{
     app::{
-        bookmarks::model::Bookmarks,
-        camera::{arm::Arm, model::Camera, path_keys::PathKeys},
+        camera::CameraMotion,
+        camera::{arm::Arm, model::Camera},
         compare::model::{Compare, Shown},
-        deviation::file::ComparedWith,
+        deviation::DeviationState,
+        environment::EnvironmentState,
         environment::sun::{self, SunOfScene},
-        export::model::Export,
-        files::{offers::Offer, recent::Opened},
-        input::{
-            keymap::Keymap,
-            keys::{Action, ORBIT_STEPS},
-        },
-        inspect::{measure::Measure, selection::Selection},
-        lab::model::LabState,
-        looks::model::Looks,
-        outline::model::Outline,
-        palette::{
-            channels,
-            jump::{Finder, Jump},
-            model::Palette,
-        },
+        files::FileState,
+        files::offers::Offer,
+        input::keys::{Action, ORBIT_STEPS},
+        inspect::InspectState,
+        palette::channels,
+        presentation::PictureState,
+        profile::ProfileState,
         profile::model::ProfilerPanel,
-        textures::model::Textures,
-        trees::model::TreeView,
-        ui::layout::PanelLayout,
+        timeline::Playback,
+        trees::TreeState,
+        ui::model::{Failure, UiState},
+        undo::EditState,
         undo::{changes::Changes, model::Undo, renumbered::Renumbered},
     },
     config::{
@@ -34,17 +28,11 @@ use crate::{
         OcclusionMode, ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
     },
     profile::history::{self, History},
-    render::{
-        Channel,
-        layout::LIGHT_LIMIT,
-        light::{lights::SunInForce, scene_exposure::first_exposure_ev},
-    },
+    render::{Channel, layout::LIGHT_LIMIT, light::scene_exposure::first_exposure_ev},
     scene::{
         Blend, Pose, Projection, Scene, UpHint,
         bounds::{Aabb, Bounds},
-        deviation::Statistics,
         edits::{AppliedEdits, SceneEdits},
-        environment,
         framing::{self, Ground, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points, scene_origin},
     },
@@ -52,7 +40,6 @@ use crate::{
 use std::{
     collections::{BTreeSet, VecDeque},
     path::PathBuf,
-    rc::Rc,
     sync::Arc,
 };
 
@@ -67,121 +54,34 @@ pub(super) const HISTORY: usize = 240;
 pub(super) struct State {
     /// Settings, edited in place.
     pub(super) config: Config,
-    /// Settings at the start.
-    pub(super) initial: Config,
-    /// The keys in force.
-    pub(super) keymap: Rc<Keymap>,
     /// The scene that is shown.
     pub(super) stage: Option<Stage>,
     /// The camera that the scene is seen from.
     pub(super) camera: Camera,
-    /// What holds it up while it orbits.
-    pub(super) arm: Arm,
-    /// The camera as the file's camera placed it last. As long as the camera stands there, it follows a clip
-    /// that moves the file's camera.
-    followed: Option<Camera>,
-    /// The camera of the first view, which another clip may move.
-    framed: Option<Camera>,
-    /// The channel that is shown.
-    pub(super) channel: Channel,
-    /// Whether what passes through other meshes is counted while another channel is shown.
-    pub(super) counts_intersections: bool,
-    /// Whether the layout of the panel is kept in a file.
-    pub(super) keeps_layout: bool,
-    /// Whether clips play by themselves where the settings leave it open.
-    pub(super) clips_play: bool,
-    /// Whether the scene has a clip that did not begin to play for that, and the person has not either.
-    pub(super) is_paused_still: bool,
-    /// Whether the clip plays.
-    pub(super) playing: bool,
-    /// Whether the camera turns around the scene.
-    pub(super) turntable: bool,
-    /// The keys of a camera path.
-    pub(super) path: PathKeys,
-    /// What is exported.
-    pub(super) export: Export,
-    /// Density of the fog before it was cleared away by a key.
-    cleared_fog: Option<f32>,
-    /// Whether the panel is shown.
-    pub(super) panel: bool,
-    /// Whether the help is shown.
-    pub(super) help: bool,
-    /// Warnings about the environment's file that is shown.
-    pub(super) environment_warnings: Vec<String>,
-    /// The sun of the environment's file that is shown, in the axes of the file.
-    pub(super) environment_sun: Option<environment::Sun>,
-    /// The surface that the scene is compared with.
-    pub(super) compared: Option<ComparedWith>,
-    /// Figures of the distance from it; `None` until they are measured, and why where they cannot be.
-    pub(super) figures: Option<Result<Statistics, String>>,
-    /// Whether they are those of another pose, while the one that is shown is measured.
-    pub(super) figures_lag: bool,
-    /// Whether the panel shows them.
-    pub(super) tells_figures: bool,
     /// What the scene is compared with, side by side.
     pub(super) compare: Compare,
-    /// The sun that shines, as of the last [`State::find_sun`].
-    pub(super) sun: Option<SunInForce>,
-    sun_of_scene: SunOfScene,
-    /// The last error, until the person closes it.
-    pub(super) error: Option<Failure>,
-    /// A message that is shown for a moment, and since when.
-    pub(super) notice: Option<(String, std::time::Instant)>,
-    /// Milliseconds from one frame to the next, the latest last.
-    pub(super) frame_ms: VecDeque<f32>,
-    /// What is offered after a scene was opened.
-    pub(super) offers: Vec<Offer>,
-    /// What the last frames took.
-    pub(super) history: History,
-    /// What the profiler shows of them.
-    pub(super) profiler: ProfilerPanel,
-    /// The settings that differ from those at the start.
-    pub(super) changes: Changes,
-    /// The command palette while it is open.
-    pub(super) palette: Option<Palette>,
-    /// The setting that the panel goes to.
-    pub(super) jump: Option<Jump>,
-    /// The field that finds settings.
-    pub(super) finder: Finder,
-    /// Views that the person has saved.
-    pub(super) bookmarks: Bookmarks,
-    /// Whether the picture is shown alone.
-    pub(super) presents: bool,
-    /// The looks there are.
-    pub(super) looks: Looks,
-    /// What the palette asks to open.
-    pub(super) opens: Option<Opened>,
-    /// Changes of settings that can be taken back.
-    pub(super) undo: Undo,
-    /// The panel's width and foldings.
-    pub(super) layout: PanelLayout,
-    /// The meshes that were clicked.
-    pub(super) selection: Selection,
-    /// The scene tree.
-    pub(super) outline: Outline,
-    /// What is known of the trees, and how they are looked at.
-    pub(super) tree_view: TreeView,
-    /// The laboratory.
-    pub(super) lab: LabState,
-    /// The texture viewer.
-    pub(super) textures: Textures,
-    /// Whether lines over the picture are those of the mesh that is selected.
-    pub(super) overlay_of_selection: bool,
-    /// The points that were clicked.
-    pub(super) measure: Measure,
-    /// Text for the clipboard.
-    pub(super) copied: Option<String>,
-    /// Actions of the panel's buttons that have not been performed yet.
-    pub(super) actions: Vec<Action>,
-}
-
-/// Something that failed, for the person to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    /// What failed.
-    pub(super) headline: String,
-    /// Why.
-    pub(super) text: String,
+    /// Whatever moves the camera, beside the person.
+    pub(super) motion: CameraMotion,
+    /// The clip as it plays.
+    pub(super) playback: Playback,
+    /// The picture as it is shown.
+    pub(super) picture: PictureState,
+    /// The environment that is shown, and the sun that shines.
+    pub(super) environment: EnvironmentState,
+    /// The surface that the scene is compared with, and the distances from it.
+    pub(super) deviation: DeviationState,
+    /// Settings and edits that have changed.
+    pub(super) edits: EditState,
+    /// Things of the scene that are looked at.
+    pub(super) inspect: InspectState,
+    /// Trees, and what is drawn of them.
+    pub(super) trees: TreeState,
+    /// Times of frames.
+    pub(super) profile: ProfileState,
+    /// Files that are opened and written.
+    pub(super) files: FileState,
+    /// Panels and cards over the picture.
+    pub(super) ui: UiState,
 }
 
 /// A scene and the time at which it is shown.
@@ -428,57 +328,32 @@ impl State {
         Self {
             stage: None,
             camera: Camera::new(&view, unit.center(), unit.radius()),
-            arm: Arm::default(),
-            followed: None,
-            framed: None,
-            channel: Channel::Lit,
-            counts_intersections: false,
-            playing: false,
-            clips_play: true,
-            keeps_layout: false,
-            is_paused_still: false,
-            turntable: false,
-            path: PathKeys::default(),
-            export: Export::default(),
-            cleared_fog: None,
-            panel: config.window.panel,
-            help: false,
-            environment_warnings: Vec::new(),
-            environment_sun: None,
-            compared: None,
-            figures: None,
-            figures_lag: false,
-            tells_figures: false,
+            motion: CameraMotion::default(),
+            playback: Playback {
+                clips_play: true,
+                ..Playback::default()
+            },
+            picture: PictureState::default(),
+            environment: EnvironmentState::default(),
+            deviation: DeviationState::default(),
             compare: Compare::default(),
-            sun: None,
-            sun_of_scene: SunOfScene::default(),
-            error: None,
-            notice: None,
-            frame_ms: VecDeque::with_capacity(HISTORY),
-            offers: Vec::new(),
-            history: History::new(history::FRAMES),
-            profiler: ProfilerPanel::default(),
-            changes: Changes::default(),
-            bookmarks: Bookmarks::default(),
-            presents: false,
-            looks: Looks::default(),
-            palette: None,
-            jump: None,
-            finder: Finder::default(),
-            opens: None,
-            undo: Undo::new(config.clone()),
-            layout: PanelLayout::default(),
-            selection: Selection::default(),
-            outline: Outline::default(),
-            tree_view: TreeView::default(),
-            lab: LabState::default(),
-            textures: Textures::default(),
-            overlay_of_selection: false,
-            measure: Measure::default(),
-            copied: None,
-            actions: Vec::new(),
-            initial: config.clone(),
-            keymap: Rc::default(),
+            edits: EditState {
+                initial: config.clone(),
+                changes: Changes::default(),
+                undo: Undo::new(config.clone()),
+            },
+            inspect: InspectState::default(),
+            trees: TreeState::default(),
+            profile: ProfileState {
+                frame_ms: VecDeque::with_capacity(HISTORY),
+                history: History::new(history::FRAMES),
+                profiler: ProfilerPanel::default(),
+            },
+            files: FileState::default(),
+            ui: UiState {
+                panel: config.window.panel,
+                ..UiState::default()
+            },
             config,
         }
     }
@@ -495,13 +370,13 @@ impl State {
         if let Some(misfit) = &opened.misfit {
             self.fail(MISFIT, misfit.to_string());
         }
-        self.sun_of_scene = SunOfScene::default();
+        self.environment.sun_of_scene = SunOfScene::default();
         // What has just been changed is a step of the scene before.
         self.follow_changes(false);
         self.forget_clicks();
-        self.bookmarks.show(&files);
+        self.files.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
-        self.outline.forget_scene();
+        self.inspect.outline.forget_scene();
         let stage = Stage::new(files, opened, self.config.animation.time);
         let edits = self.stage.as_mut().map(Stage::take_edits);
         let before = self.stage.replace(stage);
@@ -521,7 +396,7 @@ impl State {
                     (stage.clip, stage.time) = (before.clip, before.time);
                     stage.blend = before.blend;
                 }
-                self.playing &= stage.clip.is_some();
+                self.playback.playing &= stage.clip.is_some();
                 if to.keeps_nodes() {
                     stage.hidden = before.hidden;
                 }
@@ -530,11 +405,12 @@ impl State {
             (_, stage) => {
                 self.compare.change_edits(|_| SceneEdits::default());
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
-                self.playing = clip.is_some() && self.plays_by_itself();
-                self.is_paused_still =
-                    clip.is_some() && !self.playing && self.config.animation.play == Switch::Auto;
+                self.playback.playing = clip.is_some() && self.plays_by_itself();
+                self.playback.is_paused_still = clip.is_some()
+                    && !self.playback.playing
+                    && self.config.animation.play == Switch::Auto;
                 self.take_camera();
-                self.path.forget();
+                self.motion.path.forget();
                 self.start_from(&points, look, aspect);
                 self.offer();
             }
@@ -546,16 +422,18 @@ impl State {
     /// Whether the card for the first time is shown: where it is kept that it was dismissed, and nothing else has to be
     /// read first.
     pub(super) fn welcomes(&self) -> bool {
-        let is_covered =
-            self.help || self.error.is_some() || self.palette.is_some() || self.export.is_open;
-        let is_new = self.keeps_layout && !self.layout.welcomed;
-        is_new && self.stage.is_some() && self.offers.is_empty() && !is_covered
+        let is_covered = self.ui.help
+            || self.ui.error.is_some()
+            || self.ui.palette.is_some()
+            || self.files.export.is_open;
+        let is_new = self.ui.keeps_layout && !self.ui.layout.welcomed;
+        is_new && self.stage.is_some() && self.files.offers.is_empty() && !is_covered
     }
 
     /// Whether a clip that is opened plays.
     pub(super) fn plays_by_itself(&self) -> bool {
         match self.config.animation.play {
-            Switch::Auto => self.clips_play,
+            Switch::Auto => self.playback.clips_play,
             play => play == Switch::On,
         }
     }
@@ -563,7 +441,7 @@ impl State {
     /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
     fn offer(&mut self) {
         let Some(stage) = &self.stage else { return };
-        self.offers = Offer::of(&stage.scene, &self.config);
+        self.files.offers = Offer::of(&stage.scene, &self.config);
         let axis = stage.up_axis(self.config.scene.up);
         if self.config.scene.up == UpAxis::Auto && axis != UpAxis::Y {
             let why = match stage.scene.up {
@@ -579,8 +457,10 @@ impl State {
     pub(super) fn follow_up_axis(&mut self, look: &Look, aspect: f32) {
         let wanted = self.config.scene.up;
         if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
-            self.sun_of_scene = SunOfScene::default();
-            self.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
+            self.environment.sun_of_scene = SunOfScene::default();
+            self.files
+                .offers
+                .retain(|offer| !matches!(offer, Offer::Up(_)));
             self.forget_clicks();
             self.first_view(look, aspect);
         }
@@ -588,7 +468,7 @@ impl State {
 
     /// The axis that U chooses: the one that is offered, else the next one.
     fn next_up_axis(&self) -> UpAxis {
-        let offered = self.offers.iter().find_map(|offer| match offer {
+        let offered = self.files.offers.iter().find_map(|offer| match offer {
             Offer::Up(axis) => Some(*axis),
             Offer::Texture(_) => None,
         });
@@ -606,16 +486,16 @@ impl State {
     /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of
     /// the file stands where the file has it.
     pub(super) fn viewpoint(&self, bounds: Aabb) -> (Viewpoint, f32) {
-        if self.followed == Some(self.camera) {
+        if self.motion.followed == Some(self.camera) {
             (self.camera.viewpoint(), self.camera.distance())
         } else {
-            self.arm.held(&self.camera).outside(bounds)
+            self.motion.arm.held(&self.camera).outside(bounds)
         }
     }
 
     /// Turns the camera around its pivot; `drag` is in shares of the picture's height.
     pub(super) fn orbit(&mut self, drag: glam::Vec2) {
-        self.arm.hold();
+        self.motion.arm.hold();
         self.camera.orbit(drag);
     }
 
@@ -626,7 +506,7 @@ impl State {
 
     fn toggle_walking(&mut self) {
         let walks = !self.walks();
-        self.arm.release(&mut self.camera);
+        self.motion.arm.release(&mut self.camera);
         self.config.camera.mode = match walks {
             true => CameraMode::Walk,
             false => CameraMode::Orbit,
@@ -660,8 +540,8 @@ impl State {
         });
         if let Ok(view) = view {
             self.camera = stage.camera_at(&view.viewpoint);
-            self.followed = view.camera.map(|_| self.camera);
-            self.framed = Some(self.camera);
+            self.motion.followed = view.camera.map(|_| self.camera);
+            self.motion.framed = Some(self.camera);
             stage.camera = view.camera;
         }
         if let Some(misfit) = misfit {
@@ -671,11 +551,11 @@ impl State {
 
     /// Moves on with the file's camera at `pose`, unless the person has left it.
     pub(super) fn follow(&mut self, pose: &Pose) {
-        let (Some(stage), Some(followed)) = (&self.stage, self.followed) else {
+        let (Some(stage), Some(followed)) = (&self.stage, self.motion.followed) else {
             return;
         };
         if self.camera != followed {
-            self.followed = None;
+            self.motion.followed = None;
             return;
         }
         let view = stage
@@ -683,13 +563,13 @@ impl State {
             .and_then(|c| Viewpoint::of_camera(&stage.scene, pose, c));
         if let Some(view) = view {
             self.camera = stage.camera_at(&view);
-            self.followed = Some(self.camera);
+            self.motion.followed = Some(self.camera);
         }
     }
 
     /// The camera of the file that is looked through, until the person moves away from it.
     pub(super) fn camera_of_file(&self) -> Option<usize> {
-        let is_followed = self.followed == Some(self.camera);
+        let is_followed = self.motion.followed == Some(self.camera);
         self.stage.as_ref()?.camera.filter(|_| is_followed)
     }
 
@@ -713,7 +593,7 @@ impl State {
     pub(super) fn see(&mut self, view: &Viewpoint, distance: f32) {
         let Some(stage) = &self.stage else { return };
         let center = view.eye() + view.forward() * distance;
-        self.arm = Arm::default();
+        self.motion.arm = Arm::default();
         self.camera = Camera::new(view, center, framing::extent(stage.first.bounds));
     }
 
@@ -724,7 +604,7 @@ impl State {
         if let Some(view) = Viewpoint::of_camera(&stage.scene, &pose, camera) {
             self.camera = stage.camera_at(&view);
             stage.camera = Some(camera);
-            self.followed = Some(self.camera);
+            self.motion.followed = Some(self.camera);
         }
     }
 
@@ -740,13 +620,13 @@ impl State {
     /// Holds the clip that plays in view: by the first view, or where the person has left that, by the current one if
     /// the clip's middle lies outside of the picture.
     fn frame_clip(&mut self, look: &Look, aspect: f32) {
-        if self.framed == Some(self.camera) {
+        if self.motion.framed == Some(self.camera) {
             return self.first_view(look, aspect);
         }
         let Some(stage) = &self.stage else { return };
         let middle = Aabb::of(stage.points(glam::Vec3::ZERO)).center();
         let view = self.camera.viewpoint();
-        if !view.sees(middle, aspect) && self.followed != Some(self.camera) {
+        if !view.sees(middle, aspect) && self.motion.followed != Some(self.camera) {
             self.frame(aspect);
         }
     }
@@ -754,18 +634,21 @@ impl State {
     /// Performs an action that needs neither window nor GPU; returns any other.
     pub(super) fn perform(&mut self, action: Action, aspect: f32, look: &Look) -> Option<Action> {
         match action {
-            Action::Help => self.help = !self.help,
+            Action::Help => self.ui.help = !self.ui.help,
             Action::Panel => {
-                self.panel = !self.panel;
-                self.notify(format!("settings panel {}", on_off(self.panel)));
+                self.ui.panel = !self.ui.panel;
+                self.notify(format!("settings panel {}", on_off(self.ui.panel)));
             }
             Action::Profiler => {
-                self.profiler.is_open = !self.profiler.is_open;
-                self.notify(format!("profiler {}", on_off(self.profiler.is_open)));
+                self.profile.profiler.is_open = !self.profile.profiler.is_open;
+                self.notify(format!(
+                    "profiler {}",
+                    on_off(self.profile.profiler.is_open)
+                ));
             }
             Action::FreezeProfiler => {
-                self.profiler.toggle_freeze(&self.history);
-                self.notify(match self.profiler.is_frozen() {
+                self.profile.profiler.toggle_freeze(&self.profile.history);
+                self.notify(match self.profile.profiler.is_frozen() {
                     true => "the profiler is frozen",
                     false => "the profiler goes on",
                 });
@@ -802,8 +685,8 @@ impl State {
                 self.notify("back to the first view");
             }
             Action::Export => {
-                self.export.is_open = !self.export.is_open;
-                self.export.takes_keyboard = self.export.is_open;
+                self.files.export.is_open = !self.files.export.is_open;
+                self.files.export.takes_keyboard = self.files.export.is_open;
             }
             Action::Walk => self.toggle_walking(),
             Action::NextCamera => self.next_camera(),
@@ -850,11 +733,11 @@ impl State {
                 let density = &mut self.config.fog.density;
                 let notice = match *density {
                     0.0 => {
-                        *density = self.cleared_fog.take().unwrap_or(usual);
+                        *density = self.picture.cleared_fog.take().unwrap_or(usual);
                         format!("fog: {density:.4} per metre")
                     }
                     cleared => {
-                        self.cleared_fog = Some(cleared);
+                        self.picture.cleared_fog = Some(cleared);
                         *density = 0.0;
                         "fog: none".into()
                     }
@@ -925,11 +808,11 @@ impl State {
             Action::Undo => self.undo(1, false),
             Action::Redo => self.undo(1, true),
             Action::Reset => {
-                self.config = self.initial.clone();
+                self.config = self.edits.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
-                self.channel = Channel::Lit;
-                self.tree_view.of_selection = false;
-                self.overlay_of_selection = false;
+                self.picture.channel = Channel::Lit;
+                self.trees.view.of_selection = false;
+                self.trees.overlay_of_selection = false;
                 self.notify("settings are back to those at the start");
             }
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
@@ -1029,17 +912,17 @@ impl State {
 
     fn step_channel(&mut self, step: usize) {
         let channels = Channel::ALL;
-        let now = channels.iter().position(|c| *c == self.channel);
+        let now = channels.iter().position(|c| *c == self.picture.channel);
         self.show_channel(channels[(now.unwrap_or(0) + step) % channels.len()]);
     }
 
     fn show_channel(&mut self, channel: Channel) {
-        self.channel = channel;
+        self.picture.channel = channel;
         self.notify(format!("channel: {}", channels::title(channel)));
     }
 
     pub(super) fn toggle_intersections(&mut self) {
-        self.show_channel(match self.channel {
+        self.show_channel(match self.picture.channel {
             Channel::Intersections => Channel::Lit,
             _ => Channel::Intersections,
         });
@@ -1048,17 +931,17 @@ impl State {
     /// Warnings about the scene and the environment.
     pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
         let of_scene = self.stage.iter().flat_map(|stage| &stage.scene.warnings);
-        of_scene.chain(&self.environment_warnings)
+        of_scene.chain(&self.environment.warnings)
     }
 
     /// Shows a line for a moment.
     pub(super) fn notify(&mut self, text: impl Into<String>) {
-        self.notice = Some((text.into(), std::time::Instant::now()));
+        self.ui.notice = Some((text.into(), std::time::Instant::now()));
     }
 
     /// Shows an error until the person closes it.
     pub(super) fn fail(&mut self, headline: impl Into<String>, text: impl Into<String>) {
-        self.error = Some(Failure {
+        self.ui.error = Some(Failure {
             headline: headline.into(),
             text: text.into(),
         });
@@ -1066,16 +949,17 @@ impl State {
 
     /// The scene has other lights.
     pub(super) fn forget_sun(&mut self) {
-        self.sun_of_scene = SunOfScene::default();
+        self.environment.sun_of_scene = SunOfScene::default();
     }
 
     /// Finds the sun that shines.
     pub(super) fn find_sun(&mut self) {
-        self.sun = match &self.stage {
+        self.environment.sun = match &self.stage {
             Some(stage) => {
                 let moment = (stage.clip, stage.blend.clone(), stage.time);
-                let of_file = self.environment_sun;
-                self.sun_of_scene
+                let of_file = self.environment.sun_of_file;
+                self.environment
+                    .sun_of_scene
                     .in_force(&stage.scene, moment, &self.config, of_file)
             }
             None => None,
@@ -1086,16 +970,16 @@ impl State {
     pub(super) fn drag_sun(&mut self, drag: glam::Vec2) {
         self.find_sun();
         let turn = drag * 180.0;
-        sun::turn(&mut self.config, self.sun, turn.x, -turn.y);
+        sun::turn(&mut self.config, self.environment.sun, turn.x, -turn.y);
         self.find_sun();
-        if let Some(sun) = self.sun {
+        if let Some(sun) = self.environment.sun {
             self.notify(sun::toast(&sun));
         }
     }
 
     /// Sets a key back to its value at the start.
     pub(super) fn reset(&mut self, key: &str) {
-        let Some(value) = self.initial.value(key) else {
+        let Some(value) = self.edits.initial.value(key) else {
             return;
         };
         if let Err(error) = self.config.set("the settings at the start", key, value) {
@@ -1108,10 +992,10 @@ impl State {
 
     /// Adds a frame time to the history, in milliseconds.
     pub(super) fn record_frame(&mut self, ms: f32) {
-        if self.frame_ms.len() == HISTORY {
-            self.frame_ms.pop_front();
+        if self.profile.frame_ms.len() == HISTORY {
+            self.profile.frame_ms.pop_front();
         }
-        self.frame_ms.push_back(ms);
+        self.profile.frame_ms.push_back(ms);
     }
 }
 
@@ -1188,13 +1072,13 @@ mod tests {
             Action::CopySelection,
             Action::Reset,
         ] {
-            state.notice = None;
+            state.ui.notice = None;
             state.perform(action, 1.0, &Look::default());
-            assert!(state.notice.is_some(), "{action:?}");
+            assert!(state.ui.notice.is_some(), "{action:?}");
         }
-        state.notice = None;
+        state.ui.notice = None;
         state.drag_sun(glam::Vec2::X);
-        assert!(state.notice.is_some(), "a drag of the sun");
+        assert!(state.ui.notice.is_some(), "a drag of the sun");
     }
 
     #[test]
@@ -1330,18 +1214,18 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Scattered);
+        assert_eq!(state.picture.channel, Channel::Scattered);
         // The key takes the fog away and brings it back.
         state.config.fog.density = 0.25;
         for density in [0.0, 0.25, 0.0] {
             state.perform(Action::Fog, 1.0, &Look::default());
             assert_eq!(state.config.fog.density, density);
         }
-        state.channel = Channel::Intersections;
+        state.picture.channel = Channel::Intersections;
         state.perform(Action::Intersections, 1.0, &Look::default());
-        assert_eq!(state.channel, Channel::Lit);
+        assert_eq!(state.picture.channel, Channel::Lit);
         state.perform(Action::Intersections, 1.0, &Look::default());
-        assert_eq!(state.channel, Channel::Intersections);
+        assert_eq!(state.picture.channel, Channel::Intersections);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
     }
@@ -1372,12 +1256,12 @@ mod tests {
         let look = Look::default();
         state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
         let texture = Offer::Texture("a.png".into());
-        assert_eq!(state.offers, [Offer::Up(UpAxis::Z), texture.clone()]);
+        assert_eq!(state.files.offers, [Offer::Up(UpAxis::Z), texture.clone()]);
         let lying = state.camera;
         state.perform(Action::NextUpAxis, 1.0, &look);
         state.follow_up_axis(&look, 1.0);
         assert_eq!(state.config.scene.up, UpAxis::Z);
-        assert_eq!(state.offers, [texture]);
+        assert_eq!(state.files.offers, [texture]);
         let stage = state.stage.as_ref().unwrap();
         assert_eq!(stage.first.bounds.max.y, 9.0);
         assert!(state.camera != lying, "it is framed anew");
@@ -1401,19 +1285,19 @@ mod tests {
         state.perform(Action::Projection, 1.0, &look);
         let camera = state.camera;
         state.stage.as_mut().unwrap().time = 0.7;
-        state.offers.clear();
+        state.files.offers.clear();
         state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
         assert_eq!(
             (state.camera, state.stage.as_ref().unwrap().time),
             (camera, 0.7)
         );
-        assert_eq!(state.offers, [], "it was answered");
+        assert_eq!(state.files.offers, [], "it was answered");
         // Framed from above, the picture stays as it is turned.
         state.perform(Action::Orbit([2, 0]), 1.0, &look);
         let up = state.camera.up();
         state.perform(Action::Frame, 1.0, &look);
         assert!(state.camera.up().distance(up) < 1e-4);
         state.show(vec!["b.obj".into()], lying_scene(), &look, 1.0);
-        assert!(state.camera != camera && !state.offers.is_empty());
+        assert!(state.camera != camera && !state.files.offers.is_empty());
     }
 }

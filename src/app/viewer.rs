@@ -269,25 +269,25 @@ impl Viewer {
         viewer.watch_shaders();
         // Frames that are counted are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
-        viewer.state.clips_play = has_gpu || viewer.schedule.counts_frames();
-        viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?.into();
+        viewer.state.playback.clips_play = has_gpu || viewer.schedule.counts_frames();
+        viewer.state.ui.keymap = Keymap::new(&viewer.options.config.keys)?.into();
         // A drawer would hide half of the first picture.
         let settings = &viewer.options.config.window;
         let points = settings.size[0] as f32 / ui::zoom(settings);
         let is_narrow = points < ui::NARROW;
-        if is_narrow && std::mem::take(&mut viewer.state.panel) {
-            let keys = viewer.state.keymap.keys_of(Action::Panel);
+        if is_narrow && std::mem::take(&mut viewer.state.ui.panel) {
+            let keys = viewer.state.ui.keymap.keys_of(Action::Panel);
             viewer.state.notify(format!("{keys} opens the settings"));
         }
         if viewer.options.profile.is_some() {
-            viewer.state.history = History::new(MOST_PROFILED);
+            viewer.state.profile.history = History::new(MOST_PROFILED);
         }
         if let Some(file) = &mut viewer.layout_file {
-            viewer.state.layout = file.read();
-            viewer.state.keeps_layout = true;
+            viewer.state.ui.layout = file.read();
+            viewer.state.ui.keeps_layout = true;
         }
-        viewer.state.looks = Looks::of_the_user();
-        viewer.state.bookmarks = Bookmarks::of_the_user();
+        viewer.state.files.looks = Looks::of_the_user();
+        viewer.state.files.bookmarks = Bookmarks::of_the_user();
         viewer.set_title(None);
         viewer.load(viewer.options.files.clone());
         Ok(viewer)
@@ -405,7 +405,9 @@ impl Viewer {
 
     /// Whether something is open that takes every key.
     fn has_text_field(&self) -> bool {
-        self.browser.is_some() || self.state.palette.is_some() || self.state.finder.takes_keyboard
+        self.browser.is_some()
+            || self.state.ui.palette.is_some()
+            || self.state.ui.finder.takes_keyboard
     }
 
     /// Whether widgets may take the keyboard, or give it up, once they have seen `event`.
@@ -502,7 +504,7 @@ impl Viewer {
             return;
         }
         // A key that is bound does nothing else: it neither flies nor holds the sun.
-        let action = self.state.keymap.action(&Press {
+        let action = self.state.ui.keymap.action(&Press {
             logical: event.logical_key.clone(),
             plain: event.key_without_modifiers(),
             code,
@@ -520,11 +522,11 @@ impl Viewer {
         let moves_control = is_plain && code.is_some_and(keys::moves_control);
         let edits_text = self.gui.edits_text();
         // Its button has the keyboard from the start.
-        let closes_card = is_escape && self.state.export.is_open && !edits_text;
+        let closes_card = is_escape && self.state.files.export.is_open && !edits_text;
         // The key that opens a dialog closes it, though the dialog's field has the keyboard.
         let closes_dialog = !is_plain
             && match action {
-                Some(Action::Palette) => self.state.palette.is_some(),
+                Some(Action::Palette) => self.state.ui.palette.is_some(),
                 Some(Action::Browse) => self.browser.is_some(),
                 _ => false,
             };
@@ -565,11 +567,11 @@ impl Viewer {
             }
             Some(Action::FocusPanel) => self.focus_panel(),
             Some(Action::Find) => {
-                if self.state.presents {
+                if self.state.picture.presents {
                     self.toggle_presentation();
                 }
-                self.state.panel = true;
-                self.state.finder.takes_keyboard = true;
+                self.state.ui.panel = true;
+                self.state.ui.finder.takes_keyboard = true;
             }
             Some(Action::Present) => self.toggle_presentation(),
             Some(Action::Fullscreen) => {
@@ -583,7 +585,7 @@ impl Viewer {
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
             }
-            Some(Action::Palette) if self.state.palette.take().is_some() => {
+            Some(Action::Palette) if self.state.ui.palette.take().is_some() => {
                 self.gui.surrender_keyboard();
             }
             Some(Action::Palette) => {
@@ -617,7 +619,7 @@ impl Viewer {
         if self.gui.wants_keyboard() {
             self.gui.surrender_keyboard();
         } else {
-            self.state.panel = true;
+            self.state.ui.panel = true;
             self.gui.focus_first();
         }
     }
@@ -625,12 +627,12 @@ impl Viewer {
     /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
         let now = Instant::now();
-        if self.state.error.take().is_some()
-            || std::mem::take(&mut self.state.help)
-            || std::mem::take(&mut self.state.export.is_open)
+        if self.state.ui.error.take().is_some()
+            || std::mem::take(&mut self.state.ui.help)
+            || std::mem::take(&mut self.state.files.export.is_open)
         {
             // Closed.
-        } else if self.state.presents {
+        } else if self.state.picture.presents {
             self.toggle_presentation();
         } else if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
@@ -638,29 +640,31 @@ impl Viewer {
             self.leaving.ended_load(now);
             self.state.notify("loading was cancelled");
         } else if self.environment.cancel(&mut self.state.config) {
-            self.state.undo.correct(&self.state.config);
+            self.state.edits.undo.correct(&self.state.config);
             self.leaving.ended_load(now);
             self.state.notify("the environment stays as it is");
-        } else if !std::mem::take(&mut self.state.offers).is_empty() {
+        } else if !std::mem::take(&mut self.state.files.offers).is_empty() {
             // Declined.
         } else if self.state.welcomes() {
-            self.state.layout.welcomed = true;
-        } else if self.state.panel && !self.state.finder.text.is_empty() {
-            self.state.finder.text.clear();
-        } else if !self.state.measure.points().is_empty() {
-            self.state.measure.clear();
-        } else if std::mem::take(&mut self.state.measure.is_on) {
+            self.state.ui.layout.welcomed = true;
+        } else if self.state.ui.panel && !self.state.ui.finder.text.is_empty() {
+            self.state.ui.finder.text.clear();
+        } else if !self.state.inspect.measure.points().is_empty() {
+            self.state.inspect.measure.clear();
+        } else if std::mem::take(&mut self.state.inspect.measure.is_on) {
             self.state.notify("measuring ended");
-        } else if std::mem::take(&mut self.state.tree_view.traces) {
+        } else if std::mem::take(&mut self.state.trees.view.traces) {
             self.state.notify("tracing ended");
-        } else if std::mem::take(&mut self.state.textures.is_open)
-            || std::mem::take(&mut self.state.profiler.is_open)
-            || std::mem::take(&mut self.state.outline.is_open)
+        } else if std::mem::take(&mut self.state.inspect.textures.is_open)
+            || std::mem::take(&mut self.state.profile.profiler.is_open)
+            || std::mem::take(&mut self.state.inspect.outline.is_open)
         {
             // Closed.
-        } else if !self.state.selection.is_empty() || self.state.outline.has_selection() {
-            self.state.selection.clear();
-            self.state.outline.select_nothing();
+        } else if !self.state.inspect.selection.is_empty()
+            || self.state.inspect.outline.has_selection()
+        {
+            self.state.inspect.selection.clear();
+            self.state.inspect.outline.select_nothing();
         } else if self.state.compare.other().is_some() {
             self.state.compare.end();
             self.state.notify("comparing ended");
@@ -712,8 +716,8 @@ impl Viewer {
             None => Ok(()),
             Some(Ok(image)) => {
                 image.warnings.iter().for_each(|line| log::warn!("{line}"));
-                self.state.environment_warnings.clone_from(&image.warnings);
-                self.state.environment_sun = image.sun;
+                self.state.environment.warnings.clone_from(&image.warnings);
+                self.state.environment.sun_of_file = image.sun;
                 let shown = renderer.set_environment(gpu, Some(&image));
                 self.environments += 1;
                 let file = &self.state.config.environment.file;
@@ -721,7 +725,7 @@ impl Viewer {
                 shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
             Some(Err(error)) => {
-                self.state.undo.correct(&self.state.config);
+                self.state.edits.undo.correct(&self.state.config);
                 self.report_as(ENVIRONMENT_FAILED, error)
             }
         }
@@ -745,9 +749,9 @@ impl Viewer {
         let Graphics { gpu, renderer, .. } = &mut self.graphics;
         if self.deviation.follow(&self.state.config, wake) {
             self.comparisons += 1;
-            self.state.compared = None;
-            if self.state.channel == Channel::Deviation {
-                self.state.channel = Channel::Lit;
+            self.state.deviation.compared = None;
+            if self.state.picture.channel == Channel::Deviation {
+                self.state.picture.channel = Channel::Lit;
             }
             renderer.set_compared(None);
             return Ok(());
@@ -763,15 +767,15 @@ impl Viewer {
                 };
                 renderer.set_compared(tree);
                 self.comparisons += 1;
-                self.state.compared = Some(ComparedWith::from(&*surface));
+                self.state.deviation.compared = Some(ComparedWith::from(&*surface));
                 // A file that was read again is shown as it was before.
                 if before.as_deref() != self.deviation.name() {
-                    self.state.channel = Channel::Deviation;
+                    self.state.picture.channel = Channel::Deviation;
                 }
                 outcome.or_else(|error| self.report_as(COMPARED_FAILED, error))
             }
             Some(Err(error)) => {
-                self.state.undo.correct(&self.state.config);
+                self.state.edits.undo.correct(&self.state.config);
                 self.report_as(COMPARED_FAILED, error)
             }
         }
@@ -844,7 +848,7 @@ impl Viewer {
             self.perform(Action::Variant(variant));
         }
         if self.schedule.counts_frames() {
-            self.state.offers.clear();
+            self.state.files.offers.clear();
         }
         let name = self.state.stage.as_ref().map(|stage| stage.name());
         self.set_title(name.as_deref());
@@ -974,9 +978,9 @@ impl Viewer {
         };
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
-        self.state.tells_figures = false;
-        self.state.path.is_told = false;
-        self.state.tree_view.tells_figures = false;
+        self.state.deviation.tells_figures = false;
+        self.state.motion.path.is_told = false;
+        self.state.trees.view.tells_figures = false;
         let loaded_with = self.state.config.load.clone();
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
@@ -994,9 +998,9 @@ impl Viewer {
         self.follow_load(&loaded_with);
         self.area = area(room, paint.pixels_per_point, window);
         if let Some(file) = &mut self.layout_file {
-            file.follow(&self.state.layout);
+            file.follow(&self.state.ui.layout);
         }
-        let actions = std::mem::take(&mut self.state.actions);
+        let actions = std::mem::take(&mut self.state.ui.actions);
         if !actions.is_empty() {
             // What they changed is not in this picture of the panel.
             self.draw_within(Duration::ZERO);
@@ -1005,7 +1009,7 @@ impl Viewer {
             self.perform(action);
         }
         self.answered_in_browser(answer);
-        match self.state.opens.take() {
+        match self.state.files.opens.take() {
             Some(Opened::Scene(files)) => self.load(files),
             Some(Opened::Environment(file)) => self.choose_environment(&file),
             None => {}

@@ -11,19 +11,19 @@ impl State {
         if self.stage.is_none() {
             return self.notify("no scene is shown yet");
         }
-        let count = self.bookmarks.list().len();
+        let count = self.files.bookmarks.list().len();
         if count >= MOST_VIEWS {
             return self.notify(format!("a scene has {MOST_VIEWS} saved views at most"));
         }
         let name = format!("view {}", count + 1);
         let view = Bookmark::new(name, &self.camera.viewpoint(), self.camera.distance());
-        self.bookmarks.change(|list| list.push(view));
+        self.files.bookmarks.change(|list| list.push(view));
         self.notify(format!("saved as view {}", count + 1));
     }
 
     /// Goes to a view of the scene, counted from 0.
     pub(in crate::app) fn go_to_bookmark(&mut self, index: usize) {
-        let found = self.bookmarks.list().get(index).cloned();
+        let found = self.files.bookmarks.list().get(index).cloned();
         match found.and_then(|found| Some((found.viewpoint()?, found))) {
             Some((view, found)) => {
                 self.see(&view, found.distance);
@@ -55,12 +55,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new/bookmarks.json");
         let mut state = State::new(Config::default());
-        state.bookmarks = Bookmarks::at(Some(file.clone()));
+        state.files.bookmarks = Bookmarks::at(Some(file.clone()));
         state.bookmark();
-        assert_eq!(state.bookmarks.list(), []);
+        assert_eq!(state.files.bookmarks.list(), []);
         let opened = OpenedScene::new(Scene::default(), &state.config, Span::Clip);
         state.stage = Some(Stage::new(vec!["a.glb".into()], opened, 0.0));
-        state.bookmarks.show(&["a.glb".into()]);
+        state.files.bookmarks.show(&["a.glb".into()]);
         let first = state.camera;
         state.bookmark();
         state.orbit(glam::vec2(0.2, 0.1));
@@ -72,9 +72,17 @@ mod tests {
         assert!(near(state.camera.viewpoint(), first.viewpoint()));
         assert!((state.camera.distance() - first.distance()).abs() < 1e-4);
         state.go_to_bookmark(7);
-        assert!(state.notice.as_ref().unwrap().0.contains("no saved view 8"));
-        state.bookmarks.renames = Some((1, " aside ".into()));
-        state.bookmarks.rename();
+        assert!(
+            state
+                .ui
+                .notice
+                .as_ref()
+                .unwrap()
+                .0
+                .contains("no saved view 8")
+        );
+        state.files.bookmarks.renames = Some((1, " aside ".into()));
+        state.files.bookmarks.rename();
         // Another window reads them, and none of another scene.
         let mut other = Bookmarks::at(Some(file.clone()));
         other.show(&["b.glb".into()]);

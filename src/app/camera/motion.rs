@@ -36,54 +36,54 @@ impl State {
         if self.stage.is_none() {
             return self.notify("there is no scene to look at");
         }
-        let last = self.path.keys().last().map(|key| key.time);
+        let last = self.motion.path.keys().last().map(|key| key.time);
         let clip = self.stage.as_ref().map_or(0.0, |stage| stage.time);
         let time = match last {
             None => 0.0,
-            Some(last) if clip > last && !self.playing => clip,
+            Some(last) if clip > last && !self.playback.playing => clip,
             Some(last) => last + STEP_SECS,
         };
         let key = self.key_of_view(time);
-        self.path.add(key);
-        let count = self.path.keys().len();
+        self.motion.path.add(key);
+        let count = self.motion.path.keys().len();
         self.notify(format!("key {count} of the camera path at {time:.2} s"));
     }
 
     /// Replaces a key by this view.
     pub(in crate::app) fn update_path_key(&mut self, index: usize) {
-        let time = self.path.keys()[index].time;
+        let time = self.motion.path.keys()[index].time;
         let key = self.key_of_view(time);
-        self.path.replace(index, key);
+        self.motion.path.replace(index, key);
     }
 
     /// Looks from a key.
     pub(in crate::app) fn go_to_path_key(&mut self, index: usize) {
-        self.path.set_playing(None);
-        let first = self.path.keys().first().map_or(0.0, |key| key.time);
-        self.look_along_path(self.path.keys()[index].time - first);
+        self.motion.path.set_playing(None);
+        let first = self.motion.path.keys().first().map_or(0.0, |key| key.time);
+        self.look_along_path(self.motion.path.keys()[index].time - first);
     }
 
     /// Looks from the path, so many seconds after its first key.
     fn look_along_path(&mut self, seconds: f32) {
-        if let Some(path) = self.path.path(self.config.camera.fov) {
+        if let Some(path) = self.motion.path.path(self.config.camera.fov) {
             self.look_from(&path.at(seconds), path.target_at(seconds));
         }
     }
 
     fn look_from(&mut self, view: &Viewpoint, target: glam::Vec3) {
-        self.arm.release(&mut self.camera);
+        self.motion.arm.release(&mut self.camera);
         self.camera = Camera::new(view, target, self.camera.extent());
     }
 
     /// Moves along the path from its start, or stops.
     pub(in crate::app) fn toggle_path(&mut self) {
-        self.turntable = false;
-        let lasts = self.path.keys().len() > 1;
+        self.motion.turntable = false;
+        let lasts = self.motion.path.keys().len() > 1;
         if !lasts {
             return self.notify("a camera path needs two keys to play");
         }
-        let stops = self.path.is_playing();
-        self.path.set_playing((!stops).then_some(0.0));
+        let stops = self.motion.path.is_playing();
+        self.motion.path.set_playing((!stops).then_some(0.0));
         self.notify(match stops {
             true => "the camera path stops",
             false => "along the camera path",
@@ -95,9 +95,9 @@ impl State {
         if self.walks() {
             return self.notify("the turntable needs the camera that orbits; J ends walking");
         }
-        self.turntable = !self.turntable;
-        self.path.set_playing(None);
-        self.notify(match self.turntable {
+        self.motion.turntable = !self.motion.turntable;
+        self.motion.path.set_playing(None);
+        self.notify(match self.motion.turntable {
             true => "the turntable turns; a drag stops it",
             false => "the turntable stops",
         });
@@ -105,49 +105,55 @@ impl State {
 
     /// The person moves the camera: nothing else does any more.
     pub(in crate::app) fn take_camera(&mut self) {
-        self.turntable = false;
-        self.path.set_playing(None);
+        self.motion.turntable = false;
+        self.motion.path.set_playing(None);
     }
 
     /// Whether the camera moves by itself.
     pub(in crate::app) fn moves_camera(&self) -> bool {
-        self.path.is_playing() || self.turntable && !self.walks()
+        self.motion.path.is_playing() || self.motion.turntable && !self.walks()
     }
 
     /// Moves the camera by itself for so many seconds.
     pub(in crate::app) fn move_camera_for(&mut self, seconds: f32) {
-        if self.turntable && !self.walks() {
+        if self.motion.turntable && !self.walks() {
             let half_turns = self.config.camera.turntable * seconds / 180.0;
             // A drag to the right turns clockwise.
             self.orbit(glam::Vec2::new(-half_turns, 0.0));
         }
-        let Some(along) = self.path.playing() else {
+        let Some(along) = self.motion.path.playing() else {
             return;
         };
         let along = along + seconds;
         self.look_along_path(along);
-        let length = self.path.path(1.0).map_or(0.0, |path| path.duration_secs());
-        self.path.set_playing((along < length).then_some(along));
+        let length = self
+            .motion
+            .path
+            .path(1.0)
+            .map_or(0.0, |path| path.duration_secs());
+        self.motion
+            .path
+            .set_playing((along < length).then_some(along));
     }
 
     /// Writes the path to its file.
     pub(in crate::app) fn save_path(&mut self) {
-        let outcome = match self.path.path(self.config.camera.fov) {
-            Some(path) => output::write(Path::new(&self.path.file), path.text().as_bytes()),
+        let outcome = match self.motion.path.path(self.config.camera.fov) {
+            Some(path) => output::write(Path::new(&self.motion.path.file), path.text().as_bytes()),
             None => return self.notify("the camera path has no keys"),
         };
         match outcome {
-            Ok(()) => self.notify(format!("saved {}", told(Path::new(&self.path.file)))),
+            Ok(()) => self.notify(format!("saved {}", told(Path::new(&self.motion.path.file)))),
             Err(error) => self.fail("The camera path could not be saved", error.to_string()),
         }
     }
 
     /// Reads the path from its file.
     pub(in crate::app) fn load_path(&mut self) {
-        match CameraPath::read(Path::new(&self.path.file), self.config.camera.fov) {
+        match CameraPath::read(Path::new(&self.motion.path.file), self.config.camera.fov) {
             Ok(path) => {
-                self.path.set_keys(path.keys());
-                let count = self.path.keys().len();
+                self.motion.path.set_keys(path.keys());
+                let count = self.motion.path.keys().len();
                 self.notify(format!("a camera path of {count} keys"));
             }
             Err(error) => self.fail("The camera path could not be read", error.to_string()),
@@ -178,21 +184,22 @@ mod tests {
     #[test]
     fn keys_are_two_seconds_apart_or_at_the_clip_s_time() {
         let mut state = state();
-        state.playing = false;
+        state.playback.playing = false;
         state.add_path_key();
         state.add_path_key();
         state.stage.as_mut().unwrap().time = 7.5;
         state.add_path_key();
-        let times =
-            |state: &State| -> Vec<f32> { state.path.keys().iter().map(|k| k.time).collect() };
+        let times = |state: &State| -> Vec<f32> {
+            state.motion.path.keys().iter().map(|k| k.time).collect()
+        };
         assert_eq!(times(&state), [0.0, 2.0, 7.5]);
-        state.path.set_time(1, 9.0);
+        state.motion.path.set_time(1, 9.0);
         assert_eq!(
             times(&state),
             [0.0, 7.49, 7.5],
             "it stays between its neighbours"
         );
-        state.path.remove(1);
+        state.motion.path.remove(1);
         assert_eq!(times(&state), [0.0, 7.5]);
     }
 
@@ -247,20 +254,28 @@ mod tests {
     fn paths_are_kept_in_files() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = state();
-        state.path.file = folder.path().join("p.json").to_string_lossy().into_owned();
+        state.motion.path.file = folder.path().join("p.json").to_string_lossy().into_owned();
         state.save_path();
-        assert!(state.notice.as_ref().unwrap().0.contains("no keys"));
+        assert!(state.ui.notice.as_ref().unwrap().0.contains("no keys"));
         state.add_path_key();
         state.camera.orbit(glam::vec2(0.25, 0.0));
         state.add_path_key();
         state.save_path();
-        let keys = state.path.keys().to_vec();
-        state.path.remove(0);
+        let keys = state.motion.path.keys().to_vec();
+        state.motion.path.remove(0);
         state.load_path();
-        assert_eq!(state.path.keys(), keys);
-        assert_eq!(state.error, None);
-        state.path.file = "nowhere.json".into();
+        assert_eq!(state.motion.path.keys(), keys);
+        assert_eq!(state.ui.error, None);
+        state.motion.path.file = "nowhere.json".into();
         state.load_path();
-        assert!(state.error.as_ref().unwrap().text.contains("nowhere.json"));
+        assert!(
+            state
+                .ui
+                .error
+                .as_ref()
+                .unwrap()
+                .text
+                .contains("nowhere.json")
+        );
     }
 }

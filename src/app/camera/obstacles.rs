@@ -140,9 +140,9 @@ impl Viewer {
     fn hold_arm(&mut self) -> Result<()> {
         let Graphics { gpu, renderer, .. } = &mut self.graphics;
         let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
-        if !self.state.config.camera.avoid_walls || !self.state.arm.holds() {
+        if !self.state.config.camera.avoid_walls || !self.state.motion.arm.holds() {
             let state = &mut self.state;
-            state.arm.release(&mut state.camera);
+            state.motion.arm.release(&mut state.camera);
             return Ok(());
         }
         self.reach(share);
@@ -152,7 +152,7 @@ impl Viewer {
         let camera = &self.state.camera;
         let Projection::Perspective { fov_y } = camera.projection else {
             // It stands outside of everything, wherever that is.
-            self.state.arm.reach(f32::INFINITY);
+            self.state.motion.arm.reach(f32::INFINITY);
             return Ok(());
         };
         // What the near plane has to be clear of: its corners.
@@ -191,7 +191,7 @@ impl Viewer {
     fn reach(&mut self, share: Option<f32>) {
         if let Some(share) = share {
             let far = share * self.state.camera.distance();
-            self.state.arm.reach(far);
+            self.state.motion.arm.reach(far);
         }
     }
 

@@ -337,7 +337,7 @@ impl Viewer {
             counts_intersections: false,
             edition: side.stage.edition,
             exposure_ev,
-            config: of_picture(&config, &self.state.initial),
+            config: of_picture(&config, &self.state.edits.initial),
             ..a.clone()
         };
         Some((picture, pose, config))

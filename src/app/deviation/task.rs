@@ -13,8 +13,9 @@ impl Viewer {
     /// frame of another pose is being drawn.
     pub(in crate::app) fn measure_deviation(&mut self) -> Result<()> {
         let figures = &mut self.figures;
-        let (Some(compared), Some(shown)) = (&self.state.compared, &self.selecting.shown) else {
-            self.state.figures = None;
+        let (Some(compared), Some(shown)) = (&self.state.deviation.compared, &self.selecting.shown)
+        else {
+            self.state.deviation.figures = None;
             figures.clear();
             return Ok(());
         };
@@ -23,15 +24,15 @@ impl Viewer {
             tolerance: compared.range(&self.state.config.deviation),
         };
         if figures.keep_to(&subject) {
-            self.state.figures = None;
+            self.state.deviation.figures = None;
         }
-        self.state.figures_lag = !figures.are_of(&subject);
+        self.state.deviation.figures_lag = !figures.are_of(&subject);
         let is_current = shown.scene == self.scenes && shown.comparison == self.comparisons;
         let is_replaced = self
             .in_flight
             .as_ref()
             .is_some_and(|frame| !frame.picture.has_pose_of(shown));
-        if !self.state.tells_figures || !is_current || is_replaced {
+        if !self.state.deviation.tells_figures || !is_current || is_replaced {
             return Ok(());
         }
         let now = Instant::now();
@@ -52,7 +53,7 @@ impl Viewer {
             Ok(None) => return Ok(()),
             Err(error) => {
                 figures.give_up(subject);
-                self.state.figures = Some(Err(error.to_string()));
+                self.state.deviation.figures = Some(Err(error.to_string()));
                 return Ok(());
             }
         };
@@ -74,7 +75,7 @@ impl Viewer {
         let Some((outcome, took)) = self.figures.poll(gpu, renderer.compared(), wake) else {
             return;
         };
-        self.state.figures = Some(match outcome {
+        self.state.deviation.figures = Some(match outcome {
             Ok(statistics) => {
                 let lines = deviation_text::lines(&statistics);
                 let ms = took.as_millis();

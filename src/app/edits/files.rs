@@ -91,9 +91,9 @@ impl State {
         let Some(stage) = &mut self.stage else { return };
         stage.edit(edits);
         stage.hidden = Arc::new(hidden);
-        self.outline.select_nothing();
+        self.inspect.outline.select_nothing();
         self.forget_sun();
-        self.undo.name(format!("the edits of {name}"));
+        self.edits.undo.name(format!("the edits of {name}"));
         self.follow_changes(false);
     }
 }

@@ -172,7 +172,7 @@ impl State {
                 None => edits.places.entry(node).or_default().is_removed = true,
             }
         });
-        self.outline.select_nothing();
+        self.inspect.outline.select_nothing();
         self.notify("the light is removed; Reset of the lights brings those of the file back");
     }
 
@@ -194,7 +194,7 @@ impl State {
                 ..SceneEdits::default()
             };
         });
-        self.outline.select_nothing();
+        self.inspect.outline.select_nothing();
         self.notify("the lights are those of the file");
     }
 

@@ -15,13 +15,19 @@ impl State {
     /// The number of pictures that would be exported.
     pub(in crate::app) fn exported_frames(&self) -> u32 {
         let fps = self.config.output.fps;
-        let seconds = match self.export.motion {
+        let seconds = match self.files.export.motion {
             Motion::Clip => {
                 let LoopRange { from, to } = self.loop_range();
                 (to - from) / self.config.animation.speed.abs()
             }
-            Motion::Turn => self.export.turn_secs,
-            Motion::Path => return self.path.path(1.0).map_or(1, |path| path.frames(fps)),
+            Motion::Turn => self.files.export.turn_secs,
+            Motion::Path => {
+                return self
+                    .motion
+                    .path
+                    .path(1.0)
+                    .map_or(1, |path| path.frames(fps));
+            }
         };
         let frames = seconds * fps;
         match frames.is_finite() {
@@ -36,13 +42,13 @@ impl State {
             return Some("there is no scene");
         };
         let is_orthographic = matches!(self.camera.projection, Projection::Orthographic { .. });
-        let is_video = self.export.format == "mp4" || self.export.format == "webm";
+        let is_video = self.files.export.format == "mp4" || self.files.export.format == "webm";
         let size = self.config.output.size;
         if stage.files.iter().any(|file| scene::is_stdin(file)) {
             Some("a scene from standard input cannot be read again")
-        } else if self.export.motion == Motion::Path && self.path.keys().is_empty() {
+        } else if self.files.export.motion == Motion::Path && self.motion.path.keys().is_empty() {
             Some("the camera path has no keys")
-        } else if self.export.motion != Motion::Path && is_orthographic {
+        } else if self.files.export.motion != Motion::Path && is_orthographic {
             Some("exports are in perspective, and this view is not")
         } else if is_video && size.iter().any(|side| !side.is_multiple_of(2)) {
             Some("videos have even sides")
@@ -68,22 +74,25 @@ impl State {
         [path, edits]: [&Path; 2],
     ) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let seen = match self.export.motion {
+        let seen = match self.files.export.motion {
             Motion::Path => Seen::FromElsewhere,
             Motion::Clip | Motion::Turn => Seen::FromHere,
         };
         let mut arguments = vec!["render".to_owned()];
         let now = self.stage.as_ref().map_or(0.0, |stage| stage.time);
-        let start = match self.export.motion {
+        let start = match self.files.export.motion {
             Motion::Clip => self.loop_range().from,
             Motion::Turn | Motion::Path => now,
         };
         let config = self.exported_config();
         arguments.extend(words(self, &config, config.output.size, seen, start));
-        match self.export.motion {
+        match self.files.export.motion {
             Motion::Clip => {}
             Motion::Turn => {
-                arguments.extend(["--turntable".into(), self.export.turn_secs.to_string()]);
+                arguments.extend([
+                    "--turntable".into(),
+                    self.files.export.turn_secs.to_string(),
+                ]);
             }
             Motion::Path => {
                 // Keys without a field of view have that of now.
@@ -94,7 +103,7 @@ impl State {
         }
         arguments.extend(["--edits".into(), text(edits)]);
         arguments.extend(["--frames".into(), self.exported_frames().to_string()]);
-        arguments.extend(["--samples".into(), self.export.samples.to_string()]);
+        arguments.extend(["--samples".into(), self.files.export.samples.to_string()]);
         arguments.extend(["--progress".into(), "-o".into(), text(output)]);
         arguments
     }
@@ -102,8 +111,8 @@ impl State {
     /// The name of the exported files, with the number of the frame where there are several; `new` makes one
     /// from an ending.
     pub(in crate::app) fn exported_file(&self, new: impl FnOnce(&str) -> PathBuf) -> PathBuf {
-        let format = self.export.format;
-        let path = match self.export.file.as_str() {
+        let format = self.files.export.format;
+        let path = match self.files.export.file.as_str() {
             "" => new(format),
             name => PathBuf::from(name).with_extension(format),
         };
@@ -157,9 +166,9 @@ mod tests {
         assert_eq!(state.exported_frames(), 20);
         state.config.animation.speed = 0.0;
         assert_eq!(state.exported_frames(), 1);
-        state.export.motion = Motion::Turn;
+        state.files.export.motion = Motion::Turn;
         assert_eq!(state.exported_frames(), 80);
-        state.export.motion = Motion::Path;
+        state.files.export.motion = Motion::Path;
         assert_eq!(state.no_export(), Some("the camera path has no keys"));
         state.add_path_key();
         state.add_path_key();
@@ -172,10 +181,10 @@ mod tests {
         let mut state = state();
         let named = |state: &State| state.exported_file(|format| format!("/p/new.{format}").into());
         assert_eq!(named(&state), Path::new("/p/new {frame:4}.png"));
-        state.export.format = "mp4";
+        state.files.export.format = "mp4";
         assert_eq!(named(&state), Path::new("/p/new.mp4"));
-        state.export.file = "b/a{frame}.png".into();
-        state.export.format = "exr";
+        state.files.export.file = "b/a{frame}.png".into();
+        state.files.export.format = "exr";
         assert_eq!(named(&state), Path::new("b/a{frame}.exr"));
     }
 
@@ -185,7 +194,7 @@ mod tests {
         let mut state = state();
         state.config.camera.fov = 31.5;
         for motion in [Motion::Clip, Motion::Turn, Motion::Path] {
-            state.export.motion = motion;
+            state.files.export.motion = motion;
             state.add_path_key();
             let arguments = state.export_arguments(
                 Path::new("a {frame}.png"),
@@ -216,7 +225,7 @@ mod tests {
         assert_eq!(state.no_export(), None);
         state.config.output.size = [641, 360];
         assert_eq!(state.no_export(), None);
-        state.export.format = "webm";
+        state.files.export.format = "webm";
         assert_eq!(state.no_export(), Some("videos have even sides"));
         state.camera.switch_projection(1.0);
         assert!(state.no_export().unwrap().contains("perspective"));

@@ -47,7 +47,7 @@ impl Viewer {
         let folder = folder.unwrap_or_else(std::env::temp_dir);
         let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
         let [path, edits] = ["camera path", "edits"].map(file);
-        if let Some(keys) = self.state.path.path(self.state.config.camera.fov) {
+        if let Some(keys) = self.state.motion.path.path(self.state.config.camera.fov) {
             output::write(&path, keys.text().as_bytes())?;
         }
         let saved = self.state.saved_edits();
@@ -65,7 +65,7 @@ impl Viewer {
             return;
         };
         let [done, total] = exporting.progress();
-        self.state.export.progress = Some([done, total, exporting.frames]);
+        self.state.files.export.progress = Some([done, total, exporting.frames]);
         if exporting
             .cancelled
             .is_some_and(|since| since.elapsed() > PATIENCE)
@@ -80,7 +80,7 @@ impl Viewer {
         let Some(mut exporting) = self.exporting.take() else {
             return;
         };
-        self.state.export.progress = None;
+        self.state.files.export.progress = None;
         let told = exporting.messages();
         let said = told.lines().rev().find(|line| line.starts_with("error: "));
         match status {

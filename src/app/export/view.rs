@@ -21,7 +21,7 @@ const LEAST: f32 = 40.0;
 
 /// Shows the card where it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
-    if !state.export.is_open {
+    if !state.files.export.is_open {
         return;
     }
     let mut edits = panel::edits(state, facts);
@@ -49,5 +49,5 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
             });
         });
     panel::apply(state, &edits);
-    state.export.is_open &= !is_closed;
+    state.files.export.is_open &= !is_closed;
 }

@@ -15,3 +15,22 @@ pub(in crate::app) mod shaders;
 pub(in crate::app) mod task;
 pub(in crate::app) mod unsaved;
 pub(in crate::app) mod watch;
+
+use crate::app::{bookmarks::model::Bookmarks, export::model::Export, looks::model::Looks};
+use offers::Offer;
+use recent::Opened;
+
+/// Files that are opened and written.
+#[derive(Debug, Default)]
+pub(in crate::app) struct FileState {
+    /// What is offered after a scene was opened.
+    pub(in crate::app) offers: Vec<Offer>,
+    /// What the palette asks to open.
+    pub(in crate::app) opens: Option<Opened>,
+    /// Views that the person has saved.
+    pub(in crate::app) bookmarks: Bookmarks,
+    /// The looks there are.
+    pub(in crate::app) looks: Looks,
+    /// What is exported.
+    pub(in crate::app) export: Export,
+}

@@ -13,7 +13,7 @@ use egui::{Align2, Area, Id, Order, Rect, Vec2};
 
 /// Shows the offers at the top of the scene's part of the window, below the lines that lie there.
 pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
-    if state.offers.is_empty() {
+    if state.files.offers.is_empty() {
         return;
     }
     let mut dismissed = None;
@@ -29,7 +29,7 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
         .fade_in(false)
         .show(ctx, |ui| {
             ui.set_max_width((room.width() - 16.0).max(120.0));
-            for (index, offer) in state.offers.iter().enumerate() {
+            for (index, offer) in state.files.offers.iter().enumerate() {
                 card(ui.visuals()).show(ui, |ui| {
                     ui.horizontal_wrapped(|ui| {
                         ui.label(offer.text());
@@ -42,7 +42,7 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
                             .on_hover_text(offer.hint())
                             .clicked()
                         {
-                            state.actions.push(accept);
+                            state.ui.actions.push(accept);
                         }
                         if ui
                             .button("No")
@@ -56,6 +56,6 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
             }
         });
     if let Some(index) = dismissed {
-        state.offers.remove(index);
+        state.files.offers.remove(index);
     }
 }

@@ -106,7 +106,10 @@ impl Viewer {
         let files = made.files(&search)?;
         let left = made.apply(&mut self.state.config, &search)?;
         let name = picture.file_name().unwrap_or_default().to_string_lossy();
-        self.state.undo.name(format!("the settings of {name}"));
+        self.state
+            .edits
+            .undo
+            .name(format!("the settings of {name}"));
         self.state.follow_changes(false);
         self.state.notify(match left.first() {
             Some(line) => format!("shown as {name} was made, but for {line}"),
@@ -149,16 +152,16 @@ impl State {
         let found = edits.map_or_else(Default::default, |edits| edits.find(&stage.scene));
         stage.time = self.config.animation.time;
         if let Ok(variant) = stage.scene.variant(&self.config.scene.variant) {
-            self.actions.push(Action::Variant(variant));
+            self.ui.actions.push(Action::Variant(variant));
         }
         self.replace_edits("the picture", &found.edits, hidden);
         if let Some(line) = found.left.first() {
             self.notify(format!("not all is as the picture was made: {line}"));
         }
-        self.playing = false;
+        self.playback.playing = false;
         let named = Channel::ALL
             .into_iter()
             .find(|channel| channel.name() == made.channel);
-        self.channel = named.unwrap_or(Channel::Lit);
+        self.picture.channel = named.unwrap_or(Channel::Lit);
     }
 }

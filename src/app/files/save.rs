@@ -48,7 +48,7 @@ impl Viewer {
 
     /// Saves the settings of now as a look, where the person says.
     pub(in crate::app) fn export_look(&mut self) {
-        let name = match self.state.looks.name.trim() {
+        let name = match self.state.files.looks.name.trim() {
             "" => "look",
             name => name,
         };

@@ -30,9 +30,9 @@ impl Viewer {
         match self.graphics.gpu.reload_shaders() {
             Ok(changed) => {
                 log::info!("{changed} shaders have changed");
-                let shown = self.state.error.as_ref();
+                let shown = self.state.ui.error.as_ref();
                 if shown.is_some_and(|error| [BROKEN, UNDRAWN].contains(&error.headline.as_str())) {
-                    self.state.error = None;
+                    self.state.ui.error = None;
                 }
                 self.graphics.renderer.restart_paths();
                 // Side B is made anew.

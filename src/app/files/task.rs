@@ -247,7 +247,7 @@ impl Viewer {
             "an OBJ takes no image that it does not name"
         };
         self.state.notify(text);
-        self.state.offers.retain(|offer| !offer.is_texture());
+        self.state.files.offers.retain(|offer| !offer.is_texture());
         self.reload_scene();
     }
 

@@ -147,7 +147,7 @@ impl Input {
             Some((_, Drag::Orbit)) => state.orbit(drag),
             Some((_, Drag::Pan)) => state.camera.pan(drag),
             Some((_, Drag::Look)) => {
-                state.arm.release(&mut state.camera);
+                state.motion.arm.release(&mut state.camera);
                 state.camera.look(drag);
             }
             None => {}
@@ -173,7 +173,7 @@ impl Input {
             let text = format!("fly speed {shown} scene sizes per five seconds");
             state.notify(text);
         } else {
-            state.arm.hold();
+            state.motion.arm.hold();
             state.camera.zoom(steps.clamp(-20.0, 20.0));
         }
     }
@@ -194,7 +194,7 @@ impl Input {
         let (axes, is_fast) = self.axes();
         if axes != Vec3::ZERO {
             state.take_camera();
-            state.arm.release(&mut state.camera);
+            state.motion.arm.release(&mut state.camera);
         }
         let faster = if is_fast { 4.0 } else { 1.0 };
         let speed = state.config.camera.speed * faster;

@@ -17,19 +17,19 @@ impl State {
     ) -> Option<Action> {
         match action {
             Action::Measure => {
-                self.measure.is_on = !self.measure.is_on;
-                self.measure.clear();
-                self.notify(match self.measure.is_on {
+                self.inspect.measure.is_on = !self.inspect.measure.is_on;
+                self.inspect.measure.clear();
+                self.notify(match self.inspect.measure.is_on {
                     true => "measuring: click two points; a third one gives the angle",
                     false => "measuring ended",
                 });
             }
             Action::ShowAll => self.show_all(),
             Action::FrameSelection | Action::Hide | Action::Isolate | Action::CopySelection => {
-                let has_points = !self.measure.points().is_empty();
+                let has_points = !self.inspect.measure.points().is_empty();
                 let copies = action == Action::CopySelection && has_points;
-                let is_chosen = self.outline.chosen().is_some();
-                if self.selection.is_empty() && !copies && !is_chosen {
+                let is_chosen = self.inspect.outline.chosen().is_some();
+                if self.inspect.selection.is_empty() && !copies && !is_chosen {
                     self.notify("no mesh is selected; a click selects one");
                     return None;
                 }
@@ -38,7 +38,7 @@ impl State {
                     Action::Hide => self.hide(),
                     Action::Isolate => self.isolate(),
                     _ => {
-                        self.copied = Some(self.card_text());
+                        self.ui.copied = Some(self.card_text());
                         self.notify("copied");
                     }
                 }
@@ -52,22 +52,22 @@ impl State {
     fn card_text(&self) -> String {
         let mut text = String::new();
         if let Some(stage) = &self.stage {
-            for selected in self.selection.meshes() {
+            for selected in self.inspect.selection.meshes() {
                 let name = mesh_name(&stage.scene, selected.node);
                 text += &selection::text(&name, &rows(&stage.scene, selected));
             }
         }
-        if self.selection.meshes().len() > 1 {
-            text += &selection::text("nearest points", &gap_rows(&self.selection.gap));
+        if self.inspect.selection.meshes().len() > 1 {
+            text += &selection::text("nearest points", &gap_rows(&self.inspect.selection.gap));
         }
-        if !self.measure.points().is_empty() {
-            text += &selection::text("measured", &self.measure.rows());
+        if !self.inspect.measure.points().is_empty() {
+            text += &selection::text("measured", &self.inspect.measure.rows());
         }
         text
     }
 
     fn hide(&mut self) {
-        if let Some(Item::Light(node)) = self.outline.chosen() {
+        if let Some(Item::Light(node)) = self.inspect.outline.chosen() {
             self.switch_light(node, true);
             return self.notify("the light is off");
         }
@@ -77,8 +77,8 @@ impl State {
         hidden.extend(nodes);
         let count = counted(hidden.len() as u64, "hidden node");
         stage.hidden = hidden.into();
-        self.selection.clear();
-        let key = self.keymap.keys_of(Action::ShowAll);
+        self.inspect.selection.clear();
+        let key = self.ui.keymap.keys_of(Action::ShowAll);
         let back = match key.is_empty() {
             true => String::new(),
             false => format!("; {key} shows all"),
@@ -112,7 +112,7 @@ impl State {
     /// Brings the selection into view, from the direction of the current one.
     fn frame_selection(&mut self, aspect: f32) {
         let points = self.points_of(&self.selected_nodes());
-        match self.outline.chosen() {
+        match self.inspect.outline.chosen() {
             _ if !points.is_empty() => self.frame_points(&points, aspect),
             Some(item) => self.frame_place(item, aspect),
             None => self.notify("the selected mesh is hidden, or has no points"),
@@ -121,7 +121,7 @@ impl State {
 
     /// Forgets what was clicked: it is not where it was.
     pub(in crate::app) fn forget_clicks(&mut self) {
-        self.selection.clear();
-        self.measure.clear();
+        self.inspect.selection.clear();
+        self.inspect.measure.clear();
     }
 }

@@ -48,7 +48,7 @@ pub(in crate::app) fn show(
     state: &mut State,
     facts: &Facts<'_>,
 ) {
-    if let Some(text) = state.copied.take() {
+    if let Some(text) = state.ui.copied.take() {
         ctx.copy_text(text);
     }
     if let Some(view) = &facts.view {
@@ -60,13 +60,13 @@ pub(in crate::app) fn show(
             origin: picture.min,
         };
         lines.measured(state);
-        if let Gap::Known(gap) = &state.selection.gap {
+        if let Gap::Known(gap) = &state.inspect.selection.gap {
             lines.gap(gap);
         }
     }
     // The inspector tells of what was chosen in the tree.
-    let is_told = state.outline.is_open && state.outline.in_tree;
-    if !state.selection.is_empty() && !is_told || state.measure.is_on {
+    let is_told = state.inspect.outline.is_open && state.inspect.outline.in_tree;
+    if !state.inspect.selection.is_empty() && !is_told || state.inspect.measure.is_on {
         floating_card(ctx, room, state);
     }
 }
@@ -94,19 +94,19 @@ fn floating_card(ctx: &Context, room: Rect, state: &mut State) {
 
 fn contents(ui: &mut Ui, state: &State) {
     if let Some(stage) = &state.stage {
-        for selected in state.selection.meshes() {
+        for selected in state.inspect.selection.meshes() {
             title(ui, &mesh_name(&stage.scene, selected.node));
             table(ui, &rows(&stage.scene, selected));
         }
     }
-    if state.selection.meshes().len() > 1 {
+    if state.inspect.selection.meshes().len() > 1 {
         title(ui, "Nearest points");
-        table(ui, &gap_rows(&state.selection.gap));
+        table(ui, &gap_rows(&state.inspect.selection.gap));
     }
-    if state.measure.is_on {
+    if state.inspect.measure.is_on {
         title(ui, "Measure");
-        table(ui, &state.measure.rows());
-        let hint = match state.measure.points().len() {
+        table(ui, &state.inspect.measure.rows());
+        let hint = match state.inspect.measure.points().len() {
             0 => "Click the first point",
             1 => "Click the second point",
             2 => "A third point gives the angle",
@@ -134,12 +134,12 @@ fn table(ui: &mut Ui, rows: &Rows) {
 }
 
 fn buttons(ui: &mut Ui, state: &mut State) {
-    let has_mesh = !state.selection.is_empty();
+    let has_mesh = !state.inspect.selection.is_empty();
     let has_hidden = state
         .stage
         .as_ref()
         .is_some_and(|stage| !stage.hidden.is_empty());
-    let has_points = !state.measure.points().is_empty();
+    let has_points = !state.inspect.measure.points().is_empty();
     let all = [
         (
             has_mesh || has_points,
@@ -173,7 +173,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         ),
         (
             true,
-            if state.measure.is_on {
+            if state.inspect.measure.is_on {
                 "End measuring"
             } else {
                 "Measure"
@@ -184,13 +184,13 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     ];
     ui.horizontal_wrapped(|ui| {
         for (_, name, tip, action) in all.into_iter().filter(|(shows, ..)| *shows) {
-            let keys = state.keymap.keys_of(action);
+            let keys = state.ui.keymap.keys_of(action);
             let tip = match keys.is_empty() {
                 true => tip.into(),
                 false => format!("{tip} ({keys})"),
             };
             if ui.button(name).on_hover_text(tip).clicked() {
-                state.actions.push(action);
+                state.ui.actions.push(action);
             }
         }
     });
@@ -252,8 +252,8 @@ impl Lines {
     }
 
     fn measured(&self, state: &State) {
-        let points = state.measure.points();
-        for (pair, delta) in points.windows(2).zip(state.measure.deltas()) {
+        let points = state.inspect.measure.points();
+        for (pair, delta) in points.windows(2).zip(state.inspect.measure.deltas()) {
             let [from, to] = [pair[0].position, pair[1].position];
             let mut corner = from;
             for (axis, color) in AXES.into_iter().enumerate() {
@@ -267,7 +267,7 @@ impl Lines {
             self.line([from, to], 1.8, LINE);
             self.text(from.midpoint(to), &metres(delta.length()), LINE);
         }
-        if let (Some(angle), [a, b, c]) = (state.measure.angle_degrees(), points) {
+        if let (Some(angle), [a, b, c]) = (state.inspect.measure.angle_degrees(), points) {
             let corner = b.position.as_dvec3();
             let arms = [a, c].map(|end| end.position.as_dvec3() - corner);
             self.arc(corner, arms);
@@ -277,7 +277,7 @@ impl Lines {
         for point in points {
             self.marker(point.position, point.snap);
         }
-        if let Some(preview) = state.measure.preview {
+        if let Some(preview) = state.inspect.measure.preview {
             self.preview(preview.position, preview.snap);
         }
     }

@@ -78,7 +78,7 @@ fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_edited: bool) {
             .small_button("Frame light")
             .on_hover_text("Brings the light into view");
         if frame.clicked() {
-            state.actions.push(Action::FrameSelection);
+            state.ui.actions.push(Action::FrameSelection);
         }
         let remove = ui.small_button("Remove").on_hover_text(
             "Removes the light from the scene that is shown; the file stays as it is",

@@ -20,7 +20,11 @@ const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
 
 /// Shows the marks of point and spot lights. Dragged, they move their light in the plane of the view.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
-    let Some(view) = facts.view.as_ref().filter(|_| state.outline.is_open) else {
+    let Some(view) = facts
+        .view
+        .as_ref()
+        .filter(|_| state.inspect.outline.is_open)
+    else {
         return;
     };
     let (Some(stage), Some(pose)) = (&state.stage, facts.pose) else {
@@ -49,7 +53,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
     let nodes = stage.applied.light_nodes(&stage.scene);
     let marks: Vec<_> = nodes.into_iter().filter_map(placed).take(MOST).collect();
     for (node, at, place, kind, color, is_off) in marks {
-        let is_selected = state.outline.selected == Some(Item::Light(node));
+        let is_selected = state.inspect.outline.selected == Some(Item::Light(node));
         let shown = Area::new(Id::unique(("light", node)))
             .order(Order::Middle)
             .fixed_pos(at - vec2(0.5 * SIDE, 0.5 * SIDE))
@@ -97,7 +101,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
             .stage
             .as_ref()
             .filter(|stage| node < stage.scene.nodes.len())
-            .map(|stage| state.outline.name(&stage.scene, Item::Light(node)));
+            .map(|stage| state.inspect.outline.name(&stage.scene, Item::Light(node)));
         let name = name.unwrap_or_default();
         response.on_hover_text(format!("{name} ({}). Drag to move it", kind_name(kind)));
     }

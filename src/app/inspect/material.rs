@@ -240,6 +240,7 @@ pub(in crate::app) fn thumbnail(
     let has_alpha = slot.is_none_or(|(_, is_color)| is_color);
     let ctx = ui.ctx().clone();
     let picture = state
+        .inspect
         .outline
         .thumbnails
         .of(&ctx, texture.image, image, has_alpha);

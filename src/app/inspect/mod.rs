@@ -12,3 +12,20 @@ pub(in crate::app) mod rows;
 pub(in crate::app) mod selection;
 pub(in crate::app) mod task;
 pub(in crate::app) mod view;
+
+use crate::app::{outline::model::Outline, textures::model::Textures};
+use measure::Measure;
+use selection::Selection;
+
+/// Things of the scene that are looked at.
+#[derive(Debug, Default)]
+pub(in crate::app) struct InspectState {
+    /// The meshes that were clicked.
+    pub(in crate::app) selection: Selection,
+    /// The scene tree.
+    pub(in crate::app) outline: Outline,
+    /// The points that were clicked.
+    pub(in crate::app) measure: Measure,
+    /// The texture viewer.
+    pub(in crate::app) textures: Textures,
+}

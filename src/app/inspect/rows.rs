@@ -22,7 +22,7 @@ use glam::{DMat4, DVec3, EulerRot};
 pub(in crate::app) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(String, Rows)> {
     let stage = state.stage.as_ref()?;
     let scene = &stage.scene;
-    let name = state.outline.name(scene, item);
+    let name = state.inspect.outline.name(scene, item);
     let rows = match item {
         Item::Node(node) => node_rows(state, stage, pose, node),
         Item::Primitive(node, primitive) => {
@@ -152,7 +152,7 @@ fn mesh_rows(state: &State, stage: &Stage, node: usize, index: usize) -> Rows {
     rows.extend(first.map(|primitive| ("attributes", attributes(primitive))));
     let mut instances = scene.instances();
     let instance = instances.position(|(shown, _)| shown == node);
-    if let (Some(Ok(figures)), Some(instance)) = (&state.tree_view.figures, instance)
+    if let (Some(Ok(figures)), Some(instance)) = (&state.trees.view.figures, instance)
         && let Some(tree) = figures.meshes.get(instance)
     {
         let [nodes, depth] = [tree.nodes, tree.depth];

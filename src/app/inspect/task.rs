@@ -36,7 +36,7 @@ impl Viewer {
         let Some(click) = self.click_at_pointer(beside) else {
             return;
         };
-        if self.state.tree_view.traces {
+        if self.state.trees.view.traces {
             return self.trace_ray(click);
         }
         if self.selecting.clicks.len() < MOST_CLICKS {
@@ -63,7 +63,7 @@ impl Viewer {
 
     /// Asks what is in the middle of the picture, where a light is to be added.
     pub(in crate::app) fn ask_for_light(&mut self) {
-        let Some(kind) = self.state.outline.adds.take() else {
+        let Some(kind) = self.state.inspect.outline.adds.take() else {
             return;
         };
         let Some(shown) = self.selecting.shown.as_ref() else {
@@ -85,7 +85,8 @@ impl Viewer {
 
     /// The pointer may have moved, or what is under it: asks what a click would measure.
     pub(in crate::app) fn hover(&mut self) {
-        let is_measuring = self.state.measure.is_on && self.is_in_scene() && self.input.hovers();
+        let is_measuring =
+            self.state.inspect.measure.is_on && self.is_in_scene() && self.input.hovers();
         let click = self.click_at_pointer(false).filter(|_| is_measuring);
         let (Some(click), Some(picture)) = (click, self.selecting.shown.clone()) else {
             self.leave_hover();
@@ -111,7 +112,7 @@ impl Viewer {
     /// The pointer is not over the scene.
     pub(in crate::app) fn leave_hover(&mut self) {
         (self.selecting.hovered, self.selecting.hovers) = (None, false);
-        if self.state.measure.preview.take().is_some() {
+        if self.state.inspect.measure.preview.take().is_some() {
             self.draw_within(Duration::ZERO);
         }
     }
@@ -134,7 +135,7 @@ impl Viewer {
         let has_work = traces
             || self.selecting.hovers
             || !self.selecting.clicks.is_empty()
-            || !self.state.selection.is_empty();
+            || !self.state.inspect.selection.is_empty();
         if shown.scene != self.scenes || is_replaced || !has_work || !self.selection_is_ready()? {
             return Ok(());
         }
@@ -172,7 +173,7 @@ impl Viewer {
                     if outcome.is_err() {
                         self.selecting.hovers = false;
                         self.selecting.clicks.clear();
-                        self.state.selection.clear();
+                        self.state.inspect.selection.clear();
                     }
                     outcome?;
                 }
@@ -190,7 +191,7 @@ impl Viewer {
             return Ok(false);
         };
         renderer.selection_needs(uploaded, &mut needs);
-        if self.state.tree_view.traces {
+        if self.state.trees.view.traces {
             renderer.path_needs(&mut needs);
         }
         if needs.is_empty() {
@@ -243,7 +244,7 @@ impl Viewer {
         encoder: &mut wgpu::CommandEncoder,
         picture: &PictureKey,
     ) -> Result<()> {
-        let meshes = self.state.selection.instances();
+        let meshes = self.state.inspect.selection.instances();
         let wanted = Some((picture, meshes));
         let outlined = self.selecting.outlined.as_ref();
         let is_drawn = outlined.map(|(picture, meshes)| (picture, *meshes)) == wanted;
@@ -275,7 +276,7 @@ impl Viewer {
 
     /// Whether the outlines that were drawn last belong over the picture.
     pub(in crate::app) fn has_outline(&self) -> bool {
-        let meshes = self.state.selection.instances();
+        let meshes = self.state.inspect.selection.instances();
         let outlined = self.selecting.outlined.as_ref();
         meshes != [None; OUTLINES]
             && outlined.is_some_and(|(picture, of)| *of == meshes && picture.scene == self.scenes)
@@ -287,13 +288,13 @@ impl Viewer {
         encoder: &mut wgpu::CommandEncoder,
         picture: &PictureKey,
     ) -> Result<Option<([usize; 2], [GeometryCopy; 2])>> {
-        let [Some(first), Some(second)] = self.state.selection.instances() else {
+        let [Some(first), Some(second)] = self.state.inspect.selection.instances() else {
             self.selecting.gap = None;
             return Ok(None);
         };
         let meshes = [first, second];
         if let Some(gap) = &self.selecting.gap {
-            let is_known = self.state.selection.gap != Gap::Unknown;
+            let is_known = self.state.inspect.selection.gap != Gap::Unknown;
             let is_of_pose = is_known && gap.picture.has_pose_of(picture);
             if gap.meshes == meshes && (is_of_pose || !gap.is_done()) {
                 return Ok(None);
@@ -363,12 +364,12 @@ impl Viewer {
 
     /// The camera of the picture that the window shows next, where anything is measured in it.
     pub(in crate::app) fn measured_view(&self) -> Option<View> {
-        let has_curve = self.state.path.is_told && !self.state.path.keys().is_empty();
+        let has_curve = self.state.motion.path.is_told && !self.state.motion.path.keys().is_empty();
         let has_lines = has_curve
-            || self.state.outline.is_open
-            || !self.state.measure.points().is_empty()
-            || self.state.measure.preview.is_some()
-            || matches!(self.state.selection.gap, Gap::Known(_));
+            || self.state.inspect.outline.is_open
+            || !self.state.inspect.measure.points().is_empty()
+            || self.state.inspect.measure.preview.is_some()
+            || matches!(self.state.inspect.selection.gap, Gap::Known(_));
         let shown = self.selecting.shown.as_ref().filter(|_| has_lines)?;
         // A long frame is shown when it is done; a short one with what is drawn over it.
         if self.graphics.renderer.budget.in_parts {
@@ -391,10 +392,10 @@ impl Viewer {
         let Some(found) = gap.poll(self.waker.redraw()) else {
             return;
         };
-        let [first, second] = self.state.selection.instances();
+        let [first, second] = self.state.inspect.selection.instances();
         let is_wanted = [first, second] == gap.meshes.map(Some);
         if is_wanted && gap.picture.scene == self.scenes {
-            self.state.selection.gap = found.map_or(Gap::None, Gap::Known);
+            self.state.inspect.selection.gap = found.map_or(Gap::None, Gap::Known);
         }
         self.draw_within(Duration::ZERO);
     }
@@ -415,8 +416,8 @@ impl Viewer {
             hover.number = None;
             let click = hover.click;
             let preview = picked.map(|picked| self.measured_point(&picked, &click));
-            if self.state.measure.is_on && click.scene == self.scenes {
-                self.state.measure.preview = preview;
+            if self.state.inspect.measure.is_on && click.scene == self.scenes {
+                self.state.inspect.measure.preview = preview;
             }
             self.draw_within(Duration::ZERO);
             return;
@@ -434,12 +435,12 @@ impl Viewer {
             let middle = picked.map(|picked| picked.position);
             return self.state.add_light(kind, middle);
         }
-        if self.state.measure.is_on {
+        if self.state.inspect.measure.is_on {
             let Some(picked) = picked else {
                 return self.state.notify("there is nothing to measure");
             };
             let point = self.measured_point(&picked, &click);
-            return self.state.measure.add(point);
+            return self.state.inspect.measure.add(point);
         }
         let stage = self.state.stage.as_ref();
         let selected = picked.and_then(|picked| {
@@ -450,6 +451,6 @@ impl Viewer {
                 picked: Some(picked),
             })
         });
-        self.state.selection.click(selected, click.beside);
+        self.state.inspect.selection.click(selected, click.beside);
     }
 }

@@ -26,7 +26,7 @@ const MOST_MATERIALS: usize = 32;
 
 /// The lower part of the scene tree's panel.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
-    let Some(item) = state.outline.selected else {
+    let Some(item) = state.inspect.outline.selected else {
         ui.add_space(4.0);
         ui.weak("A click on a row, or on a mesh in the picture, tells what it is.");
         // The panel keeps its size.
@@ -35,7 +35,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     };
     let Some(pose) = facts.pose else { return };
     let Some((title, rows)) = rows::rows(state, pose, item) else {
-        state.outline.selected = None;
+        state.inspect.outline.selected = None;
         return;
     };
     ui.add_space(4.0);
@@ -80,7 +80,7 @@ fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
             .small_button("Copy")
             .on_hover_text("Copies all that is told here as text");
         if copy.clicked() {
-            state.copied = Some(rows::text(state, pose, item));
+            state.ui.copied = Some(rows::text(state, pose, item));
             state.notify("copied");
         }
         let action = match item {
@@ -142,7 +142,10 @@ fn link(ui: &mut Ui, state: &mut State, material: usize) {
     if material >= stage.scene.materials.len() {
         return;
     }
-    let name = state.outline.name(&stage.scene, Item::Material(material));
+    let name = state
+        .inspect
+        .outline
+        .name(&stage.scene, Item::Material(material));
     let button = egui::Button::new(format!("Material: {}", shown(&name))).truncate();
     if ui
         .add(button)

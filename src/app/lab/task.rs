@@ -12,12 +12,12 @@ impl Viewer {
     /// Builds over what the window shows, where the channel `lab` is shown and that has changed. It does
     /// nothing while a frame of another pose is being drawn.
     pub(in crate::app) fn follow_lab(&mut self) -> Result<()> {
-        if self.state.channel != Channel::Lab {
+        if self.state.picture.channel != Channel::Lab {
             if self.has_lab() {
                 self.replace_lab(None);
             }
             self.lab.forget();
-            self.state.lab.built = None;
+            self.state.trees.lab.built = None;
             return Ok(());
         }
         let Some(shown) = self.selecting.shown.clone() else {
@@ -25,7 +25,7 @@ impl Viewer {
         };
         if self.has_lab() && !self.lab.is_of_scene(self.scenes) {
             self.replace_lab(None);
-            self.state.lab.built = None;
+            self.state.trees.lab.built = None;
         }
         let Graphics {
             gpu,
@@ -34,13 +34,13 @@ impl Viewer {
             ..
         } = &self.graphics;
         if let Err(error) = view::check_size(gpu, self.area.size) {
-            self.state.lab.built = Some(Err(error.to_string()));
+            self.state.trees.lab.built = Some(Err(error.to_string()));
         }
         let subject = Subject {
             build: LabBuild::from(&self.state.config.lab),
             picture: shown,
         };
-        self.state.lab.lags = !self.lab.has_traced(&subject);
+        self.state.trees.lab.lags = !self.lab.has_traced(&subject);
         let picture = &subject.picture;
         let is_replaced = self
             .in_flight
@@ -69,7 +69,7 @@ impl Viewer {
             Ok(None) => return Ok(()),
             Err(error) => {
                 self.lab.give_up(subject);
-                self.state.lab.built = Some(Err(error.to_string()));
+                self.state.trees.lab.built = Some(Err(error.to_string()));
                 return Ok(());
             }
         };
@@ -109,7 +109,7 @@ impl Viewer {
                 Err(error.to_string())
             }
         };
-        self.state.lab.built = Some(told);
+        self.state.trees.lab.built = Some(told);
         self.draw_within(Duration::ZERO);
     }
 

@@ -15,10 +15,10 @@ impl State {
     pub(in crate::app) fn apply_look(&mut self, name: &str) {
         self.follow_changes(false);
         let before = self.config.clone();
-        let found = Look::find(name, self.looks.folder.as_deref());
+        let found = Look::find(name, self.files.looks.folder.as_deref());
         match found.and_then(|look| look.apply(&mut self.config)) {
             Ok(()) => {
-                self.undo.name(format!("look {name}"));
+                self.edits.undo.name(format!("look {name}"));
                 self.follow_settings(&before);
                 self.follow_changes(false);
                 self.notify(format!("look: {name}"));
@@ -29,8 +29,8 @@ impl State {
 
     /// Saves these settings as the look that is named, or renames the one that is being renamed.
     pub(in crate::app) fn save_look(&mut self) {
-        let name = self.looks.name.trim().to_owned();
-        let renames = self.looks.renames.take();
+        let name = self.files.looks.name.trim().to_owned();
+        let renames = self.files.looks.renames.take();
         let outcome = self.looks_folder().and_then(|folder| match &renames {
             Some(old) => {
                 looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}"))
@@ -41,7 +41,7 @@ impl State {
             }
         });
         if outcome.is_ok() {
-            self.looks.name.clear();
+            self.files.looks.name.clear();
         }
         self.tell_look(outcome);
     }
@@ -55,7 +55,7 @@ impl State {
 
     /// Deletes a look, which the person has confirmed.
     pub(in crate::app) fn delete_look(&mut self, name: &str) {
-        self.looks.deletes = None;
+        self.files.looks.deletes = None;
         let folder = self.looks_folder();
         let deleted = folder.and_then(|folder| looks::delete(&folder, name));
         self.tell_look(deleted.map(|()| format!("look {name} is deleted")));
@@ -69,7 +69,7 @@ impl State {
     }
 
     fn looks_folder(&self) -> Result<PathBuf> {
-        let folder = self.looks.folder.clone();
+        let folder = self.files.looks.folder.clone();
         folder.ok_or_else(|| Error::NotFound("this system has no folder for settings".into()))
     }
 
@@ -78,7 +78,7 @@ impl State {
             Ok(text) => self.notify(text),
             Err(error) => self.fail(FAILED, error.to_string()),
         }
-        self.looks.list();
+        self.files.looks.list();
     }
 }
 
@@ -94,13 +94,13 @@ mod tests {
     fn a_look_is_one_step_and_a_broken_one_none() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::new(Config::default());
-        state.looks = Looks::in_folder(Some(folder.path().into()));
+        state.files.looks = Looks::in_folder(Some(folder.path().into()));
         state.apply_look("Fast");
         assert_eq!(state.config.shadows.mode, ShadowMode::Map);
-        state.looks.name = "mine".into();
+        state.files.looks.name = "mine".into();
         state.save_look();
         assert_eq!(
-            state.looks.all(),
+            state.files.looks.all(),
             [
                 "mine",
                 "Fast",
@@ -112,29 +112,35 @@ mod tests {
         );
         state.undo(1, false);
         assert_eq!(state.config, Config::default());
-        assert_eq!(state.notice.take().unwrap().0, "undone: look Fast");
+        assert_eq!(state.ui.notice.take().unwrap().0, "undone: look Fast");
         state.apply_look("mine");
         assert_eq!(state.config.shadows.mode, ShadowMode::Map);
-        state.looks.renames = Some("mine".into());
-        state.looks.name = "yours".into();
+        state.files.looks.renames = Some("mine".into());
+        state.files.looks.name = "yours".into();
         state.save_look();
-        assert_eq!(state.looks.of_user(), ["yours"]);
+        assert_eq!(state.files.looks.of_user(), ["yours"]);
         std::fs::write(folder.path().join("yours.toml"), "[sun]\nstrength = -1").unwrap();
         let before = state.config.clone();
         state.apply_look("yours");
-        let failure = state.error.take().unwrap();
+        let failure = state.ui.error.take().unwrap();
         assert!(
             failure
                 .text
                 .contains("yours.toml: sun.strength: -1 is outside"),
             "{failure:?}"
         );
-        assert_eq!((state.undo.steps().count(), &state.config), (1, &before));
+        assert_eq!(
+            (state.edits.undo.steps().count(), &state.config),
+            (1, &before)
+        );
         state.overwrite_look("yours");
         state.apply_look("yours");
-        assert_eq!((state.error.take(), state.undo.steps().count()), (None, 1));
+        assert_eq!(
+            (state.ui.error.take(), state.edits.undo.steps().count()),
+            (None, 1)
+        );
         state.delete_look("yours");
-        assert_eq!(state.looks.of_user(), [""; 0]);
+        assert_eq!(state.files.looks.of_user(), [""; 0]);
         // One that was sent is kept under the name of its file, and replaces none.
         let sent = folder.path().join("sent");
         std::fs::create_dir(&sent).unwrap();
@@ -142,22 +148,22 @@ mod tests {
         std::fs::write(&file, looks::text(&state.config)).unwrap();
         state.import_look(&file);
         assert_eq!(
-            (state.error.take(), state.looks.of_user()),
+            (state.ui.error.take(), state.files.looks.of_user()),
             (None, &["theirs".to_owned()][..])
         );
         state.import_look(&file);
-        let failure = state.error.take().unwrap();
+        let failure = state.ui.error.take().unwrap();
         assert!(failure.text.contains("\"theirs\" already"), "{failure:?}");
         std::fs::write(&file, "[window]\npanel = false").unwrap();
         std::fs::rename(&file, sent.join("bad.toml")).unwrap();
         state.import_look(&sent.join("bad.toml"));
-        let failure = state.error.take().unwrap();
+        let failure = state.ui.error.take().unwrap();
         assert!(
             failure
                 .text
                 .contains("bad.toml: window.panel: is of no look"),
             "{failure:?}"
         );
-        assert_eq!(state.looks.of_user(), ["theirs"]);
+        assert_eq!(state.files.looks.of_user(), ["theirs"]);
     }
 }

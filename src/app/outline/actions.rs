@@ -22,12 +22,12 @@ use winit::keyboard::KeyCode;
 impl State {
     /// Opens or closes the scene tree.
     pub(in crate::app) fn toggle_outline(&mut self) {
-        self.outline.is_open = !self.outline.is_open;
-        self.outline.has_focus = false;
-        self.outline.select_nothing();
+        self.inspect.outline.is_open = !self.inspect.outline.is_open;
+        self.inspect.outline.has_focus = false;
+        self.inspect.outline.select_nothing();
         // What is selected in the picture is shown in the tree too.
-        self.outline.followed = None;
-        self.notify(match self.outline.is_open {
+        self.inspect.outline.followed = None;
+        self.notify(match self.inspect.outline.is_open {
             true => "scene tree on",
             false => "scene tree off",
         });
@@ -50,10 +50,10 @@ impl State {
             mesh,
             picked: None,
         });
-        self.selection.click(selected, false);
-        self.outline.select(&stage.scene, item);
-        self.outline.in_tree = true;
-        self.outline.followed = selected;
+        self.inspect.selection.click(selected, false);
+        self.inspect.outline.select(&stage.scene, item);
+        self.inspect.outline.in_tree = true;
+        self.inspect.outline.followed = selected;
         if let Item::Texture(texture) = item {
             self.open_texture(texture);
         }
@@ -81,17 +81,19 @@ impl State {
 
     /// Follows what was selected in the picture.
     pub(in crate::app) fn follow_selection(&mut self) {
-        let picked = self.selection.meshes().first().copied();
-        if picked == self.outline.followed {
+        let picked = self.inspect.selection.meshes().first().copied();
+        if picked == self.inspect.outline.followed {
             return;
         }
-        self.outline.followed = picked;
+        self.inspect.outline.followed = picked;
         match (picked, &self.stage) {
             (Some(picked), Some(stage)) if picked.node < stage.scene.nodes.len() => {
-                self.outline.select(&stage.scene, Item::Node(picked.node));
-                self.outline.in_tree = false;
+                self.inspect
+                    .outline
+                    .select(&stage.scene, Item::Node(picked.node));
+                self.inspect.outline.in_tree = false;
             }
-            _ if !self.outline.in_tree => self.outline.selected = None,
+            _ if !self.inspect.outline.in_tree => self.inspect.outline.selected = None,
             _ => {}
         }
     }
@@ -99,10 +101,10 @@ impl State {
     /// The nodes that actions on the selection are about: what was chosen in the tree with all below it, or
     /// the meshes that were clicked.
     pub(in crate::app) fn selected_nodes(&self) -> BTreeSet<usize> {
-        match (&self.stage, self.outline.chosen()) {
+        match (&self.stage, self.inspect.outline.chosen()) {
             (Some(stage), Some(item)) => nodes_of(&stage.scene, item),
             _ => {
-                let meshes = self.selection.meshes().iter();
+                let meshes = self.inspect.selection.meshes().iter();
                 meshes.map(|selected| selected.node).collect()
             }
         }
@@ -111,7 +113,10 @@ impl State {
     /// Hides a node with all below it, or shows it again.
     pub(in crate::app) fn toggle_hidden(&mut self, node: usize) {
         let Some(stage) = &mut self.stage else { return };
-        let is_hidden = self.outline.is_hidden(&stage.scene, &stage.hidden, node);
+        let is_hidden = self
+            .inspect
+            .outline
+            .is_hidden(&stage.scene, &stage.hidden, node);
         let below = with_all_below(&stage.scene, node);
         let mut hidden = stage.hidden.as_ref().clone();
         match is_hidden {
@@ -126,10 +131,10 @@ impl State {
     /// What a double click on a row does.
     pub(in crate::app) fn open_item(&mut self, item: Item) {
         match item {
-            Item::Camera(camera) => self.actions.push(Action::Camera(camera)),
+            Item::Camera(camera) => self.ui.actions.push(Action::Camera(camera)),
             Item::Clip(clip) => {
-                self.actions.push(Action::Clip(Some(clip)));
-                self.playing = true;
+                self.ui.actions.push(Action::Clip(Some(clip)));
+                self.playback.playing = true;
             }
             Item::Texture(texture) => self.open_texture(texture),
             Item::Note(note) => {
@@ -142,32 +147,32 @@ impl State {
                 }
             }
             Item::Node(_) | Item::Primitive(..) | Item::Material(_) | Item::Light(_) => {
-                self.actions.push(Action::FrameSelection);
+                self.ui.actions.push(Action::FrameSelection);
             }
         }
     }
 
     /// An arrow key while the tree has the focus. Returns whether it was one.
     pub(in crate::app) fn walk_outline(&mut self, key: KeyCode) -> bool {
-        if !self.outline.is_open || !self.outline.has_focus {
+        if !self.inspect.outline.is_open || !self.inspect.outline.has_focus {
             return false;
         }
-        let selected = self.outline.selected;
-        let row = self.outline.row_of_selected();
+        let selected = self.inspect.outline.selected;
+        let row = self.inspect.outline.row_of_selected();
         let next = match (key, selected) {
-            (KeyCode::ArrowDown, _) => self.outline.stepped(1),
-            (KeyCode::ArrowUp, _) => self.outline.stepped(-1),
+            (KeyCode::ArrowDown, _) => self.inspect.outline.stepped(1),
+            (KeyCode::ArrowUp, _) => self.inspect.outline.stepped(-1),
             (KeyCode::ArrowRight, Some(item)) => match row {
                 Some(row) if row.has_children && !row.is_open => {
-                    self.outline.open(Entry::Item(item), true);
+                    self.inspect.outline.open(Entry::Item(item), true);
                     None
                 }
-                Some(row) if row.has_children => self.outline.stepped(1),
+                Some(row) if row.has_children => self.inspect.outline.stepped(1),
                 _ => None,
             },
             (KeyCode::ArrowLeft, Some(item)) => match (row, item) {
                 (Some(row), _) if row.has_children && row.is_open => {
-                    self.outline.open(Entry::Item(item), false);
+                    self.inspect.outline.open(Entry::Item(item), false);
                     None
                 }
                 (_, Item::Primitive(node, _)) => Some(Item::Node(node)),

@@ -84,12 +84,12 @@ fn lamp() -> Scene {
 
 fn shown(scene: Scene) -> State {
     let mut state = State::new(Config::default());
-    state.panel = false;
+    state.ui.panel = false;
     let opened = OpenedScene::new(scene, &Config::default(), Span::Clip);
     state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
-    state.notice = None;
-    state.offers.clear();
-    state.outline.is_open = true;
+    state.ui.notice = None;
+    state.files.offers.clear();
+    state.inspect.outline.is_open = true;
     state
 }
 
@@ -119,9 +119,9 @@ fn every_inspector_is_whole() {
     ] {
         let mut state = shown(lamp());
         state.select_item(item);
-        state.selection.clear();
+        state.inspect.selection.clear();
         // A texture opens the viewer, which has tests of its own.
-        state.textures.is_open = false;
+        state.inspect.textures.is_open = false;
         let found = with_run(&mut state, Show::Panel, ([1280.0, 2400.0], 1.0), |run| {
             let mut found = run.faults(&[]);
             found.extend(run.without_tooltip());
@@ -164,12 +164,12 @@ fn rows_out_of_sight_are_not_laid_out() {
 fn the_tree_is_worked_with() {
     let mut state = shown(lamp());
     click(&mut state, "shade", 1);
-    assert_eq!(state.outline.selected, Some(Item::Node(2)));
-    assert_eq!(state.selection.instances(), [Some(0), None]);
+    assert_eq!(state.inspect.outline.selected, Some(Item::Node(2)));
+    assert_eq!(state.inspect.selection.instances(), [Some(0), None]);
     click(&mut state, "bulb", 2);
-    assert_eq!(state.actions, [Action::FrameSelection]);
-    assert_eq!(state.outline.selected, Some(Item::Node(3)));
-    state.actions.clear();
+    assert_eq!(state.ui.actions, [Action::FrameSelection]);
+    assert_eq!(state.inspect.outline.selected, Some(Item::Node(3)));
+    state.ui.actions.clear();
     state.select_item(Item::Node(2));
     // Left to the parent; folded; opened; down.
     for (key, expected) in [
@@ -180,9 +180,9 @@ fn the_tree_is_worked_with() {
         (KeyCode::ArrowUp, Item::Node(1)),
     ] {
         run(&mut state, |run| _ = run.faults(&[]));
-        state.outline.has_focus = true;
+        state.inspect.outline.has_focus = true;
         assert!(state.walk_outline(key));
-        assert_eq!(state.outline.selected, Some(expected), "{key:?}");
+        assert_eq!(state.inspect.outline.selected, Some(expected), "{key:?}");
     }
     assert!(!state.walk_outline(KeyCode::KeyW));
     // A node hides all below it.
@@ -198,23 +198,23 @@ fn the_tree_is_worked_with() {
     state.toggle_hidden(0);
     assert_eq!(visible(&state), [true; 4]);
     // The way back from the picture.
-    state.selection.clear();
+    state.inspect.selection.clear();
     let picked = crate::app::inspect::selection::Selected {
         node: 2,
         mesh: 0,
         picked: None,
     };
-    state.selection.click(Some(picked), false);
+    state.inspect.selection.click(Some(picked), false);
     run(&mut state, |run| _ = run.faults(&[]));
-    assert_eq!(state.outline.selected, Some(Item::Node(2)));
-    assert!(!state.outline.in_tree);
+    assert_eq!(state.inspect.outline.selected, Some(Item::Node(2)));
+    assert!(!state.inspect.outline.in_tree);
     // A node without a mesh can be framed.
     let before = state.camera;
     state.select_item(Item::Node(3));
     state.perform(Action::FrameSelection, 1.0, &look);
     assert!(state.camera != before);
     click(&mut state, "Close", 1);
-    assert_eq!(state.actions, [Action::Outline]);
+    assert_eq!(state.ui.actions, [Action::Outline]);
 }
 
 /// A click on a warning goes to what it is about.
@@ -223,7 +223,7 @@ fn a_warning_goes_to_its_place() {
     let mut state = shown(lamp());
     click(&mut state, "Warnings", 1);
     click(&mut state, "a.glb: material 0 has a strange sheen", 1);
-    assert_eq!(state.outline.selected, Some(Item::Material(0)));
+    assert_eq!(state.inspect.outline.selected, Some(Item::Material(0)));
     let texts = run(&mut state, |run| {
         run.faults(&[]);
         run.texts()
@@ -274,7 +274,7 @@ fn edits_are_shown_reset_and_kept() {
     let opened = OpenedScene::new(file, &Config::default(), Span::Clip);
     state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
     assert_eq!(state.edit_count(), 0);
-    let (told, _) = state.notice.take().unwrap();
+    let (told, _) = state.ui.notice.take().unwrap();
     assert!(
         told.starts_with("1 edit and 1 step of undo dropped"),
         "{told}"
@@ -309,7 +309,7 @@ fn lights_are_edited_and_come_back() {
     );
     state.edit_light(3, light);
     state.add_light(LightKind::Point, Some(Vec3::ZERO));
-    assert_eq!(state.outline.selected, Some(Item::Light(4)));
+    assert_eq!(state.inspect.outline.selected, Some(Item::Light(4)));
     let stage = |state: &State| -> Counts {
         let stage = state.stage.as_ref().unwrap();
         let lights = stage.applied.light_nodes(&stage.scene);
@@ -366,7 +366,7 @@ fn a_mark_in_the_picture_moves_its_light() {
     run.faults(&[]);
     let at = room.get().center();
     run.drag(at, at + egui::vec2(60.0, -30.0));
-    assert_eq!(state.outline.selected, Some(Item::Light(3)));
+    assert_eq!(state.inspect.outline.selected, Some(Item::Light(3)));
     let stage = state.stage.as_ref().unwrap();
     let moved = stage.world_from_light(3, &stage.pose()).w_axis.truncate();
     assert!(
@@ -386,7 +386,7 @@ fn an_empty_scene_has_a_tree() {
             assert!(faults.is_empty(), "{faults:?}");
         });
         state.stage = None;
-        state.outline = Outline::default();
-        state.outline.is_open = true;
+        state.inspect.outline = Outline::default();
+        state.inspect.outline.is_open = true;
     }
 }

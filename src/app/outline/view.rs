@@ -41,8 +41,8 @@ pub(in crate::app) fn show(
     state.follow_selection();
     let room = ui.available_size();
     let fits = is_narrow || room.x >= LEAST[0];
-    if !state.outline.is_open || !fits || room.y < LEAST[1] {
-        state.outline.has_focus = false;
+    if !state.inspect.outline.is_open || !fits || room.y < LEAST[1] {
+        state.inspect.outline.has_focus = false;
         return 0.0;
     }
     let drawer = Drawer {
@@ -57,7 +57,7 @@ pub(in crate::app) fn show(
         input.pointer.any_pressed() && at.is_some_and(|at| !rect.contains(at))
     };
     if ui.input(is_outside) {
-        state.outline.has_focus = false;
+        state.inspect.outline.has_focus = false;
     }
     if is_narrow { rect.width() } else { 0.0 }
 }
@@ -80,13 +80,13 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
 fn title(ui: &mut Ui, state: &mut State) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("Scene tree").strong());
-        let keys = state.keymap.keys_of(Action::Outline);
+        let keys = state.ui.keymap.keys_of(Action::Outline);
         let close = ui.small_button("Close").on_hover_text(match keys.as_str() {
             "" => "Closes the scene tree".into(),
             keys => format!("Closes the scene tree ({keys})"),
         });
         if close.clicked() {
-            state.actions.push(Action::Outline);
+            state.ui.actions.push(Action::Outline);
         }
         add_light(ui, state);
         edits_menu(ui, state);
@@ -136,10 +136,10 @@ fn edits_menu(ui: &mut Ui, state: &mut State) {
                 }
                 ui.close();
                 match action {
-                    Some(action) => state.actions.push(action),
+                    Some(action) => state.ui.actions.push(action),
                     None => {
                         state.edit_scene(|_, edits| *edits = Default::default());
-                        state.outline.select_nothing();
+                        state.inspect.outline.select_nothing();
                         state.notify("materials and lights are those of the file");
                     }
                 }
@@ -155,7 +155,7 @@ fn edits_menu(ui: &mut Ui, state: &mut State) {
 
 fn search(ui: &mut Ui, state: &mut State) {
     ui.horizontal(|ui| {
-        let mut query = state.outline.query.clone();
+        let mut query = state.inspect.outline.query.clone();
         let edit = egui::TextEdit::singleline(&mut query)
             .hint_text("search names")
             .desired_width((ui.available_width() - 84.0).max(60.0));
@@ -163,10 +163,10 @@ fn search(ui: &mut Ui, state: &mut State) {
             .add(edit)
             .on_hover_text("Shows what has this in its name, and what that lies in");
         if edit.changed() {
-            state.outline.search(&query);
+            state.inspect.outline.search(&query);
         }
-        if !state.outline.query.is_empty() {
-            let found = state.outline.matches();
+        if !state.inspect.outline.query.is_empty() {
+            let found = state.inspect.outline.matches();
             ui.label(RichText::new(counted_matches(found)).weak());
         }
     });
@@ -180,7 +180,7 @@ fn counted_matches(found: usize) -> String {
 }
 
 fn buttons(ui: &mut Ui, state: &mut State) {
-    let is_chosen = state.outline.chosen().is_some() || !state.selection.is_empty();
+    let is_chosen = state.inspect.outline.chosen().is_some() || !state.inspect.selection.is_empty();
     let has_hidden = state
         .stage
         .as_ref()
@@ -214,7 +214,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
         for (is_enabled, name, tip, action) in all {
-            let keys = state.keymap.keys_of(action);
+            let keys = state.ui.keymap.keys_of(action);
             let tip = match keys.is_empty() {
                 true => tip.into(),
                 false => format!("{tip} ({keys})"),
@@ -225,7 +225,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
                 .on_disabled_hover_text(&tip)
                 .clicked()
             {
-                state.actions.push(action);
+                state.ui.actions.push(action);
             }
         }
     });
@@ -254,7 +254,7 @@ fn add_light(ui: &mut Ui, state: &mut State) {
         let menu = ui.menu_button("Add light", |ui| {
             for (kind, name, tip) in kinds {
                 if ui.button(name).on_hover_text(tip).clicked() {
-                    state.outline.adds = Some(kind);
+                    state.inspect.outline.adds = Some(kind);
                     ui.close();
                 }
             }
@@ -271,9 +271,9 @@ fn tree(ui: &mut Ui, state: &mut State) {
     };
     let lights = stage.applied.light_nodes(&stage.scene);
     let nodes = stage.applied.node_count(&stage.scene);
-    let rows = state.outline.rows(&stage.scene, nodes, &lights);
+    let rows = state.inspect.outline.rows(&stage.scene, nodes, &lights);
     if rows.is_empty() {
-        ui.weak(match state.outline.query.is_empty() {
+        ui.weak(match state.inspect.outline.query.is_empty() {
             true => "The scene is empty.",
             false => "Nothing has this in its name.",
         });
@@ -283,8 +283,8 @@ fn tree(ui: &mut Ui, state: &mut State) {
     let mut area = egui::ScrollArea::vertical()
         .id_salt("scene tree")
         .auto_shrink(false);
-    if std::mem::take(&mut state.outline.scrolls)
-        && let Some(row) = state.outline.selected_row()
+    if std::mem::take(&mut state.inspect.outline.scrolls)
+        && let Some(row) = state.inspect.outline.selected_row()
     {
         let room = ui.available_height();
         area = area.vertical_scroll_offset((row as f32 * height - 0.4 * room).max(0.0));
@@ -302,16 +302,16 @@ fn note_of(state: &State, item: Item) -> Option<usize> {
     let scene = &state.stage.as_ref()?.scene;
     let place = match item {
         Item::Node(node) => {
-            let of_node = state.outline.note_of(WarningPlace::Node(node));
+            let of_node = state.inspect.outline.note_of(WarningPlace::Node(node));
             let mesh = scene.nodes.get(node)?.mesh;
-            return of_node.or_else(|| state.outline.note_of(WarningPlace::Mesh(mesh?)));
+            return of_node.or_else(|| state.inspect.outline.note_of(WarningPlace::Mesh(mesh?)));
         }
         Item::Material(material) => WarningPlace::Material(material),
         Item::Camera(camera) => WarningPlace::Camera(camera),
         Item::Clip(clip) => WarningPlace::Clip(clip),
         Item::Primitive(..) | Item::Light(_) | Item::Texture(_) | Item::Note(_) => return None,
     };
-    state.outline.note_of(place)
+    state.inspect.outline.note_of(place)
 }
 
 fn is_edited(state: &State, item: Item) -> bool {
@@ -338,7 +338,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
     let Some(stage) = &state.stage else { return };
     let (name, item) = match row.entry {
         Entry::Group(group) => (group.name().to_owned(), None),
-        Entry::Item(item) => (state.outline.name(&stage.scene, item), Some(item)),
+        Entry::Item(item) => (state.inspect.outline.name(&stage.scene, item), Some(item)),
     };
     let [nodes, lights] = counts;
     let detail = detail(&stage.scene, row.entry, nodes, lights);
@@ -347,11 +347,11 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
         .and_then(|note| stage.scene.warnings.get(note))
         .cloned();
     let edited = item.is_some_and(|item| is_edited(state, item));
-    let is_selected = item.is_some() && state.outline.selected == item;
+    let is_selected = item.is_some() && state.inspect.outline.selected == item;
     let eye = match item {
         Some(Item::Node(node)) => {
             let (scene, hidden) = (&stage.scene, stage.hidden.clone());
-            Some(!state.outline.is_hidden(scene, &hidden, node))
+            Some(!state.inspect.outline.is_hidden(scene, &hidden, node))
         }
         Some(Item::Light(node)) => Some(!stage.light_is_off(node)),
         _ => None,
@@ -416,12 +416,12 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
     let Some(at) = clicked_at.filter(|_| clicked || twice) else {
         return;
     };
-    state.outline.has_focus = true;
+    state.inspect.outline.has_focus = true;
     let Some(item) = item else {
-        return state.outline.open(row.entry, !row.is_open);
+        return state.inspect.outline.open(row.entry, !row.is_open);
     };
     if row.has_children && at.x < left {
-        return state.outline.open(row.entry, !row.is_open);
+        return state.inspect.outline.open(row.entry, !row.is_open);
     }
     if eye.is_some() && at.x > right {
         return match item {
@@ -432,7 +432,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
     }
     state.select_item(item);
     // It is in sight: a list that moves under the pointer cannot be clicked twice.
-    state.outline.scrolls = false;
+    state.inspect.outline.scrolls = false;
     if twice || matches!(item, Item::Note(_)) {
         state.open_item(item);
     }

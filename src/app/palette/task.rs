@@ -17,10 +17,10 @@ use crate::{
 impl State {
     /// Opens the command palette.
     pub(in crate::app) fn open_palette(&mut self, recent: &Recent) {
-        let mut rows = model::actions(&self.keymap);
+        let mut rows = model::actions(&self.ui.keymap);
         rows.extend(self.scene_rows());
         rows.extend(self.channel_rows());
-        let steps = self.undo.steps().enumerate();
+        let steps = self.edits.undo.steps().enumerate();
         rows.extend(steps.map(|(index, step)| {
             let note = match index {
                 0 => "the last step".to_owned(),
@@ -28,12 +28,17 @@ impl State {
             };
             Row::new("undo", step, note, Command::Undo(index + 1))
         }));
-        let looks = self.looks.all().into_iter();
+        let looks = self.files.looks.all().into_iter();
         rows.extend(looks.map(|name| Row::new("look", name.clone(), "", Command::Look(name))));
         rows.extend(model::recent(recent));
         rows.extend(model::settings(&self.config));
-        let recent = self.layout.recent_commands.clone();
-        self.palette = Some(Palette::new(rows, recent, &self.config, &self.initial));
+        let recent = self.ui.layout.recent_commands.clone();
+        self.ui.palette = Some(Palette::new(
+            rows,
+            recent,
+            &self.config,
+            &self.edits.initial,
+        ));
     }
 
     /// Clips, cameras and variants of the scene.
@@ -80,7 +85,11 @@ impl State {
     /// Every channel.
     fn channel_rows(&self) -> impl Iterator<Item = Row> {
         Channel::ALL.into_iter().map(|channel| {
-            let note = if channel == self.channel { "now" } else { "" };
+            let note = if channel == self.picture.channel {
+                "now"
+            } else {
+                ""
+            };
             let command = Command::Action(Action::Channel(channel));
             let mut row = Row::new("channel", channels::title(channel), note, command);
             let words = [channels::synonyms(channel), channels::meaning(channel)];
@@ -91,8 +100,8 @@ impl State {
 
     /// Does what a row says, and remembers it.
     pub(in crate::app) fn run_command(&mut self, row: Row) {
-        self.palette = None;
-        let recent = &mut self.layout.recent_commands;
+        self.ui.palette = None;
+        let recent = &mut self.ui.layout.recent_commands;
         let label = row.label();
         // How many steps back means something else the next time.
         if !matches!(row.command, Command::Undo(_) | Command::Show(_)) {
@@ -101,17 +110,17 @@ impl State {
             recent.truncate(MOST_RECENT);
         }
         match row.command {
-            Command::Action(action) => self.actions.push(action),
+            Command::Action(action) => self.ui.actions.push(action),
             // The palette goes on to its values by itself.
             Command::Setting(_) => {}
             Command::Show(key) => {
-                self.panel = true;
-                self.jump = Some(Jump::to(key));
+                self.ui.panel = true;
+                self.ui.jump = Some(Jump::to(key));
             }
             Command::Set(text) => self.set_by_hand(&text),
             Command::Undo(count) => self.undo(count, false),
             Command::Look(name) => self.apply_look(&name),
-            Command::Open(opened) => self.opens = Some(opened),
+            Command::Open(opened) => self.files.opens = Some(opened),
         }
     }
 
@@ -144,7 +153,7 @@ mod tests {
     fn channels_are_found_by_their_names_and_by_other_words() {
         let mut state = State::new(Config::default());
         state.open_palette(&Recent::default());
-        let palette = state.palette.as_mut().unwrap();
+        let palette = state.ui.palette.as_mut().unwrap();
         for (typed, channel) in [
             ("heat", Channel::Cost),
             ("normal", Channel::Normal),

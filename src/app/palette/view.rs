@@ -30,7 +30,7 @@ const SECTION_WIDTH: f32 = 84.0;
 
 /// Shows the palette while it is open, and does what was chosen.
 pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
-    let Some(palette) = &mut state.palette else {
+    let Some(palette) = &mut state.ui.palette else {
         return;
     };
     let window = ctx.content_rect().size();
@@ -46,7 +46,7 @@ pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
         });
     let closes = chosen.is_some() || shown.should_close();
     if closes {
-        state.palette = None;
+        state.ui.palette = None;
         // What comes next finds the keyboard free.
         ctx.memory_mut(|memory| {
             if let Some(field) = memory.focused() {

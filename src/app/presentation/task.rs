@@ -24,7 +24,7 @@ impl Viewer {
                 true
             }
         };
-        self.state.presents = self.presentation.is_some();
+        self.state.picture.presents = self.presentation.is_some();
         if is_full != was_full {
             native::toggle_fullscreen(&self.window);
         }

@@ -28,7 +28,7 @@ impl Viewer {
         let Some(stage) = &mut self.state.stage else {
             return self.state.notify("there is no scene to measure");
         };
-        let plays = self.state.playing && stage.duration() > 0.0;
+        let plays = self.state.playback.playing && stage.duration() > 0.0;
         let fps = plays.then_some(self.state.config.output.fps);
         self.benchmark = Some(Benchmark {
             done: 0,
@@ -38,7 +38,7 @@ impl Viewer {
             fps,
             camera: self.state.camera,
             time: stage.time,
-            playing: self.state.playing,
+            playing: self.state.playback.playing,
         });
         // A picture that is shown already would not be drawn.
         match fps {
@@ -46,8 +46,11 @@ impl Viewer {
             Some(_) => stage.time = 0.0,
             None => self.state.orbit(STEP),
         }
-        self.state.playing = false;
-        self.state.profiler.clear(&mut self.state.history);
+        self.state.playback.playing = false;
+        self.state
+            .profile
+            .profiler
+            .clear(&mut self.state.profile.history);
         self.state.notify("the benchmark runs");
     }
 
@@ -83,7 +86,7 @@ impl Viewer {
             return;
         };
         self.state.camera = benchmark.camera;
-        self.state.playing = benchmark.playing;
+        self.state.playback.playing = benchmark.playing;
         if let Some(stage) = &mut self.state.stage {
             stage.time = benchmark.time;
         }
@@ -109,7 +112,7 @@ impl Viewer {
                 .map(|(key, value)| (key, value.to_string()))
                 .collect(),
         };
-        let history = self.state.history.frames();
+        let history = self.state.profile.history.frames();
         let measured = history.range(history.len().saturating_sub(frames)..);
         let path = pictures::new_path(&name, "html");
         let page = html::text(&report, measured.clone());

@@ -26,7 +26,7 @@ impl Viewer {
     /// Adds the timings that have come back to the history.
     pub(in crate::app) fn take_timings(&mut self) {
         for timed in self.graphics.renderer.take_timed() {
-            self.state.history.timed(timed);
+            self.state.profile.history.timed(timed);
         }
     }
 
@@ -40,7 +40,11 @@ impl Viewer {
 
     /// Saves the profile of this moment where the person says.
     pub(in crate::app) fn save_profile(&mut self, extension: &str) {
-        let frames = self.state.profiler.frames(&self.state.history);
+        let frames = self
+            .state
+            .profile
+            .profiler
+            .frames(&self.state.profile.history);
         let text = profile::text(extension, frames, &self.graphics.gpu.info.name);
         self.ask_to_save(Unsaved {
             what: "the profile",
@@ -57,7 +61,7 @@ impl Viewer {
         };
         self.wait_for_timings();
         let adapter = &self.graphics.gpu.info.name;
-        let frames = self.state.history.frames();
+        let frames = self.state.profile.history.frames();
         profile::write(&path, frames, adapter)?;
         let count = counted(frames.len() as u64, "frame");
         // Nobody may read it any more.

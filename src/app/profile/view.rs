@@ -37,7 +37,7 @@ const GPU_PART: f32 = 0.66;
 /// Shows the panel if it is open.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     let room = ui.available_size();
-    if !state.profiler.is_open || room.x < LEAST[0] || room.y < LEAST[1] {
+    if !state.profile.profiler.is_open || room.x < LEAST[0] || room.y < LEAST[1] {
         return;
     }
     let most = (room.y * 0.7).max(LEAST_HEIGHT);
@@ -46,8 +46,12 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
         .default_size(HEIGHT.min(most))
         .size_range(LEAST_HEIGHT..=most)
         .show(ui, |ui| {
-            let view = state.profiler.view(&state.history);
-            let frames = state.profiler.frames(&state.history).range(view.clone());
+            let view = state.profile.profiler.view(&state.profile.history);
+            let frames = state
+                .profile
+                .profiler
+                .frames(&state.profile.history)
+                .range(view.clone());
             let chart = Chart::of(frames);
             buttons(ui, state);
             let whole = ui.available_rect_before_wrap();
@@ -68,28 +72,28 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
 }
 
 fn buttons(ui: &mut Ui, state: &mut State) {
-    let keys = |action| match state.keymap.keys_of(action) {
+    let keys = |action| match state.ui.keymap.keys_of(action) {
         keys if keys.is_empty() => String::new(),
         keys => format!(" ({keys})"),
     };
     let (close, freeze) = (keys(Action::Profiler), keys(Action::FreezeProfiler));
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Profiler").strong());
-        let text = if state.profiler.is_frozen() {
+        let text = if state.profile.profiler.is_frozen() {
             "Go on"
         } else {
             "Freeze"
         };
         let tip = format!("Holds the frames, or follows them again{freeze}");
         if ui.button(text).on_hover_text(tip).clicked() {
-            state.actions.push(Action::FreezeProfiler);
+            state.ui.actions.push(Action::FreezeProfiler);
         }
         if ui
             .button("Clear")
             .on_hover_text("Forgets all frames")
             .clicked()
         {
-            state.profiler.clear(&mut state.history);
+            state.profile.profiler.clear(&mut state.profile.history);
         }
         if ui
             .button("Copy")
@@ -97,30 +101,30 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             .clicked()
         {
             let copied = in_view(state);
-            state.copied = Some(copied);
+            state.ui.copied = Some(copied);
             state.notify("copied the table of passes");
         }
         let tip = "Saves all frames as a trace that Perfetto and chrome://tracing open";
         if ui.button("Save trace").on_hover_text(tip).clicked() {
-            state.actions.push(Action::SaveProfile("json"));
+            state.ui.actions.push(Action::SaveProfile("json"));
         }
         if ui
             .button("Save CSV")
             .on_hover_text("Saves all frames as a table")
             .clicked()
         {
-            state.actions.push(Action::SaveProfile("csv"));
+            state.ui.actions.push(Action::SaveProfile("csv"));
         }
         let tip =
             "Plays the clip once, or turns once around the scene, and saves a report as a page";
         if ui.button("Benchmark").on_hover_text(tip).clicked() {
-            state.actions.push(Action::Benchmark);
+            state.ui.actions.push(Action::Benchmark);
         }
         let tip = format!("Closes the profiler{close}");
         if ui.button("Close").on_hover_text(tip).clicked() {
-            state.actions.push(Action::Profiler);
+            state.ui.actions.push(Action::Profiler);
         }
-        if let Some(memory) = state.history.memory() {
+        if let Some(memory) = state.profile.history.memory() {
             let gpu = memory.gpu_total().map(bytes);
             let process = memory.process_bytes.map(bytes);
             let unknown = || "not told".to_owned();
@@ -141,8 +145,14 @@ fn buttons(ui: &mut Ui, state: &mut State) {
 
 /// The table of the frames in view, as text.
 pub(in crate::app) fn in_view(state: &State) -> String {
-    let view = state.profiler.view(&state.history);
-    text::text(state.profiler.frames(&state.history).range(view))
+    let view = state.profile.profiler.view(&state.profile.history);
+    text::text(
+        state
+            .profile
+            .profiler
+            .frames(&state.profile.history)
+            .range(view),
+    )
 }
 
 /// The charts, and what the pointer does in them.
@@ -173,7 +183,13 @@ fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut S
         plot.paint(ui, &painter, name);
     }
     presents(ui, &painter, &plots[0], chart);
-    navigate(ui, response, &plots[0], &mut state.profiler, &state.history);
+    navigate(
+        ui,
+        response,
+        &plots[0],
+        &mut state.profile.profiler,
+        &state.profile.history,
+    );
     let Some(pointer) = response.hover_pos().filter(|at| plot.contains(*at)) else {
         return;
     };
@@ -369,7 +385,7 @@ fn key(ui: &mut Ui, chart: &Chart, state: &State) {
                 }
                 ui.add_space(6.0);
             }
-            if state.profiler.is_frozen() {
+            if state.profile.profiler.is_frozen() {
                 ui.weak("frozen");
             }
         });

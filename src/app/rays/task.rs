@@ -19,7 +19,7 @@ impl Viewer {
     /// Whether the GPU has to be asked for a ray.
     pub(in crate::app) fn has_ray_to_trace(&mut self) -> bool {
         let traced = &mut self.traced_ray;
-        let view = &mut self.state.tree_view;
+        let view = &mut self.state.trees.view;
         if !view.traces {
             (traced.click, traced.is_asked, traced.copy) = (None, false, None);
             (view.path, traced.of) = (None, None);
@@ -49,7 +49,7 @@ impl Viewer {
         encoder: &mut wgpu::CommandEncoder,
         shown: &PictureKey,
     ) -> Result<()> {
-        let of = self.state.tree_view.path_of;
+        let of = self.state.trees.view.path_of;
         let (Some(click), true) = (self.traced_ray.click, self.has_ray_to_trace()) else {
             return Ok(());
         };
@@ -75,7 +75,7 @@ impl Viewer {
         let Some(copy) = traced.copy.take_if(|copy| copy.is_done()) else {
             return;
         };
-        let view = &mut self.state.tree_view;
+        let view = &mut self.state.trees.view;
         match copy.read() {
             Ok(path) => {
                 view.step = path.steps.len().saturating_sub(1);
@@ -97,7 +97,7 @@ impl Viewer {
         encoder: &mut wgpu::CommandEncoder,
         picture: &PictureKey,
     ) -> Result<()> {
-        let view = &self.state.tree_view;
+        let view = &self.state.trees.view;
         let Some(path) = view.path.clone() else {
             self.traced_ray.drawn = None;
             return Ok(());
@@ -128,7 +128,7 @@ impl Viewer {
         let Some(shown) = self.selecting.shown.clone() else {
             return Ok(());
         };
-        if self.state.tree_view.path.is_none() || shown.scene != self.scenes {
+        if self.state.trees.view.path.is_none() || shown.scene != self.scenes {
             self.traced_ray.drawn = None;
             return Ok(());
         }
@@ -145,6 +145,6 @@ impl Viewer {
 
     /// Whether a path that was drawn belongs over the picture.
     pub(in crate::app) fn has_path(&self) -> bool {
-        self.state.tree_view.path.is_some() && self.traced_ray.drawn.is_some()
+        self.state.trees.view.path.is_some() && self.traced_ray.drawn.is_some()
     }
 }

@@ -28,17 +28,17 @@ const LEAST_WIDTH: f32 = 200.0;
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "The way of a pixel's rays through the trees";
     Row::new("trace a ray", &["ray path"], tip).show(ui, edits, |ui| {
-        let mut traces = state.tree_view.traces;
+        let mut traces = state.trees.view.traces;
         let tip = "A click traces the rays of its pixel, in place of selecting";
         if ui
             .checkbox(&mut traces, "by a click")
             .on_hover_text(tip)
             .changed()
         {
-            state.actions.push(Action::TraceRay);
+            state.ui.actions.push(Action::TraceRay);
         }
     });
-    if !state.tree_view.traces {
+    if !state.trees.view.traces {
         return;
     }
     let tip = "Which rays of the pixel";
@@ -51,9 +51,9 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
                 "The shadow rays that the frame has sent to all lights: they visit what the channel cost counts",
             ),
         ];
-        choose(ui, &mut state.tree_view.path_of, &choices);
+        choose(ui, &mut state.trees.view.path_of, &choices);
     });
-    let Some(path) = state.tree_view.path.clone() else {
+    let Some(path) = state.trees.view.path.clone() else {
         line(ui, RichText::new("click on the scene").weak());
         return;
     };
@@ -73,9 +73,9 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     }
     let tip = "The step that is shown: boxes up to it are drawn, and its own is cyan. Keys . and ,";
     Row::new("step", &[], tip).show(ui, edits, |ui| {
-        let mut number = state.tree_view.step + 1;
+        let mut number = state.trees.view.step + 1;
         if ui.add(Slider::new(&mut number, 1..=kept)).changed() {
-            state.tree_view.step = number.clamp(1, kept) - 1;
+            state.trees.view.step = number.clamp(1, kept) - 1;
         }
     });
     if path.step_count as usize > kept {
@@ -88,7 +88,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
 /// The steps around the current one; a click goes to one.
 fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
     let kept = path.steps.len();
-    let now = state.tree_view.step.min(kept - 1);
+    let now = state.trees.view.step.min(kept - 1);
     let first = now
         .saturating_sub(AROUND)
         .min(kept.saturating_sub(2 * AROUND + 1));
@@ -103,7 +103,7 @@ fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
             chosen = Some(number);
         }
     }
-    state.tree_view.step = chosen.unwrap_or(state.tree_view.step);
+    state.trees.view.step = chosen.unwrap_or(state.trees.view.step);
 }
 
 /// The name of a mesh of the tree.
@@ -118,15 +118,15 @@ fn name_of(state: &State, mesh: u32) -> String {
 
 /// The step that is shown, in words, at the head of the picture.
 pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
-    let path = state.tree_view.path.as_ref();
-    let Some(path) = path.filter(|path| state.tree_view.traces && !path.steps.is_empty()) else {
+    let path = state.trees.view.path.as_ref();
+    let Some(path) = path.filter(|path| state.trees.view.traces && !path.steps.is_empty()) else {
         return;
     };
     if room.width() < LEAST_WIDTH {
         return;
     }
     let kept = path.steps.len();
-    let now = state.tree_view.step.min(kept - 1);
+    let now = state.trees.view.step.min(kept - 1);
     let [text, more] = words(&path.steps[now], &|mesh| name_of(state, mesh));
     Area::new(Id::unique("ray step"))
         .order(Order::Middle)

@@ -16,17 +16,17 @@ impl State {
 
     /// Opens the texture viewer with a texture.
     pub(in crate::app) fn show_texture(&mut self, asked: Asked) {
-        self.textures.is_open = true;
-        self.textures.asked = Some(asked);
+        self.inspect.textures.is_open = true;
+        self.inspect.textures.asked = Some(asked);
     }
 
     /// Opens or closes the texture viewer; it opens with a texture of what is selected.
     pub(in crate::app) fn toggle_textures(&mut self) {
         let of_selection = self.textures_of_selection().into_iter().next();
-        let is_open = &mut self.textures.is_open;
+        let is_open = &mut self.inspect.textures.is_open;
         *is_open = !*is_open;
         if let Some((_, asked)) = of_selection.filter(|_| *is_open) {
-            self.textures.asked = Some(asked);
+            self.inspect.textures.asked = Some(asked);
         }
         let text = match is_open {
             true => "textures of the scene",
@@ -39,7 +39,7 @@ impl State {
     pub(in crate::app) fn textures_of_selection(&self) -> Vec<(&'static str, Asked)> {
         let of = || {
             let scene = &self.stage.as_ref()?.scene;
-            let selected = self.selection.meshes().first()?;
+            let selected = self.inspect.selection.meshes().first()?;
             let material = match selected.picked {
                 Some(picked) => picked.material,
                 None => {

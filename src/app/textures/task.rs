@@ -15,7 +15,7 @@ use std::time::Duration;
 impl Viewer {
     /// Follows what the viewer shows, while it is open.
     pub(in crate::app) fn follow_textures(&mut self) {
-        let textures = &mut self.state.textures;
+        let textures = &mut self.state.inspect.textures;
         let Graphics {
             gpu,
             uploaded: Some(uploaded),
@@ -81,7 +81,7 @@ impl Viewer {
 
     /// Takes a texel that has come.
     pub(in crate::app) fn poll_texel(&mut self) {
-        let textures = &mut self.state.textures;
+        let textures = &mut self.state.inspect.textures;
         if let Some((at, copy)) = textures.copy.take_if(|(_, copy)| copy.is_done()) {
             let value = copy.read().map_err(|error| error.to_string());
             textures.value = Some((at, value));
@@ -91,7 +91,7 @@ impl Viewer {
 
     /// Whether a texel is on its way.
     pub(in crate::app) fn awaits_texel(&self) -> bool {
-        self.state.textures.copy.is_some()
+        self.state.inspect.textures.copy.is_some()
     }
 }
 

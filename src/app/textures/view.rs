@@ -32,11 +32,11 @@ const LEAST_ZOOM: f32 = 1.0 / 64.0;
 
 /// Shows the viewer where it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
-    if !state.textures.is_open {
+    if !state.inspect.textures.is_open {
         return;
     }
     let mut is_open = true;
-    let keys = state.keymap.keys_of(Action::Textures);
+    let keys = state.ui.keymap.keys_of(Action::Textures);
     let title = match keys.is_empty() {
         true => "Textures".to_owned(),
         false => format!("Textures ({keys})"),
@@ -55,7 +55,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
                 ui.label("No scene is shown.");
                 return;
             };
-            let textures = &mut state.textures;
+            let textures = &mut state.inspect.textures;
             if textures.list.is_empty() {
                 ui.label("The scene has no textures.");
                 return;
@@ -67,7 +67,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
                 .show(ui, |ui| list(ui, textures));
             egui::CentralPanel::default_margins().show(ui, |ui| one(ui, textures, &stage.scene));
         });
-    state.textures.is_open &= is_open;
+    state.inspect.textures.is_open &= is_open;
 }
 
 /// The textures that are looked for.

@@ -103,7 +103,7 @@ impl State {
 
     /// Whether time passes.
     pub(in crate::app) fn plays(&self) -> bool {
-        self.playing && self.duration() > 0.0
+        self.playback.playing && self.duration() > 0.0
     }
 
     /// Lets time pass in the clip.
@@ -117,7 +117,7 @@ impl State {
             let seconds = seconds * settings.speed;
             let (time, has_ended) = range.advance(stage.time, seconds, settings.repeat);
             stage.time = time;
-            self.playing &= !has_ended;
+            self.playback.playing &= !has_ended;
         }
     }
 
@@ -126,14 +126,14 @@ impl State {
         if self.duration() == 0.0 {
             return self.notify("there is no clip to play");
         }
-        self.playing = !self.playing;
-        self.is_paused_still = false;
+        self.playback.playing = !self.playback.playing;
+        self.playback.is_paused_still = false;
         let range = self.loop_range();
         let settings = &self.config.animation;
         if let Some(stage) = self
             .stage
             .as_mut()
-            .filter(|_| self.playing && !settings.repeat)
+            .filter(|_| self.playback.playing && !settings.repeat)
         {
             if settings.speed >= 0.0 && stage.time >= range.to {
                 stage.time = range.from;
@@ -141,14 +141,18 @@ impl State {
                 stage.time = range.to;
             }
         }
-        let text = if self.playing { "playing" } else { "paused" };
+        let text = if self.playback.playing {
+            "playing"
+        } else {
+            "paused"
+        };
         self.notify(text);
     }
 
     /// Shows this moment of the clip, and pauses.
     pub(in crate::app) fn scrub(&mut self, time: f32) {
-        self.is_paused_still = false;
-        self.playing = false;
+        self.playback.is_paused_still = false;
+        self.playback.playing = false;
         let duration = self.duration();
         if let Some(stage) = &mut self.stage {
             stage.time = time.clamp(0.0, duration);
@@ -217,9 +221,9 @@ mod tests {
     #[test]
     fn steps_pause_and_ends_are_those_of_the_range() {
         let mut state = state();
-        assert!(state.playing);
+        assert!(state.playback.playing);
         state.perform_on_timeline(Action::StepFrame(1));
-        assert!(!state.playing && (time(&state) - 1.0 / 30.0).abs() < 1e-6);
+        assert!(!state.playback.playing && (time(&state) - 1.0 / 30.0).abs() < 1e-6);
         state.set_loop_range(LoopRange {
             from: 0.25,
             to: 0.5,
@@ -228,7 +232,7 @@ mod tests {
         assert_eq!(time(&state), 0.5);
         state.perform_on_timeline(Action::ClipStart);
         assert_eq!(time(&state), 0.25);
-        state.playing = true;
+        state.playback.playing = true;
         state.play_for(0.375);
         assert_eq!(time(&state), 0.375, "it begins again in the range");
         // To the clip's end is to that of any clip.
@@ -245,11 +249,11 @@ mod tests {
         let mut state = state();
         state.config.animation.repeat = false;
         state.play_for(3.0);
-        assert!(!state.playing && time(&state) == 1.0);
+        assert!(!state.playback.playing && time(&state) == 1.0);
         state.toggle_playing();
-        assert!(state.playing && time(&state) == 0.0);
+        assert!(state.playback.playing && time(&state) == 0.0);
         state.scrub(9.0);
-        assert!(!state.playing && time(&state) == 1.0);
+        assert!(!state.playback.playing && time(&state) == 1.0);
     }
 
     #[test]

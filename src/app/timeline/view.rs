@@ -46,11 +46,11 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
 fn buttons(ui: &mut Ui, state: &mut State) {
     let width = ui.available_width();
     ui.spacing_mut().item_spacing.x = 4.0;
-    let keys = |action| match state.keymap.keys_of(action) {
+    let keys = |action| match state.ui.keymap.keys_of(action) {
         keys if keys.is_empty() => String::new(),
         keys => format!(" ({keys})"),
     };
-    let play = match state.playing {
+    let play = match state.playback.playing {
         true => ("Pause", "Stops the clip where it is"),
         false => ("Play", "Plays the clip"),
     };
@@ -68,7 +68,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             pressed = Some(action);
         }
     }
-    state.actions.extend(pressed);
+    state.ui.actions.extend(pressed);
     if width > 560.0 {
         // A list is as wide as its text, unless there is no more room.
         let size = vec2(150.0, ui.spacing().interact_size.y);
@@ -126,7 +126,7 @@ fn clips(ui: &mut Ui, state: &mut State) {
         });
     list.response
         .on_hover_text("What plays. Scene: Animation blends several clips");
-    state.actions.extend(chosen.map(Action::Clip));
+    state.ui.actions.extend(chosen.map(Action::Clip));
 }
 
 /// The time and the frame, as far as there is room.

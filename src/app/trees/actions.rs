@@ -10,14 +10,14 @@ impl State {
     pub(in crate::app) fn perform_on_trees(&mut self, action: Action) -> Option<Action> {
         match action {
             Action::TraceRay => {
-                let view = &mut self.tree_view;
+                let view = &mut self.trees.view;
                 view.traces = !view.traces;
                 let text = match view.traces {
                     true => "tracing: a click traces the ray of its pixel",
                     false => "tracing ended",
                 };
                 // Of what moves there is no path to look at.
-                self.playing &= !self.tree_view.traces;
+                self.playback.playing &= !self.trees.view.traces;
                 self.notify(text);
                 return None;
             }
@@ -29,8 +29,8 @@ impl State {
         }
         let show = &mut self.config.tree_boxes.show;
         match action {
-            Action::TreeBoxes if *show == BoxDepths::Off => *show = self.tree_view.before,
-            Action::TreeBoxes => self.tree_view.before = std::mem::replace(show, BoxDepths::Off),
+            Action::TreeBoxes if *show == BoxDepths::Off => *show = self.trees.view.before,
+            Action::TreeBoxes => self.trees.view.before = std::mem::replace(show, BoxDepths::Off),
             Action::NextTreeBoxes => {
                 *show = match *show {
                     BoxDepths::Off => BoxDepths::Depths(0, 0),
@@ -54,7 +54,7 @@ impl State {
 
     /// Goes on by so many steps, within those that are kept.
     fn step_ray(&mut self, by: i32) {
-        let view = &mut self.tree_view;
+        let view = &mut self.trees.view;
         let Some(path) = &view.path else {
             return self.notify("no ray was traced");
         };
@@ -66,8 +66,8 @@ impl State {
 
     /// Lets the boxes be those of the mesh that is selected, where that is asked for: of all while none is.
     pub(in crate::app) fn follow_selection_with_boxes(&mut self) {
-        if self.tree_view.of_selection {
-            self.config.tree_boxes.of = match self.selection.instances()[0] {
+        if self.trees.view.of_selection {
+            self.config.tree_boxes.of = match self.inspect.selection.instances()[0] {
                 Some(mesh) => BoxTrees::Mesh(mesh as u32),
                 None => BoxTrees::Meshes,
             };
@@ -119,17 +119,17 @@ mod tests {
             mesh: 5,
             picked: None,
         };
-        state.selection.click(Some(mesh), false);
+        state.inspect.selection.click(Some(mesh), false);
         state.follow_selection_with_boxes();
         assert_eq!(
             state.config.tree_boxes.of,
             BoxTrees::Meshes,
             "nobody asks for that"
         );
-        state.tree_view.of_selection = true;
+        state.trees.view.of_selection = true;
         state.follow_selection_with_boxes();
         assert_eq!(state.config.tree_boxes.of, BoxTrees::Mesh(5));
-        state.selection.clear();
+        state.inspect.selection.clear();
         state.follow_selection_with_boxes();
         assert_eq!(state.config.tree_boxes.of, BoxTrees::Meshes);
     }

@@ -24,9 +24,9 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Fac
     let cost = facts
         .stats
         .cost_range
-        .filter(|_| heat_of(state.channel, &state.config, &state.config.lab).is_some());
+        .filter(|_| heat_of(state.picture.channel, &state.config, &state.config.lab).is_some());
     let fits = room.width() > 2.0 * WIDTH && room.height() > WIDTH;
-    let is_taken = state.channel == Channel::Deviation;
+    let is_taken = state.picture.channel == Channel::Deviation;
     if (boxes.is_none() && cost.is_none()) || is_taken || !fits {
         return;
     }

@@ -20,8 +20,8 @@ impl State {
 
     /// Lets the lines be those of the mesh that is selected, where that is asked for: of all while none is.
     pub(in crate::app) fn follow_selection_with_overlay(&mut self) {
-        if self.overlay_of_selection {
-            let selected = self.selection.instances()[0];
+        if self.trees.overlay_of_selection {
+            let selected = self.inspect.selection.instances()[0];
             let number = selected.and_then(|mesh| i32::try_from(mesh).ok());
             self.config.overlay.mesh = number.unwrap_or(-1);
         }
@@ -55,13 +55,13 @@ mod tests {
             mesh,
             picked,
         };
-        state.selection.click(Some(selected), false);
+        state.inspect.selection.click(Some(selected), false);
         state.follow_selection_with_overlay();
         assert_eq!(state.config.overlay.mesh, -1, "nobody asked");
-        state.overlay_of_selection = true;
+        state.trees.overlay_of_selection = true;
         state.follow_selection_with_overlay();
         assert_eq!(state.config.overlay.mesh, 5);
-        state.selection.click(None, false);
+        state.inspect.selection.click(None, false);
         state.follow_selection_with_overlay();
         assert_eq!(state.config.overlay.mesh, -1);
     }

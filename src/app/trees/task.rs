@@ -21,7 +21,7 @@ impl Viewer {
         };
         let trees = &mut self.counted_trees;
         if shown.scene != self.scenes {
-            self.state.tree_view.figures = None;
+            self.state.trees.view.figures = None;
             return;
         }
         if trees
@@ -30,14 +30,14 @@ impl Viewer {
             .is_some_and(|of| of.scene != shown.scene)
         {
             trees.counted = None;
-            self.state.tree_view.figures = None;
+            self.state.trees.view.figures = None;
         }
-        self.state.tree_view.figures_lag = !trees.are_of(&shown);
+        self.state.trees.view.figures_lag = !trees.are_of(&shown);
         let is_replaced = self
             .in_flight
             .as_ref()
             .is_some_and(|frame| !has_trees_of(&frame.picture, &shown));
-        if !self.state.tree_view.tells_figures || is_replaced {
+        if !self.state.trees.view.tells_figures || is_replaced {
             return;
         }
         let now = Instant::now();
@@ -68,7 +68,7 @@ impl Viewer {
             Err(error) => {
                 // It is not tried again.
                 trees.counted = Some(shown);
-                self.state.tree_view.figures = Some(Err(error.to_string()));
+                self.state.trees.view.figures = Some(Err(error.to_string()));
             }
         }
     }
@@ -87,7 +87,7 @@ impl Viewer {
                 figures.sah_cost
             );
         }
-        self.state.tree_view.figures = Some(figures);
+        self.state.trees.view.figures = Some(figures);
         self.draw_within(Duration::ZERO);
     }
 }

@@ -104,7 +104,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
             }
             let view = pointed.map(|pointed| ENDS[pointed].view);
             if let Some(view) = view.filter(|_| response.clicked()) {
-                state.actions.push(Action::Face(view));
+                state.ui.actions.push(Action::Face(view));
             }
             let tip = view.map_or(
                 "The axes of the world. A click on an end looks from there",

@@ -30,7 +30,7 @@ pub(in crate::app) fn fold(
     open: bool,
     add: impl FnOnce(&mut Ui, &mut State),
 ) {
-    let is_open = state.layout.open.get(name).copied().unwrap_or(open);
+    let is_open = state.ui.layout.open.get(name).copied().unwrap_or(open);
     let header = egui::CollapsingHeader::new(title)
         .id_salt(name)
         .default_open(is_open)
@@ -39,6 +39,6 @@ pub(in crate::app) fn fold(
         .header_response
         .on_hover_text(tip);
     if header.clicked() {
-        state.layout.open.insert(name.into(), !is_open);
+        state.ui.layout.open.insert(name.into(), !is_open);
     }
 }

@@ -53,19 +53,19 @@ fn scene(ui: &mut Ui, state: &mut State) {
             .on_hover_text("Opens a glTF or OBJ file (Ctrl+O)")
             .clicked()
         {
-            state.actions.push(Action::Open);
+            state.ui.actions.push(Action::Open);
         }
         let tree = ui
             .button("Tree")
             .on_hover_text("The scene tree: nodes, materials, lights, and their values (Alt+O)");
         if tree.clicked() {
-            state.actions.push(Action::Outline);
+            state.ui.actions.push(Action::Outline);
         }
         let browse = ui
             .button("Browse")
             .on_hover_text("Recent files, and those of a folder (Ctrl+P)");
         if browse.clicked() {
-            state.actions.push(Action::Browse);
+            state.ui.actions.push(Action::Browse);
         }
     };
     sides(ui, |ui| _ = line(ui, RichText::new(name).heading()), open);
@@ -124,6 +124,7 @@ fn rate(ui: &mut Ui, state: &State) {
         is_recent
     };
     let recent: Vec<f32> = state
+        .profile
         .frame_ms
         .iter()
         .rev()
@@ -149,9 +150,9 @@ fn graph(ui: &mut Ui, state: &State) {
     let visuals = ui.visuals();
     let painter = ui.painter_at(rect);
     painter.rect_filled(rect, 3.0, visuals.extreme_bg_color);
-    let top = top_of(state.frame_ms.iter().copied());
+    let top = top_of(state.profile.frame_ms.iter().copied());
     let at = |index: usize, ms: f32| {
-        let right_aligned = index + HISTORY - state.frame_ms.len();
+        let right_aligned = index + HISTORY - state.profile.frame_ms.len();
         Pos2::new(
             rect.left() + rect.width() * right_aligned as f32 / (HISTORY - 1) as f32,
             rect.bottom() - (rect.height() - 4.0) * (ms / top).min(1.0),
@@ -160,7 +161,7 @@ fn graph(ui: &mut Ui, state: &State) {
     let middle = rect.bottom() - (rect.height() - 4.0) * 0.5;
     let faint = visuals.widgets.noninteractive.bg_stroke;
     painter.hline(rect.x_range(), middle, faint);
-    let frames = || state.frame_ms.iter().copied().enumerate();
+    let frames = || state.profile.frame_ms.iter().copied().enumerate();
     let points: Vec<Pos2> = frames().map(|(i, ms)| at(i, ms)).collect();
     painter.line(points, Stroke::new(1.3, accent(visuals)));
     for (index, ms) in frames().filter(|(_, ms)| *ms > top) {

@@ -28,7 +28,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
                     .button("Close")
                     .on_hover_text("Closes this help (H or Esc)");
                 if close.clicked() {
-                    state.help = false;
+                    state.ui.help = false;
                 }
             });
         });
@@ -36,7 +36,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         egui::ScrollArea::vertical()
             .max_height((room.height() - 90.0).max(60.0))
             .auto_shrink([false, true])
-            .show(ui, |ui| tables(ui, &state.keymap, has_two));
+            .show(ui, |ui| tables(ui, &state.ui.keymap, has_two));
     });
 }
 

@@ -1,6 +1,7 @@
 //! Everything that egui shows: the panel with a file for each of its own parts, the help, progress and messages.
 
 pub(in crate::app) mod layout;
+pub(in crate::app) mod model;
 
 pub(in crate::app) mod axes;
 #[cfg(test)]
@@ -39,12 +40,12 @@ use egui::Ui;
 /// Shows everything. Returns the part of the window that is left for the scene.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     style::follow(ui.ctx(), &state.config.window);
-    if state.presents {
+    if state.picture.presents {
         return present(ui, state, facts);
     }
     style::keep_tooltips_off(
         ui.ctx(),
-        state.help || state.palette.is_some() || facts.browses,
+        state.ui.help || state.ui.palette.is_some() || facts.browses,
     );
     let is_narrow = ui.available_width() < NARROW;
     if is_narrow {
@@ -53,7 +54,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) ->
         timeline::view::show(ui, state);
     }
     let mut right = 0.0;
-    if state.panel {
+    if state.ui.panel {
         right = panel::show(ui, is_narrow, state, facts);
     }
     let left = outline::view::show(ui, is_narrow, state, facts);
@@ -87,7 +88,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) ->
 fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     let room = ui.available_rect_before_wrap();
     name_picture(ui, room, state);
-    if state.error.is_some() {
+    if state.ui.error.is_some() {
         overlay::show(ui.ctx(), room, room, state, facts);
     }
     palette::view::show(ui.ctx(), state);

@@ -34,9 +34,9 @@ pub(in crate::app) fn show(
     state: &mut State,
     facts: &Facts<'_>,
 ) {
-    if state.error.is_some() {
+    if state.ui.error.is_some() {
         error(ctx, room, state, facts);
-    } else if state.help {
+    } else if state.ui.help {
         help::show(ctx, room, state);
     } else if let Some(loading) = &facts.loading {
         card_in(ctx, "progress", above, |ui| progress(ui, loading));
@@ -50,7 +50,7 @@ pub(in crate::app) fn show(
     } else if facts.dropping {
         hint(ctx, above, "Drop to open");
     } else if state.stage.is_none() {
-        let open = state.keymap.keys_of(Action::Open);
+        let open = state.ui.keymap.keys_of(Action::Open);
         let or_press = match open.is_empty() {
             true => String::new(),
             false => format!(", or press {open}"),
@@ -84,11 +84,11 @@ pub(in crate::app) fn show(
             &text,
         );
     }
-    if let Some(compared) = &state.compared
-        && state.channel == Channel::Deviation
+    if let Some(compared) = &state.deviation.compared
+        && state.picture.channel == Channel::Deviation
     {
         let range = compared.range(&state.config.deviation);
-        state.tells_figures = true;
+        state.deviation.tells_figures = true;
         deviation(ctx, room, range, state);
     }
     notice(ctx, above, state);
@@ -101,7 +101,8 @@ fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
 
 /// One line on what the picture is.
 fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
-    let channel = (state.channel != Channel::Lit).then(|| channels::title(state.channel));
+    let channel =
+        (state.picture.channel != Channel::Lit).then(|| channels::title(state.picture.channel));
     let told = channel.into_iter().chain(doing(state, facts));
     let told: Vec<_> = told.collect();
     (!told.is_empty()).then(|| told.join(" · "))
@@ -137,11 +138,11 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     if facts.rendering {
         return Some("rendering…".into());
     }
-    if let Some(text) = state.export.told() {
+    if let Some(text) = state.files.export.told() {
         return Some(text);
     }
-    let keys = state.keymap.keys_of(Action::Play);
-    (state.is_paused_still && !state.playing).then(|| match keys.is_empty() {
+    let keys = state.ui.keymap.keys_of(Action::Play);
+    (state.playback.is_paused_still && !state.playback.playing).then(|| match keys.is_empty() {
         true => "paused, because there is no GPU".into(),
         false => format!("paused, because there is no GPU: {keys} plays"),
     })
@@ -159,13 +160,13 @@ fn deviation(ctx: &Context, room: Rect, range: f32, state: &State) {
         .show(ctx, |ui| {
             card(ui.visuals()).show(ui, |ui| {
                 ui.set_width(220.0);
-                let title = match &state.figures {
-                    Some(Ok(_)) if state.figures_lag => "distance in metres (measuring…)",
+                let title = match &state.deviation.figures {
+                    Some(Ok(_)) if state.deviation.figures_lag => "distance in metres (measuring…)",
                     _ => "distance in metres",
                 };
                 ui.label(RichText::new(title).weak());
                 legend(ui, range);
-                let statistics = match &state.figures {
+                let statistics = match &state.deviation.figures {
                     Some(Ok(statistics)) => statistics,
                     Some(Err(why)) => {
                         ui.label(RichText::new(why).weak());
@@ -261,8 +262,11 @@ fn hint(ctx: &Context, room: Rect, text: &str) {
 
 fn notice(ctx: &Context, room: Rect, state: &mut State) {
     let stays = Duration::from_secs_f32(state.config.window.notice_secs);
-    state.notice.take_if(|(_, since)| since.elapsed() >= stays);
-    if let Some((text, since)) = &state.notice {
+    state
+        .ui
+        .notice
+        .take_if(|(_, since)| since.elapsed() >= stays);
+    if let Some((text, since)) = &state.ui.notice {
         let width = line_width(ctx, text, TextStyle::Body);
         let room = wide(ctx, room, width.min(CARD) + MARGINS);
         let offset = Vec2::new(0.0, room.height() * 0.5 - 36.0);
@@ -285,7 +289,7 @@ fn line_width(ctx: &Context, text: &str, style: TextStyle) -> f32 {
 
 /// Shows the error until the person closes it, so that they can read and copy it.
 fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
-    let Some(failure) = state.error.clone() else {
+    let Some(failure) = state.ui.error.clone() else {
         return;
     };
     let room = wide(ctx, room, CARD + MARGINS);
@@ -309,7 +313,7 @@ fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
                 .on_hover_text("Closes the message (Esc)")
                 .clicked()
             {
-                state.error = None;
+                state.ui.error = None;
             }
         });
         if let Some(loading) = &facts.loading {

@@ -41,7 +41,7 @@ pub(in crate::app) fn show(
     facts: &Facts<'_>,
 ) -> f32 {
     let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
-    let wanted = state.layout.width.unwrap_or(PANEL_WIDTH);
+    let wanted = state.ui.layout.width.unwrap_or(PANEL_WIDTH);
     place(state);
     let mut edits = edits(state, facts);
     let drawer = Drawer {
@@ -58,7 +58,7 @@ pub(in crate::app) fn show(
     // Not while the person drags: every step would be kept. Not in a window that is too narrow.
     let is_dragged = ui.input(|input| input.pointer.any_down());
     if !is_dragged && wanted <= most && (rect.width() - wanted).abs() > 0.5 {
-        state.layout.width = Some(rect.width());
+        state.ui.layout.width = Some(rect.width());
     }
     0.0
 }
@@ -71,15 +71,15 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
     tabs(ui, state);
     ui.separator();
     egui::ScrollArea::vertical()
-        .id_salt(state.layout.tab().title())
+        .id_salt(state.ui.layout.tab().title())
         .auto_shrink(false)
         .show(ui, |ui| {
             let before = widget_count(ui);
-            match state.finder.text.trim() {
-                "" => sections::tab(ui, state.layout.tab(), state, facts, edits),
+            match state.ui.finder.text.trim() {
+                "" => sections::tab(ui, state.ui.layout.tab(), state, facts, edits),
                 _ => found(ui, state, facts, edits),
             }
-            if std::mem::take(&mut state.finder.enters)
+            if std::mem::take(&mut state.ui.finder.enters)
                 && let Some(first) = first_control(ui, before)
             {
                 ui.memory_mut(|memory| memory.request_focus(first));
@@ -92,14 +92,17 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
 /// The state of the rows of this frame.
 pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     Edits {
-        changes: state.changes.between(&state.initial, &state.config),
-        values: state.changes.values(&state.config),
-        keymap: state.keymap.clone(),
+        changes: state
+            .edits
+            .changes
+            .between(&state.edits.initial, &state.config),
+        values: state.edits.changes.values(&state.config),
+        keymap: state.ui.keymap.clone(),
         idle: idle(state, facts),
         in_force: in_force(state, facts),
         sets: Vec::new(),
         reset: Vec::new(),
-        sought: state.jump.as_ref().map(|jump| jump.key.clone()),
+        sought: state.ui.jump.as_ref().map(|jump| jump.key.clone()),
         found: None,
     }
 }
@@ -118,14 +121,14 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         lit: lit
             .as_ref()
             .map_or(&config.environment, |lit| &lit.environment),
-        shows_cost: state.channel == Channel::Cost,
-        shows_lab: state.channel == Channel::Lab,
+        shows_cost: state.picture.channel == Channel::Cost,
+        shows_lab: state.picture.channel == Channel::Lab,
         walks: state.walks(),
         is_orthographic: matches!(state.camera.projection, Projection::Orthographic { .. }),
         has_scene: stage.is_some(),
         has_clip: stage.is_some_and(|stage| stage.duration() > 0.0),
         has_lamps: lamps,
-        has_compared: state.compared.is_some(),
+        has_compared: state.deviation.compared.is_some(),
     };
     let settings = groups().flat_map(Group::all);
     settings
@@ -175,17 +178,17 @@ const TIP: &str = "Finds settings by their names, their keys in config.toml, or 
 
 /// A field that finds settings.
 fn filter(ui: &mut Ui, state: &mut State) {
-    let is_empty = state.finder.text.is_empty();
-    let keys = state.keymap.keys_of(Action::Find);
+    let is_empty = state.ui.finder.text.is_empty();
+    let keys = state.ui.keymap.keys_of(Action::Find);
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
     // The button has its place before the field takes the rest.
     let layout = Layout::right_to_left(Align::Center);
     ui.allocate_ui_with_layout(size, layout, |ui| {
         let tip = "Shows the tabs again (Esc)";
         if !is_empty && ui.button("×").on_hover_text(tip).clicked() {
-            state.finder.text.clear();
+            state.ui.finder.text.clear();
         }
-        let field = TextEdit::singleline(&mut state.finder.text)
+        let field = TextEdit::singleline(&mut state.ui.finder.text)
             // The button that comes beside it does not take its place.
             .id(Id::unique("find a setting"))
             .hint_text(format!("find a setting ({keys})"))
@@ -193,9 +196,9 @@ fn filter(ui: &mut Ui, state: &mut State) {
             .desired_width(ui.available_width() - 8.0);
         let field = ui.add(field).on_hover_text(TIP);
         let field = field.accessible_name("find a setting");
-        state.finder.enters |=
+        state.ui.finder.enters |=
             field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        if std::mem::take(&mut state.finder.takes_keyboard) {
+        if std::mem::take(&mut state.ui.finder.takes_keyboard) {
             field.request_focus();
         }
     });
@@ -208,15 +211,15 @@ fn tabs(ui: &mut Ui, state: &mut State) {
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.spacing_mut().button_padding.x = 4.0;
         for tab in Tab::ALL {
-            let is_shown = state.finder.text.is_empty() && state.layout.tab() == tab;
+            let is_shown = state.ui.finder.text.is_empty() && state.ui.layout.tab() == tab;
             let title = ui.selectable_label(is_shown, tab.title());
             let response = title.on_hover_text(tab.help());
             ui.ctx().accesskit_node_builder(response.id, |node| {
                 node.set_role(egui::accesskit::Role::Tab);
             });
             if response.clicked() {
-                state.layout.show_tab(tab);
-                state.finder.text.clear();
+                state.ui.layout.show_tab(tab);
+                state.ui.finder.text.clear();
             }
         }
     });
@@ -224,7 +227,7 @@ fn tabs(ui: &mut Ui, state: &mut State) {
 
 /// The channels and settings that the filter finds.
 fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    let text = state.finder.text.trim().to_owned();
+    let text = state.ui.finder.text.trim().to_owned();
     let channels = Channel::ALL.into_iter().filter(|channel| {
         begins_words(
             &text,
@@ -236,9 +239,9 @@ fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
         line(ui, RichText::new("Channels").strong());
         ui.horizontal_wrapped(|ui| {
             for channel in channels {
-                let entry = ui.selectable_label(state.channel == channel, title(channel));
+                let entry = ui.selectable_label(state.picture.channel == channel, title(channel));
                 if entry.on_hover_text(meaning(channel)).clicked() {
-                    state.channel = channel;
+                    state.picture.channel = channel;
                 }
             }
         });
@@ -292,22 +295,22 @@ fn listed(
 
 /// Opens the tab and the group of the setting that the panel is to show.
 fn place(state: &mut State) {
-    let Some(jump) = state.jump.as_mut().filter(|jump| !jump.is_placed) else {
+    let Some(jump) = state.ui.jump.as_mut().filter(|jump| !jump.is_placed) else {
         return;
     };
     jump.is_placed = true;
     let Some((group, _)) = declared(&jump.key) else {
         let key = jump.key.clone();
-        state.jump = None;
+        state.ui.jump = None;
         state.notify(format!("{key} has no control in the panel"));
         return;
     };
-    state.finder.text.clear();
+    state.ui.finder.text.clear();
     if let Some(tab) = group.tab {
-        state.layout.show_tab(tab);
+        state.ui.layout.show_tab(tab);
     }
     for name in [group.title.to_owned(), more_of(group.title)] {
-        state.layout.open.insert(name, true);
+        state.ui.layout.open.insert(name, true);
     }
 }
 
@@ -315,7 +318,7 @@ fn place(state: &mut State) {
 fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
     /// Seconds in which a group has opened.
     const OPENS: f64 = 0.4;
-    let Some(jump) = state.jump.as_mut() else {
+    let Some(jump) = state.ui.jump.as_mut() else {
         return;
     };
     ui.ctx().request_repaint();
@@ -331,7 +334,7 @@ fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
     }
     if is_over {
         let (key, is_found) = (jump.key.clone(), jump.is_found);
-        state.jump = None;
+        state.ui.jump = None;
         if !is_found {
             state.notify(format!("{key} has no control in the panel now"));
         }

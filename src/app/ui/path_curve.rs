@@ -10,11 +10,11 @@ const TARGETS: Color32 = Color32::from_rgba_premultiplied(110, 90, 50, 110);
 
 /// Draws where the camera moves, its keys, and where it looks from them, while the panel shows the keys.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
-    let path = state.path.path(state.config.camera.fov);
-    let (true, Some(path), Some(view)) = (state.path.is_told, path, &facts.view) else {
+    let path = state.motion.path.path(state.config.camera.fov);
+    let (true, Some(path), Some(view)) = (state.motion.path.is_told, path, &facts.view) else {
         return;
     };
-    if state.path.is_playing() {
+    if state.motion.path.is_playing() {
         return;
     }
     let layer = LayerId::new(Order::Background, Id::unique("camera path"));

@@ -8,7 +8,8 @@ use crate::{
             selection::{Gap, Selected},
         },
         schedule::preparation::CompileProgress,
-        state::{Failure, Stage},
+        state::Stage,
+        ui::model::Failure,
         ui::{checker::Run, panel::PANEL_WIDTH, *},
         undo::changes::Changes,
     },
@@ -114,9 +115,9 @@ fn state(show: Show, every_section: bool) -> State {
     if show != Show::NoScene {
         state.stage = Some(Stage::new(vec![LONG.into(), "b.glb".into()], opened(), 0.0));
     }
-    state.help = show == Show::Help;
+    state.ui.help = show == Show::Help;
     if matches!(show, Show::Error | Show::ErrorWhileLoading) {
-        state.error = Some(Failure {
+        state.ui.error = Some(Failure {
             headline: format!("{LONG} could not be opened"),
             text: "a sentence that says what is wrong with it, at some length. ".repeat(30),
         });
@@ -134,9 +135,9 @@ fn state(show: Show, every_section: bool) -> State {
         state.notify(MESSAGE);
         // However slow the machine is, it stays.
         let later = std::time::Instant::now() + std::time::Duration::from_secs(3600);
-        state.notice = state.notice.map(|(text, _)| (text, later));
+        state.ui.notice = state.ui.notice.map(|(text, _)| (text, later));
     }
-    state.frame_ms.extend([4000.0, 9.0, 16.5]);
+    state.profile.frame_ms.extend([4000.0, 9.0, 16.5]);
     let timing = |name: &str, depth, last_ms| PassTiming {
         name: name.into(),
         depth,
@@ -150,17 +151,23 @@ fn state(show: Show, every_section: bool) -> State {
         timing("lighting", 1, 3.25),
     ];
     for (number, passes) in [(1, &passes[..]), (2, &passes[..2])] {
-        state.history.span("record", std::time::Instant::now());
-        state.history.push(number, 0.0);
+        state
+            .profile
+            .history
+            .span("record", std::time::Instant::now());
+        state.profile.history.push(number, 0.0);
         let passes = passes.to_vec();
-        state.history.timed(Arc::new(TimedFrame { number, passes }));
+        state
+            .profile
+            .history
+            .timed(Arc::new(TimedFrame { number, passes }));
     }
-    state.history.remember_memory(Memory::default());
-    state.profiler.is_open = show == Show::Profiler;
+    state.profile.history.remember_memory(Memory::default());
+    state.profile.profiler.is_open = show == Show::Profiler;
     if every_section {
         for group in groups() {
             for name in [group.title.to_owned(), fold::more_of(group.title)] {
-                state.layout.open.insert(name, true);
+                state.ui.layout.open.insert(name, true);
             }
         }
     }
@@ -215,16 +222,16 @@ fn select(state: &mut State) {
         stage.scene.nodes.extend([node(), node()]);
         stage.hidden = std::collections::BTreeSet::from([0]).into();
     }
-    state.selection.click(Some(of_mesh(0)), false);
-    state.selection.click(Some(of_mesh(1)), true);
-    state.selection.gap = Gap::Known(MeshDistance {
+    state.inspect.selection.click(Some(of_mesh(0)), false);
+    state.inspect.selection.click(Some(of_mesh(1)), true);
+    state.inspect.selection.gap = Gap::Known(MeshDistance {
         distance: 0.25,
         points: [far.as_dvec3(); 2],
     });
-    state.measure.is_on = true;
+    state.inspect.measure.is_on = true;
     for position in [far, Vec3::X, Vec3::Y] {
         let snap = Snap::Element;
-        state.measure.add(MeasuredPoint { position, snap });
+        state.inspect.measure.add(MeasuredPoint { position, snap });
     }
 }
 
@@ -382,7 +389,7 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
                 };
                 for tab in tabs {
                     let mut state = state(shown, true);
-                    state.layout.show_tab(*tab);
+                    state.ui.layout.show_tab(*tab);
                     state.config.window.theme = theme;
                     let found = with_run(&mut state, shown, window, |run| {
                         run.faults(&[LONG, ADAPTER, "KHR_materials"])
@@ -422,7 +429,7 @@ fn every_section_is_whole() {
         for (variation, tab) in variations() {
             let mut state = state(Show::Panel, true);
             vary(&mut state, variation);
-            state.layout.show_tab(tab);
+            state.ui.layout.show_tab(tab);
             state.config.window.font_size = [13.0, 16.0][index];
             let found = with_run(&mut state, Show::Panel, window, |run| {
                 run.faults(&[LONG, ADAPTER, "KHR_materials"])
@@ -467,8 +474,8 @@ fn animate(state: &mut State) {
     Arc::make_mut(&mut stage.blend).set_morph(node, 1, Some(0.5));
     state.add_path_key();
     state.add_path_key();
-    state.export.motion = export::model::Motion::Turn;
-    state.export.progress = Some([1234, 5678, 240]);
+    state.files.export.motion = export::model::Motion::Turn;
+    state.files.export.progress = Some([1234, 5678, 240]);
 }
 
 /// Other settings, so that every control is seen at work.
@@ -496,7 +503,7 @@ fn vary(state: &mut State, variation: u32) {
             config.set("test", "occlusion.mode", "rays").unwrap();
             config.sun.enabled = Switch::On;
             config.set("test", "image.exposure", "-1.5").unwrap();
-            state.channel = Channel::Cost;
+            state.picture.channel = Channel::Cost;
             config_trees(state);
             trace(state);
         }
@@ -506,7 +513,7 @@ fn vary(state: &mut State, variation: u32) {
 
 /// The channel `lab`, with a structure that lags behind.
 fn trace_in_laboratory(state: &mut State) {
-    state.channel = Channel::Lab;
+    state.picture.channel = Channel::Lab;
     state.config.set("test", "lab.show", "nodes").unwrap();
     state.config.set("test", "lab.walk", "skip-links").unwrap();
     let figures = LabFigures {
@@ -515,9 +522,10 @@ fn trace_in_laboratory(state: &mut State) {
         bytes: 12_345_678_901,
         build_ms: 12_345.6,
     };
-    state.lab.built = Some(Ok((LabBuild::from(&state.config.lab), figures)));
-    state.lab.moved = Some("cells-of-cells goes through two-level-grid: structure changed".into());
-    state.lab.lags = true;
+    state.trees.lab.built = Some(Ok((LabBuild::from(&state.config.lab), figures)));
+    state.trees.lab.moved =
+        Some("cells-of-cells goes through two-level-grid: structure changed".into());
+    state.trees.lab.lags = true;
 }
 
 /// Boxes of leaves, and figures of many meshes.
@@ -534,7 +542,7 @@ fn config_trees(state: &mut State) {
         sah_cost: 123.456,
         sah_share: 12_345.678,
     };
-    state.tree_view.figures = Some(Ok(Arc::new(TreeFigures {
+    state.trees.view.figures = Some(Ok(Arc::new(TreeFigures {
         nodes: 9_999_999,
         leaves_at_depth: (0..60).collect(),
         leaves_of_size: (0..33).map(|size| 1000 * size).collect(),
@@ -544,7 +552,7 @@ fn config_trees(state: &mut State) {
         sah_cost: 12_345.678,
         meshes: vec![mesh; 23],
     })));
-    state.tree_view.figures_lag = true;
+    state.trees.view.figures_lag = true;
 }
 
 /// A ray that was traced.
@@ -572,16 +580,16 @@ fn trace(state: &mut State) {
     let mut steps = vec![ray];
     steps.extend((0..20).map(node));
     steps.extend([triangle, PathStep::Answer { is_accepted: false }]);
-    state.tree_view.traces = true;
-    state.tree_view.path_of = PathOf::Shadow;
-    state.tree_view.path = Some(Arc::new(RayPath {
+    state.trees.view.traces = true;
+    state.trees.view.path_of = PathOf::Shadow;
+    state.trees.view.path = Some(Arc::new(RayPath {
         steps,
         step_count: 123_456,
         nodes: 100_000,
         triangles: 23_456,
         origin: Vec3::ZERO,
     }));
-    state.tree_view.step = 22;
+    state.trees.view.step = 22;
 }
 
 /// Every tab, with settings of each variation.
@@ -595,7 +603,7 @@ fn the_panel_changes_nothing_by_itself() {
     for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
-        state.layout.show_tab(tab);
+        state.ui.layout.show_tab(tab);
         let odd = 0.123_456_79;
         let config = &mut state.config;
         config.sun.direction = [odd, -0.987_654_3, 0.333_333_34];
@@ -619,7 +627,7 @@ fn every_control_has_a_tooltip() {
     for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
-        state.layout.show_tab(tab);
+        state.ui.layout.show_tab(tab);
         let window = ([1280.0, 3000.0], 1.0);
         let without = with_run(&mut state, Show::Panel, window, |run| run.without_tooltip());
         assert!(
@@ -630,7 +638,7 @@ fn every_control_has_a_tooltip() {
     }
     for shown in [Show::Help, Show::Error, Show::Selection, Show::Profiler] {
         let mut state = state(shown, false);
-        state.panel = false;
+        state.ui.panel = false;
         // The help keeps tooltips of what is behind it away.
         state.config.window.timeline = shown != Show::Help;
         let window = ([1280.0, 800.0], 1.0);
@@ -660,7 +668,7 @@ fn no_tooltip_lies_over_the_help() {
 fn narrow_windows_have_drawers() {
     for (width, is_narrow) in [(640.0, true), (800.0, false)] {
         let mut state = state(Show::Panel, false);
-        state.outline.is_open = true;
+        state.inspect.outline.is_open = true;
         state.config.window.timeline = false;
         let stats = stats();
         let facts = facts(&stats, Show::Panel);
@@ -723,7 +731,7 @@ fn the_help_can_be_closed_in_any_window() {
             let close = run.find("Close").filter(|rect| rect.height() > 8.0);
             run.click(close.expect("it is in sight").center(), 1);
         });
-        assert!(!state.help, "{window:?}");
+        assert!(!state.ui.help, "{window:?}");
     }
 }
 
@@ -764,7 +772,7 @@ fn the_welcome_is_not_covered() {
     for show in [Show::Notice, Show::Preparing, Show::FirstPicture] {
         for window in WINDOWS {
             let mut state = state(show, false);
-            state.keeps_layout = true;
+            state.ui.keeps_layout = true;
             with_run(&mut state, show, window, |run| {
                 run.faults(&[LONG]);
                 let texts = [MESSAGE, "Preparing shaders", "Drawing the first picture"];
@@ -818,16 +826,16 @@ fn names_reset_and_titles_fold() {
         let title = run.find("Sun").expect("it is shown");
         run.click(title.center(), 1);
     });
-    let changed = Changes::default().between(&state.initial, &state.config);
+    let changed = Changes::default().between(&state.edits.initial, &state.config);
     assert!(changed.is_empty(), "{changed:?}");
-    assert_eq!(state.layout.open.get("Sun"), Some(&false));
+    assert_eq!(state.ui.layout.open.get("Sun"), Some(&false));
     let mut without = with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
         run.texts()
     });
     without.retain(|text| text == "azimuth");
     assert!(without.is_empty(), "the group is still shown");
-    assert_eq!(state.actions, [Action::Help; 0]);
+    assert_eq!(state.ui.actions, [Action::Help; 0]);
 }
 
 /// Text grows with its setting, and so does the panel.
@@ -856,8 +864,8 @@ fn the_panel_grows_with_its_text() {
 fn trees_are_looked_at_by_clicks() {
     let mut state = state(Show::Panel, true);
     select(&mut state);
-    state.selection.clear();
-    state.layout.show_tab(Tab::Analyse);
+    state.inspect.selection.clear();
+    state.ui.layout.show_tab(Tab::Analyse);
     config_trees(&mut state);
     state.config.tree_boxes.show = BoxDepths::Off;
     if let Some(stage) = &mut state.stage {
@@ -878,9 +886,9 @@ fn trees_are_looked_at_by_clicks() {
         let selected = run.find("selected").expect("it is shown");
         run.click(selected.center(), 1);
     });
-    assert_eq!(state.selection.instances(), [Some(0), None]);
+    assert_eq!(state.inspect.selection.instances(), [Some(0), None]);
     assert_eq!(state.config.tree_boxes.show, BoxDepths::Depths(0, 3));
-    assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
+    assert!(state.trees.view.of_selection && state.trees.view.tells_figures);
 }
 
 /// Lines of the meshes, parts of materials, the lens and the axes are switched by clicks; the texture viewer
@@ -898,7 +906,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
         (Tab::Scene, "in a corner"),
         (Tab::Picture, "All"),
     ] {
-        state.layout.show_tab(tab);
+        state.ui.layout.show_tab(tab);
         with_run(&mut state, Show::Panel, window, |run| {
             run.faults(&[]);
             let found = run
@@ -912,8 +920,8 @@ fn parts_of_the_picture_are_switched_by_clicks() {
     assert!(overlay.wireframe && overlay.tangents && !overlay.normals);
     assert!(materials.clay && materials.normal_texture && !config.lights.enabled);
     assert!(config.depth_of_field.enabled && !config.window.axes);
-    assert_eq!(state.actions, [Action::Textures]);
-    state.actions.clear();
+    assert_eq!(state.ui.actions, [Action::Textures]);
+    state.ui.actions.clear();
     state.perform(
         Action::Textures,
         1.0,
@@ -924,7 +932,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
         assert!(run.find("The scene has no textures.").is_some());
     });
     // An end of an axis is clicked.
-    state.textures.is_open = false;
+    state.inspect.textures.is_open = false;
     state.config.window.axes = true;
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
@@ -932,14 +940,14 @@ fn parts_of_the_picture_are_switched_by_clicks() {
         run.click(end.center(), 1);
     });
     let faced = Action::Face(crate::app::camera::model::StandardView::Right);
-    assert_eq!(state.actions, [faced]);
+    assert_eq!(state.ui.actions, [faced]);
 }
 
 /// A click on a step of a ray goes there, and so do keys; a click on a box ends tracing.
 #[test]
 fn steps_of_a_ray_are_gone_through() {
     let mut state = state(Show::Panel, true);
-    state.layout.show_tab(Tab::Analyse);
+    state.ui.layout.show_tab(Tab::Analyse);
     trace(&mut state);
     let window = ([1280.0, 5000.0], 1.0);
     with_run(&mut state, Show::Panel, window, |run| {
@@ -950,14 +958,14 @@ fn steps_of_a_ray_are_gone_through() {
             .expect("it is listed");
         run.click(step.center(), 1);
     });
-    assert_eq!(state.tree_view.step, 18);
+    assert_eq!(state.trees.view.step, 18);
     let mut press = |by| {
         state.perform(
             Action::RayStep(by),
             1.0,
             &crate::scene::framing::Look::default(),
         );
-        state.tree_view.step
+        state.trees.view.step
     };
     assert_eq!(
         [press(1), press(-1), press(99), press(-99)],
@@ -968,14 +976,14 @@ fn steps_of_a_ray_are_gone_through() {
         let trace = run.find("by a click").expect("it is shown");
         run.click(trace.center(), 1);
     });
-    assert_eq!(state.actions, [Action::TraceRay]);
+    assert_eq!(state.ui.actions, [Action::TraceRay]);
 }
 
 /// A state whose profiler shows 100 frames, the 80th of which is slow.
 fn profiled() -> State {
     let mut state = state(Show::Profiler, false);
-    state.panel = false;
-    state.profiler.clear(&mut state.history);
+    state.ui.panel = false;
+    state.profile.profiler.clear(&mut state.profile.history);
     for number in 1..=100 {
         let ms = if number == 80 { 40.0 } else { 8.0 };
         let pass = |name: &str, depth, ms: f64| PassTiming::new(name, depth, 0.0..ms * 1e-3);
@@ -984,10 +992,16 @@ fn profiled() -> State {
             pass("lbvh", 1, 0.5 * ms),
             pass("shadow_rays", 1, 1.5 * ms),
         ];
-        state.history.span("record", std::time::Instant::now());
-        state.history.push(1000 + number, 0.0);
+        state
+            .profile
+            .history
+            .span("record", std::time::Instant::now());
+        state.profile.history.push(1000 + number, 0.0);
         let number = 1000 + number;
-        state.history.timed(Arc::new(TimedFrame { number, passes }));
+        state
+            .profile
+            .history
+            .timed(Arc::new(TimedFrame { number, passes }));
     }
     state
 }
@@ -1007,7 +1021,7 @@ fn on_chart(run: &mut Run<'_>, share: f32) -> egui::Pos2 {
 #[test]
 fn the_profiler_tells_what_the_pointer_is_over() {
     let mut state = profiled();
-    let first = state.history.frames()[0].number;
+    let first = state.profile.history.frames()[0].number;
     let texts = with_run(&mut state, Show::Profiler, PROFILER, |run| {
         let at = on_chart(run, 0.795);
         run.hover(at)
@@ -1025,7 +1039,7 @@ fn the_profiler_tells_what_the_pointer_is_over() {
     for name in ["lbvh", "shadow_rays", "record", "Freeze", "Save trace"] {
         assert!(texts.iter().any(|text| text == name), "{name}: {texts:?}");
     }
-    state.profiler.is_open = false;
+    state.profile.profiler.is_open = false;
     let texts = with_run(&mut state, Show::Panel, PROFILER, |run| {
         run.faults(&[]);
         run.texts()
@@ -1038,7 +1052,7 @@ fn the_profiler_tells_what_the_pointer_is_over() {
 #[test]
 fn the_timeline_scrubs_and_its_handles_move_the_loop() {
     let mut state = state(Show::Panel, false);
-    state.playing = true;
+    state.playback.playing = true;
     let place = |run: &mut Run<'_>, time: f32, below: f32| {
         run.faults(&[LONG, ADAPTER]);
         let ticks = ["0.0", "2.0"].map(|text| run.find(text).expect("a tick").center());
@@ -1052,7 +1066,7 @@ fn the_timeline_scrubs_and_its_handles_move_the_loop() {
     });
     let time = |state: &State| state.stage.as_ref().unwrap().time;
     assert!(
-        (time(&state) - 1.25).abs() < 0.01 && !state.playing,
+        (time(&state) - 1.25).abs() < 0.01 && !state.playback.playing,
         "{}",
         time(&state)
     );
@@ -1090,7 +1104,7 @@ fn the_timeline_scrubs_and_its_handles_move_the_loop() {
 #[test]
 fn the_group_animation_blends_and_morphs() {
     let mut state = state(Show::Panel, true);
-    state.layout.show_tab(Tab::Scene);
+    state.ui.layout.show_tab(Tab::Scene);
     let window = ([1280.0, 3000.0], 1.0);
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[LONG]);
@@ -1117,7 +1131,7 @@ fn the_profiler_zooms_and_pans() {
         let at = on_chart(run, 0.5);
         run.wheel(at, 200.0);
     });
-    let zoomed = state.profiler.view(&state.history);
+    let zoomed = state.profile.profiler.view(&state.profile.history);
     assert!((20..70).contains(&zoomed.len()), "{zoomed:?}");
     assert!(
         zoomed.contains(&50) && zoomed.start > 10 && zoomed.end < 90,
@@ -1127,7 +1141,7 @@ fn the_profiler_zooms_and_pans() {
         let at = on_chart(run, 0.5);
         run.drag(at, at + egui::vec2(200.0, 0.0));
     });
-    let panned = state.profiler.view(&state.history);
+    let panned = state.profile.profiler.view(&state.profile.history);
     assert!(
         panned.start < zoomed.start && panned.len() == zoomed.len(),
         "{panned:?}"
@@ -1157,9 +1171,9 @@ fn the_profiler_s_buttons_work() {
         Action::Benchmark,
         Action::Profiler,
     ];
-    assert_eq!(std::mem::take(&mut state.actions), pressed);
+    assert_eq!(std::mem::take(&mut state.ui.actions), pressed);
     press(&mut state, "Copy");
-    let (notice, _) = state.notice.take().expect("a notice");
+    let (notice, _) = state.ui.notice.take().expect("a notice");
     assert_eq!(notice, "copied the table of passes");
     let copied = profile::view::in_view(&state);
     assert!(
@@ -1169,9 +1183,9 @@ fn the_profiler_s_buttons_work() {
     let look = crate::scene::framing::Look::default();
     state.perform(Action::FreezeProfiler, 1.0, &look);
     press(&mut state, "Go on");
-    assert_eq!(state.actions, [Action::FreezeProfiler]);
+    assert_eq!(state.ui.actions, [Action::FreezeProfiler]);
     press(&mut state, "Clear");
-    assert!(state.history.frames().is_empty() && !state.profiler.is_frozen());
+    assert!(state.profile.history.frames().is_empty() && !state.profile.profiler.is_frozen());
     press(&mut state, "Freeze");
 }
 
@@ -1181,7 +1195,7 @@ fn the_profiler_s_buttons_work() {
 fn the_panel_goes_to_a_setting() {
     let (key, section) = ("shadows.edge_rays", "Shadows");
     let mut state = state(Show::Panel, false);
-    state.panel = false;
+    state.ui.panel = false;
     let before = state.config.value(key).unwrap();
     state.open_palette(&Recent::default());
     with_run(&mut state, Show::Panel, PANEL, |run| {
@@ -1197,9 +1211,9 @@ fn the_panel_goes_to_a_setting() {
         }
         run.press(egui::Key::ArrowRight);
     });
-    assert_eq!(state.jump, None, "{key}");
+    assert_eq!(state.ui.jump, None, "{key}");
     assert!(
-        state.panel && state.layout.open.get(section) == Some(&true),
+        state.ui.panel && state.ui.layout.open.get(section) == Some(&true),
         "{key}"
     );
     let after = state.config.value(key).unwrap();
@@ -1211,6 +1225,7 @@ fn the_panel_goes_to_a_setting() {
     assert!(others.len() <= 2, "{others:?}");
     // No other group was opened.
     let open: Vec<_> = state
+        .ui
         .layout
         .open
         .iter()
@@ -1242,7 +1257,7 @@ fn the_filter_finds_settings() {
         ("torn", &["wait for the display"]),
         ("xyzzy", &["no setting has these words"]),
     ] {
-        state.finder.text = typed.into();
+        state.ui.finder.text = typed.into();
         let texts = with_run(&mut state, Show::Panel, window, |run| {
             run.faults(&[LONG]);
             run.texts()
@@ -1252,8 +1267,8 @@ fn the_filter_finds_settings() {
             assert!(is_shown, "{typed}: {text} is not among {texts:?}");
         }
     }
-    state.finder.text.clear();
-    state.finder.takes_keyboard = true;
+    state.ui.finder.text.clear();
+    state.ui.finder.takes_keyboard = true;
     with_run(&mut state, Show::Panel, window, |run| {
         run.hover(egui::pos2(10.0, 10.0));
         // Letter by letter: the field keeps the keyboard.
@@ -1266,8 +1281,8 @@ fn the_filter_finds_settings() {
         run.click(tab.center(), 1);
         assert!(run.find("Timings").is_some());
     });
-    assert!(state.config.window.watch && state.finder.text.is_empty());
-    assert_eq!(state.layout.tab(), Tab::Analyse);
+    assert!(state.config.window.watch && state.ui.finder.text.is_empty());
+    assert_eq!(state.ui.layout.tab(), Tab::Analyse);
 }
 
 /// Numbers that belong together stay in order, automatic ones become numbers, and text is typed with its spaces.
@@ -1279,7 +1294,7 @@ fn controls_write_values_that_are_allowed() {
         .config
         .set("test", "image.exposure", "histogram")
         .unwrap();
-    state.finder.text = "percentiles".into();
+    state.ui.finder.text = "percentiles".into();
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
         let low = run.find("10.0").expect("the lower one").center();
@@ -1287,8 +1302,8 @@ fn controls_write_values_that_are_allowed() {
     });
     let [low, high] = state.config.exposure.percentiles;
     assert!(low > 50.0 && low <= high - 1.0, "{low} {high}");
-    assert_eq!(state.error, None);
-    state.finder.text = "fog.rows".into();
+    assert_eq!(state.ui.error, None);
+    state.ui.finder.text = "fog.rows".into();
     state.config.fog.density = 0.1;
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
@@ -1296,7 +1311,7 @@ fn controls_write_values_that_are_allowed() {
         run.click(auto, 1);
     });
     assert_eq!(state.config.fog.rows, 90);
-    state.finder.text = "gpu.adapter".into();
+    state.ui.finder.text = "gpu.adapter".into();
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
         let field = run.find("the fastest").expect("a field").center();
@@ -1319,15 +1334,15 @@ fn a_setting_that_the_panel_lacks_is_told() {
             "volumes.points has no control in the panel now",
         ),
     ] {
-        state.jump = Some(palette::jump::Jump::to(key.into()));
+        state.ui.jump = Some(palette::jump::Jump::to(key.into()));
         with_run(&mut state, Show::Panel, PANEL, |run| {
             for _ in 0..40 {
                 run.hover(egui::pos2(10.0, 10.0));
             }
         });
-        let (notice, _) = state.notice.take().unwrap();
+        let (notice, _) = state.ui.notice.take().unwrap();
         assert_eq!(notice, told);
-        assert_eq!(state.jump, None);
+        assert_eq!(state.ui.jump, None);
     }
 }
 
@@ -1337,7 +1352,7 @@ fn every_control_has_a_name() {
     for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
-        state.layout.show_tab(tab);
+        state.ui.layout.show_tab(tab);
         let window = ([1280.0, 3000.0], 1.0);
         let (unnamed, names) = with_run(&mut state, Show::Panel, window, |run| {
             (run.unnamed(), run.names())
@@ -1364,7 +1379,7 @@ fn every_control_has_a_name() {
     }
     for shown in Show::ALL {
         let mut state = state(shown, false);
-        state.panel = false;
+        state.ui.panel = false;
         let window = ([1280.0, 800.0], 1.0);
         let unnamed = with_run(&mut state, shown, window, |run| run.unnamed());
         assert!(unnamed.is_empty(), "{shown:?}: {}", unnamed.join("\n"));
@@ -1420,8 +1435,8 @@ fn the_picture_is_presented_alone() {
         })
     };
     let mut state = state(Show::Panel, true);
-    state.presents = true;
-    state.help = true;
+    state.picture.presents = true;
+    state.ui.help = true;
     state.notify("a notice");
     assert_eq!(texts(&mut state), [""; 0]);
     state.fail("It failed", "for some reason");
@@ -1445,8 +1460,8 @@ fn a_setting_is_set_by_typing() {
         run.press(egui::Key::Enter);
     });
     assert_eq!(state.config.shadows.mode, ShadowMode::Map);
-    assert!(state.palette.is_none());
-    assert_eq!(state.layout.recent_commands, ["set: shadows.mode map"]);
+    assert!(state.ui.palette.is_none());
+    assert_eq!(state.ui.layout.recent_commands, ["set: shadows.mode map"]);
     state.follow_changes(false);
     state.open_palette(&Recent::default());
     with_run(&mut state, Show::Palette, window, |run| {
@@ -1462,11 +1477,11 @@ fn a_setting_is_set_by_typing() {
         let row = run.find("full screen").expect("it is listed");
         run.click(row.center(), 1);
     });
-    assert_eq!(state.actions, [Action::Fullscreen]);
+    assert_eq!(state.ui.actions, [Action::Fullscreen]);
     state.open_palette(&Recent::default());
     with_run(&mut state, Show::Palette, window, |run| {
         run.faults(&[LONG]);
         run.press(egui::Key::Escape);
     });
-    assert!(state.palette.is_none() && state.actions.len() == 1);
+    assert!(state.ui.palette.is_none() && state.ui.actions.len() == 1);
 }

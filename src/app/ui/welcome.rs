@@ -16,7 +16,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect
     if !has_room || !state.welcomes() {
         return room;
     }
-    let keys = |action: Action| state.keymap.keys_of(action);
+    let keys = |action: Action| state.ui.keymap.keys_of(action);
     let shadows = [ShadowMode::Off, ShadowMode::Map, ShadowMode::Rays];
     let shadows = shadows.map(|mode| keys(Action::Shadows(mode))).join(" ");
     let lines = [
@@ -50,7 +50,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect
                 });
             });
         });
-    state.layout.welcomed |= is_read;
+    state.ui.layout.welcomed |= is_read;
     let mut above = room;
     above.max.y = shown.response.rect.top().max(room.top());
     above

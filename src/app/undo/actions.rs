@@ -27,7 +27,7 @@ impl State {
 
     fn follow_changes_at(&mut self, is_dragging: bool, at: Instant) {
         // What a choice moves is undone with it.
-        self.lab.settle(&mut self.config.lab);
+        self.trees.lab.settle(&mut self.config.lab);
         let Some(stage) = &self.stage else {
             let (edits, hidden) = of_stage(None);
             let now = Now {
@@ -36,6 +36,7 @@ impl State {
                 hidden: &hidden,
             };
             return self
+                .edits
                 .undo
                 .follow(now, is_dragging, at, |_| Default::default());
         };
@@ -44,22 +45,22 @@ impl State {
             edits: stage.applied.edits(),
             hidden: &stage.hidden,
         };
-        let told = |change: &_| words(stage, &self.outline, change);
-        self.undo.follow(now, is_dragging, at, told);
+        let told = |change: &_| words(stage, &self.inspect.outline, change);
+        self.edits.undo.follow(now, is_dragging, at, told);
     }
 
     /// The scene that is shown now is what further steps start from: the same files that were read again, or
     /// others.
     pub(in crate::app) fn follow_scene(&mut self, renumbered: Option<&Renumbered>) -> usize {
         let gone = match renumbered {
-            Some(renumbered) => self.undo.renumber(renumbered),
+            Some(renumbered) => self.edits.undo.renumber(renumbered),
             None => {
-                self.undo.forget_scene();
+                self.edits.undo.forget_scene();
                 0
             }
         };
         let (edits, hidden) = of_stage(self.stage.as_ref());
-        self.undo.know(Now {
+        self.edits.undo.know(Now {
             config: &self.config,
             edits: &edits,
             hidden: &hidden,
@@ -75,7 +76,8 @@ impl State {
         let (mut told, mut steps) = (None, 0);
         while steps < count
             && let Some(text) =
-                self.undo
+                self.edits
+                    .undo
                     .step(&mut self.config, (&mut edits, &mut hidden), forwards)
         {
             (told, steps) = (Some(text), steps + 1);
@@ -87,8 +89,8 @@ impl State {
             // A light that is no more cannot stay selected.
             let lights = stage.applied.light_nodes(&stage.scene);
             let is_gone = |item| matches!(item, Item::Light(node) if !lights.contains(&node));
-            if self.outline.selected.is_some_and(is_gone) {
-                self.outline.select_nothing();
+            if self.inspect.outline.selected.is_some_and(is_gone) {
+                self.inspect.outline.select_nothing();
             }
             self.forget_sun();
         }
@@ -108,24 +110,24 @@ impl State {
             self.camera.set_fov(camera.fov.to_radians());
         }
         if camera.mode != before.camera.mode {
-            self.arm.release(&mut self.camera);
+            self.motion.arm.release(&mut self.camera);
         }
         if self.config.window.panel != before.window.panel {
-            self.panel = self.config.window.panel;
+            self.ui.panel = self.config.window.panel;
         }
         if animation.play != before.animation.play {
             let has_clip = self
                 .stage
                 .as_ref()
                 .is_some_and(|stage| stage.clip.is_some());
-            self.playing = has_clip && self.plays_by_itself();
+            self.playback.playing = has_clip && self.plays_by_itself();
         }
         if let Some(stage) = &mut self.stage {
             if animation.clip != before.animation.clip
                 && let Ok((clip, blend)) = Blend::named(&stage.scene, &animation.clip)
             {
                 match blend.clips.is_empty() {
-                    true => self.actions.push(Action::Clip(clip)),
+                    true => self.ui.actions.push(Action::Clip(clip)),
                     false => {
                         stage.clip = clip;
                         Arc::make_mut(&mut stage.blend).clips = blend.clips;
@@ -144,12 +146,12 @@ impl State {
             if self.config.scene.variant != before.scene.variant
                 && let Ok(variant) = stage.scene.variant(&self.config.scene.variant)
             {
-                self.actions.push(Action::Variant(variant));
+                self.ui.actions.push(Action::Variant(variant));
             }
             if camera.name != before.camera.name
                 && let Ok(Some(camera)) = stage.scene.camera(&camera.name)
             {
-                self.actions.push(Action::Camera(camera));
+                self.ui.actions.push(Action::Camera(camera));
             }
             if animation.time != before.animation.time {
                 stage.time = animation.time;
@@ -178,7 +180,7 @@ mod tests {
     }
 
     fn told(state: &State) -> &str {
-        state.notice.as_ref().map_or("", |(text, _)| text)
+        state.ui.notice.as_ref().map_or("", |(text, _)| text)
     }
 
     #[test]
@@ -244,7 +246,7 @@ mod tests {
             state.follow_changes(true);
         }
         state.follow_changes(false);
-        assert_eq!(state.undo.steps().count(), 1);
+        assert_eq!(state.edits.undo.steps().count(), 1);
         let start = Instant::now() + Duration::from_secs(9);
         for step in 1..=4 {
             state.config.tree.leaf_cutoff += 1;
@@ -257,7 +259,7 @@ mod tests {
             let now = start + Duration::from_millis(1250);
             state.follow_changes_at(false, now);
         }
-        let steps: Vec<_> = state.undo.steps().collect();
+        let steps: Vec<_> = state.edits.undo.steps().collect();
         let expected = [
             "shadows.mode off to map",
             "shadows.mode rays to off",
@@ -283,21 +285,22 @@ mod tests {
             state.config.environment.file = format!("{step}.hdr");
             state.follow_changes(false);
         }
-        assert_eq!(state.undo.steps().count(), MOST);
+        assert_eq!(state.edits.undo.steps().count(), MOST);
         let mut state = tests::state();
         state.config.deviation.file = "broken.obj".into();
         state.follow_changes(false);
         state.config.deviation.file.clear();
-        state.undo.correct(&state.config);
+        state.edits.undo.correct(&state.config);
         state.follow_changes(false);
-        assert_eq!(state.undo.steps().count(), 0);
+        assert_eq!(state.edits.undo.steps().count(), 0);
         // Nor is a named step that changes nothing, whose name is not left for the next one.
-        state.undo.name("a look");
+        state.edits.undo.name("a look");
         state.follow_changes(false);
         state.config.sun.strength = 5.0;
         state.follow_changes(false);
         assert!(
             state
+                .edits
                 .undo
                 .steps()
                 .all(|step| step.starts_with("sun.strength"))
@@ -453,7 +456,7 @@ mod tests {
             assert_ne!(states.last(), Some(&now(&state)), "{words}");
             states.push(now(&state));
         }
-        assert_eq!(state.undo.steps().count(), CHANGES.len());
+        assert_eq!(state.edits.undo.steps().count(), CHANGES.len());
         for (index, (_, words, back)) in CHANGES.iter().enumerate().rev() {
             let back = if back.is_empty() { words } else { back };
             state.undo(1, false);
@@ -478,21 +481,21 @@ mod tests {
     fn what_is_gone_is_not_selected() {
         let mut state = shown();
         state.add_light(LightKind::Point, Some(Vec3::ZERO));
-        assert_eq!(state.outline.selected, Some(Item::Light(3)));
+        assert_eq!(state.inspect.outline.selected, Some(Item::Light(3)));
         state.undo(1, false);
-        assert_eq!(state.outline.selected, None);
+        assert_eq!(state.inspect.outline.selected, None);
         state.select_item(Item::Light(2));
         state.undo(1, true);
-        assert_eq!(state.outline.selected, Some(Item::Light(2)));
+        assert_eq!(state.inspect.outline.selected, Some(Item::Light(2)));
     }
 
     #[test]
     fn what_is_hidden_is_not_selected() {
         let mut state = shown();
         state.select_item(Item::Node(1));
-        assert!(!state.selection.is_empty());
+        assert!(!state.inspect.selection.is_empty());
         state.perform(Action::Hide, 1.0, &Look::default());
-        assert!(state.selection.is_empty());
+        assert!(state.inspect.selection.is_empty());
         assert_eq!(now(&state).2, BTreeSet::from([1]));
     }
 
@@ -516,7 +519,7 @@ mod tests {
             edit_material(&mut state, 0, |m| m.alpha_mode = mode);
             state.follow_changes_at(false, at(step));
         }
-        let steps: Vec<_> = state.undo.steps().collect();
+        let steps: Vec<_> = state.edits.undo.steps().collect();
         let expected = [
             "alpha mode of Bricks mask to blend",
             "alpha mode of Bricks opaque to mask",
@@ -530,7 +533,7 @@ mod tests {
             edit_material(&mut state, 0, |m| m.metallic = metallic);
             state.follow_changes_at(false, at(step));
         }
-        assert_eq!(state.undo.steps().count(), 0);
+        assert_eq!(state.edits.undo.steps().count(), 0);
     }
 
     /// Files that are read again keep the steps of what is still there; those of another scene go.
@@ -582,7 +585,7 @@ mod tests {
         assert_eq!(bricks(&state), (0.25, 0.75));
         // Another scene has none of these; the setting that was taken back is kept.
         show(&mut state, "b.glb", table());
-        assert_eq!(state.undo.steps().count(), 0);
+        assert_eq!(state.edits.undo.steps().count(), 0);
         state.undo(1, true);
         assert_eq!(told(&state), "done again: exposure.compensation 0 to 2");
         assert_eq!(state.edit_count(), 0);

@@ -158,14 +158,18 @@ pub(super) fn turntable(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
     let tip = "Turns the camera around the scene. A drag stops it";
     let row = Row::new("turntable", &["turntable"], tip).idle(why);
     row.show(ui, edits, |ui| {
-        let text = if state.turntable { "Stop" } else { "Turn" };
+        let text = if state.motion.turntable {
+            "Stop"
+        } else {
+            "Turn"
+        };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
         if ui
             .add(button)
             .on_hover_text("Turns, or stops (Alt+R)")
             .clicked()
         {
-            state.actions.push(Action::Turntable);
+            state.ui.actions.push(Action::Turntable);
         }
     });
 }

@@ -15,19 +15,20 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     Row::new("saved views", &["saved views"], tip).show(ui, edits, |ui| {
         let save = ui.button("Save this view").on_hover_text("Ctrl+B");
         if save.clicked() {
-            state.actions.push(Action::Bookmark);
+            state.ui.actions.push(Action::Bookmark);
         }
     });
-    for index in 0..state.bookmarks.list().len() {
+    for index in 0..state.files.bookmarks.list().len() {
         Row::new("", &[], "A saved view").show(ui, edits, |ui| view(ui, state, index));
     }
 }
 
 fn view(ui: &mut Ui, state: &mut State, index: usize) {
-    let Some(bookmark) = state.bookmarks.list().get(index).cloned() else {
+    let Some(bookmark) = state.files.bookmarks.list().get(index).cloned() else {
         return;
     };
     if let Some((_, name)) = state
+        .files
         .bookmarks
         .renames
         .as_mut()
@@ -45,7 +46,7 @@ fn view(ui: &mut Ui, state: &mut State, index: usize) {
             .clicked()
             || enters
         {
-            state.bookmarks.rename();
+            state.files.bookmarks.rename();
         }
         return;
     }
@@ -73,13 +74,13 @@ fn view(ui: &mut Ui, state: &mut State, index: usize) {
         .on_hover_text("Gives it another name")
         .clicked()
     {
-        state.bookmarks.renames = Some((index, bookmark.name.clone()));
+        state.files.bookmarks.renames = Some((index, bookmark.name.clone()));
     }
     if ui
         .small_button("delete")
         .on_hover_text("Deletes this view")
         .clicked()
     {
-        state.bookmarks.delete(index);
+        state.files.bookmarks.delete(index);
     }
 }

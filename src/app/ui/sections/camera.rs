@@ -24,7 +24,7 @@ pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
                 .button("Frame")
                 .on_hover_text("Brings the whole scene into view (F)");
             if frame.clicked() {
-                state.actions.push(Action::Frame);
+                state.ui.actions.push(Action::Frame);
             }
             let stage = state.stage.as_ref();
             let count = stage.map_or(0, |stage| stage.scene.cameras.len());
@@ -43,6 +43,7 @@ pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
                 .response
                 .on_disabled_hover_text("The file has no cameras");
             state
+                .ui
                 .actions
                 .extend(chosen.inner.flatten().map(Action::Camera));
         });
@@ -62,7 +63,7 @@ pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &
         ];
         let chosen = list(ui, "projection", 0.0, is_perspective, &choices);
         if chosen.is_some_and(|chosen| chosen != is_perspective) {
-            state.actions.push(Action::Projection);
+            state.ui.actions.push(Action::Projection);
         }
     });
 }

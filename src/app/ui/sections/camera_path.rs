@@ -12,17 +12,17 @@ use crate::app::{
 use egui::{RichText, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    state.path.is_told = true;
+    state.motion.path.is_told = true;
     let tip = "Views that the camera moves between, on a smooth curve";
     Row::new("keys", &[], tip).show(ui, edits, |ui| {
         let tip = "Adds this view: at the time of the clip while it is paused, else two seconds after the last \
                    key (Alt+P)";
         if ui.button("Add").on_hover_text(tip).clicked() {
-            state.actions.push(Action::PathKey);
+            state.ui.actions.push(Action::PathKey);
         }
-        let text = if state.path.is_playing() { "Stop" } else { "Play" };
+        let text = if state.motion.path.is_playing() { "Stop" } else { "Play" };
         let button = egui::Button::new(text);
-        let can_play = state.path.keys().len() > 1;
+        let can_play = state.motion.path.keys().len() > 1;
         let button = ui.add_enabled(can_play, button);
         let button = button.on_hover_text("Moves along the path from its start, or stops");
         if button.on_disabled_hover_text("A path needs two keys").clicked() {
@@ -45,12 +45,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 fn keys(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let mut asked = None;
-    for index in 0..state.path.keys().len() {
+    for index in 0..state.motion.path.keys().len() {
         let name = format!("key {}", index + 1);
         Row::new(&name, &[], "A view of the path, and its time").show(ui, edits, |ui| {
-            let mut time = state.path.keys()[index].time;
+            let mut time = state.motion.path.keys()[index].time;
             if number(ui, &mut time, 0.02, 0.0..=1e6, hundredths(" s")) {
-                state.path.set_time(index, time);
+                state.motion.path.set_time(index, time);
             }
             for (what, text, tip) in [
                 (Edit::Show, "Go", "Looks from this key"),
@@ -70,7 +70,7 @@ fn keys(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     match asked {
         Some((Edit::Show, index)) => state.go_to_path_key(index),
         Some((Edit::Update, index)) => state.update_path_key(index),
-        Some((Edit::Remove, index)) => state.path.remove(index),
+        Some((Edit::Remove, index)) => state.motion.path.remove(index),
         None => {}
     }
 }
@@ -85,14 +85,14 @@ enum Edit {
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "A file of JSON, as `canopy render --path` and `canopy bench path --path` read it";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
-        let edit = egui::TextEdit::singleline(&mut state.path.file)
+        let edit = egui::TextEdit::singleline(&mut state.motion.path.file)
             .hint_text("path.json")
             .desired_width(ui.available_width() - 8.0);
         ui.add(edit)
             .on_hover_text("Name of the file, from the current folder");
     });
     Row::new("", &[], tip).show(ui, edits, |ui| {
-        let has_name = !state.path.file.is_empty();
+        let has_name = !state.motion.path.file.is_empty();
         for (is_save, text, tip) in [
             (true, "Save", "Writes the keys to the file"),
             (false, "Load", "Reads the keys from the file"),

@@ -18,7 +18,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let tip = "What the picture shows";
     Row::new("channel", &["channel"], tip).show(ui, edits, |ui| {
         let choices = Channel::ALL.map(|channel| (channel, title(channel), meaning(channel)));
-        state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
+        state.picture.channel = list(ui, "channel", 0.0, state.picture.channel, &choices)
+            .unwrap_or(state.picture.channel);
     });
 }
 
@@ -26,9 +27,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 pub(super) fn measure(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Measures between points that are clicked, instead of selecting meshes";
     Row::new("measure", &["measure"], tip).show(ui, edits, |ui| {
-        let mut is_on = state.measure.is_on;
+        let mut is_on = state.inspect.measure.is_on;
         if ui.checkbox(&mut is_on, "between clicks").changed() {
-            state.actions.push(Action::Measure);
+            state.ui.actions.push(Action::Measure);
         }
     });
 }
@@ -44,7 +45,7 @@ pub(super) fn hidden(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
         ui.label(counted(count as u64, "node"));
         let show = ui.button("Show all");
         if show.on_hover_text("Shows all meshes").clicked() {
-            state.actions.push(Action::ShowAll);
+            state.ui.actions.push(Action::ShowAll);
         }
     });
 }

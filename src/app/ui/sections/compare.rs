@@ -69,7 +69,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             .on_hover_text("B is the picture of this moment (Ctrl+K)")
             .clicked()
         {
-            state.actions.push(Action::ComparePicture);
+            state.ui.actions.push(Action::ComparePicture);
         }
     });
     let tip = "Shadows of B";
@@ -200,7 +200,7 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     Row::new("file", &[], tip).show(ui, edits, |ui| {
         let field = TextEdit::singleline(&mut state.compare.file).hint_text("path");
         if ui.button("…").on_hover_text("Asks for the file").clicked() {
-            state.actions.push(Action::OpenSide);
+            state.ui.actions.push(Action::OpenSide);
         }
         let field = ui.add(field.desired_width(ui.available_width() - 8.0));
         if field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter)) {

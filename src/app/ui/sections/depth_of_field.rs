@@ -14,7 +14,7 @@ use egui::Ui;
 
 pub(super) fn focus(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let camera = &state.camera;
-    let clicked = state.selection.meshes().first();
+    let clicked = state.inspect.selection.meshes().first();
     let picked = clicked.and_then(|selected| selected.picked).map(|picked| {
         let from_eye = picked.position - camera.eye();
         from_eye.dot(camera.forward()).max(0.0)

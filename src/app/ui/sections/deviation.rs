@@ -23,15 +23,15 @@ use egui::{RichText, Ui};
 
 /// Figures of what was measured.
 pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let Some(compared) = &state.compared else {
+    let Some(compared) = &state.deviation.compared else {
         return;
     };
     let range = compared.range(&state.config.deviation);
-    let mut is_shown = state.channel == Channel::Deviation;
+    let mut is_shown = state.picture.channel == Channel::Deviation;
     let tip = "Shows the distance as colours: the channel deviation";
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
         if ui.checkbox(&mut is_shown, "shown").changed() {
-            state.channel = match is_shown {
+            state.picture.channel = match is_shown {
                 true => Channel::Deviation,
                 false => Channel::Lit,
             };
@@ -44,8 +44,8 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
         let text = format!("open ({open_edges} edges): the sign is that of the nearest side");
         line(ui, RichText::new(text).weak());
     }
-    state.tells_figures = true;
-    match &state.figures {
+    state.deviation.tells_figures = true;
+    match &state.deviation.figures {
         None => {
             line(ui, RichText::new("measuring…").weak());
         }
@@ -53,7 +53,7 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
             line(ui, RichText::new(why).weak());
         }
         Some(Ok(statistics)) => {
-            if state.figures_lag {
+            if state.deviation.figures_lag {
                 line(ui, RichText::new("of a pose before; measuring…").weak());
             }
             figures(ui, statistics, range, edits);
@@ -61,7 +61,7 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
                 .button("Copy figures")
                 .on_hover_text("Copies them as text");
             if copy.clicked() {
-                state.copied = Some(deviation_text::lines(statistics));
+                state.ui.copied = Some(deviation_text::lines(statistics));
             }
         }
     }
@@ -104,12 +104,12 @@ pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             .button("Open…")
             .on_hover_text("Opens a scene to compare with");
         if open.clicked() {
-            state.actions.push(Action::OpenCompared);
+            state.ui.actions.push(Action::OpenCompared);
         }
         if name.is_some() && ui.button("×").on_hover_text("Compares no more").clicked() {
             state.config.deviation.file.clear();
         }
-        let text = match (&name, &state.compared) {
+        let text = match (&name, &state.deviation.compared) {
             (Some(name), Some(compared)) => format!("{name} ({} triangles)", compared.triangles),
             (Some(name), None) => format!("reading {name}…"),
             (None, _) => "none".into(),
@@ -120,6 +120,7 @@ pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 pub(super) fn tolerance(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let range = state
+        .deviation
         .compared
         .as_ref()
         .map_or(0.0, |compared| compared.range(&state.config.deviation));

@@ -59,7 +59,7 @@ pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             .on_hover_text("Opens an environment (Ctrl+E)")
             .clicked()
         {
-            state.actions.push(Action::OpenEnvironment);
+            state.ui.actions.push(Action::OpenEnvironment);
         }
         line(ui, RichText::new(name.as_deref().unwrap_or("none")).weak());
     });

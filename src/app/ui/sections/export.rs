@@ -21,20 +21,20 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     Row::new("export", &["export"], tip).show(ui, edits, |ui| {
         let open = ui.button("Export…");
         if open.on_hover_text("Asks for what, and how").clicked() {
-            state.export.is_open = true;
+            state.files.export.is_open = true;
         }
-        if state.export.progress.is_none() {
+        if state.files.export.progress.is_none() {
             ui.weak(counted(u64::from(state.exported_frames()), "frame"));
         }
     });
-    if let Some(text) = state.export.told() {
+    if let Some(text) = state.files.export.told() {
         line(ui, RichText::new(text).weak());
     }
 }
 
 /// The contents of the card.
 pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let is_running = state.export.progress.is_some();
+    let is_running = state.files.export.progress.is_some();
     settings(ui, state, edits);
     let frames = state.exported_frames();
     let why = state.no_export();
@@ -46,18 +46,18 @@ pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
         let button = ui.add_enabled(is_running || why.is_none(), button);
         let tip = "Starts, or ends after the picture that is being drawn";
         let button = button.on_hover_text(tip);
-        if std::mem::take(&mut state.export.takes_keyboard) {
+        if std::mem::take(&mut state.files.export.takes_keyboard) {
             button.request_focus();
         }
         if button
             .on_disabled_hover_text(why.unwrap_or_default())
             .clicked()
         {
-            state.actions.push(Action::StartExport);
+            state.ui.actions.push(Action::StartExport);
         }
-        match state.export.progress {
+        match state.files.export.progress {
             Some([done, total, _]) => {
-                let text = state.export.told().unwrap_or_default();
+                let text = state.files.export.told().unwrap_or_default();
                 ui.add(egui::ProgressBar::new(done as f32 / total as f32).text(text));
             }
             None => {
@@ -75,7 +75,7 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         .stage
         .as_ref()
         .is_some_and(|stage| stage.duration() > 0.0);
-    let export = &mut state.export;
+    let export = &mut state.files.export;
     if !has_clip && export.motion == Motion::Clip {
         export.motion = Motion::Turn;
     }

@@ -19,7 +19,7 @@ use egui::{Button, RichText, Ui};
 const LISTED: usize = 20;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    let mut is_shown = state.channel == Channel::Intersections;
+    let mut is_shown = state.picture.channel == Channel::Intersections;
     let tip = "Triangles that pass through triangles of other meshes, as the frame has deformed them. Those that only \
                touch, or lie in one plane, do not";
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
@@ -28,9 +28,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             .on_hover_text("Shows them in orange: the channel intersections (Shift+I)")
             .clicked()
         {
-            state.actions.push(Action::Intersections);
+            state.ui.actions.push(Action::Intersections);
         }
-        let counts = &mut state.counts_intersections;
+        let counts = &mut state.picture.counts_intersections;
         let mut is_counted = *counts || is_shown;
         let count = ui.add_enabled(!is_shown, egui::Checkbox::new(&mut is_counted, "counted"));
         if count
@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let tip = "Triangles that pass through another mesh, and pairs of them";
     Row::new("triangles", &[], tip).show(ui, edits, |ui| {
         let text = match counts {
-            None if is_shown || state.counts_intersections => "…".into(),
+            None if is_shown || state.picture.counts_intersections => "…".into(),
             None => "not counted".into(),
             Some(counts) if counts.pairs == 0 => "none".into(),
             Some(counts) => {
@@ -56,9 +56,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         };
         line(ui, RichText::new(text));
     });
-    let State {
-        stage, selection, ..
-    } = state;
+    let (stage, selection) = (&state.stage, &mut state.inspect.selection);
     if let (Some(stage), Some(counts)) = (stage, counts)
         && let Some(chosen) = list(ui, stage, counts, selection.instances())
     {

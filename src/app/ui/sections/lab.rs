@@ -20,12 +20,12 @@ use egui::{RichText, Ui};
 
 /// Shows the channel.
 pub(in crate::app) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let mut is_shown = state.channel == Channel::Lab;
+    let mut is_shown = state.picture.channel == Channel::Lab;
     let tip = "Traces the rays of every pixel once more, through a structure of the laboratory, and shows what they find: \
                the channel lab. canopy's own rays stay as they are";
     Row::new("laboratory", &["laboratory"], tip).show(ui, edits, |ui| {
         if ui.checkbox(&mut is_shown, "shown").changed() {
-            state.channel = match is_shown {
+            state.picture.channel = match is_shown {
                 true => Channel::Lab,
                 false => Channel::Lit,
             };
@@ -35,14 +35,14 @@ pub(in crate::app) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edit
 
 /// Figures of the structure and of the rays.
 pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    if state.channel != Channel::Lab {
+    if state.picture.channel != Channel::Lab {
         return;
     }
-    if let Some(moved) = &state.lab.moved {
+    if let Some(moved) = &state.trees.lab.moved {
         ui.label(RichText::new(moved).weak());
     }
     colours(ui, state, facts, edits);
-    match &state.lab.built {
+    match &state.trees.lab.built {
         None => {
             line(ui, RichText::new("building…").weak());
         }
@@ -50,7 +50,7 @@ pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, 
             ui.label(RichText::new(why).weak());
         }
         Some(Ok((build, figures))) => {
-            if state.lab.lags {
+            if state.trees.lab.lags {
                 line(
                     ui,
                     RichText::new("of a moment or a choice before; building…").weak(),
@@ -64,7 +64,7 @@ pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, 
 /// The legend of what is counted.
 fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     let found = facts.stats.cost_range;
-    let is_heat = heat_of(state.channel, &state.config, &state.config.lab).is_some();
+    let is_heat = heat_of(state.picture.channel, &state.config, &state.config.lab).is_some();
     if let Some(found) = found.filter(|_| is_heat) {
         Row::new("colours", &[], heat_words(state)).show(ui, edits, |ui| {
             let [least, most] = cost_ends(found);
@@ -75,7 +75,7 @@ fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
 
 /// What the colours of the channel that is shown stand for.
 pub(in crate::app) fn heat_words(state: &State) -> &'static str {
-    if state.channel != Channel::Lab {
+    if state.picture.channel != Channel::Lab {
         return cost_words(state.config.cost.count);
     }
     match state.config.lab.show {

@@ -18,9 +18,10 @@ enum Asked {
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits) {
     let mut asked = None;
-    let own = state.looks.of_user().to_vec();
+    let own = state.files.looks.of_user().to_vec();
     ui.horizontal_wrapped(|ui| {
         for name in state
+            .files
             .looks
             .all()
             .into_iter()
@@ -50,7 +51,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
             ),
         ] {
             if ui.button(text).on_hover_text(tip).clicked() {
-                state.actions.push(action);
+                state.ui.actions.push(action);
             }
         }
     });
@@ -58,10 +59,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
         Some(Asked::Apply(name)) => state.apply_look(&name),
         Some(Asked::Overwrite(name)) => state.overwrite_look(&name),
         Some(Asked::Rename(name)) => {
-            state.looks.name.clone_from(&name);
-            state.looks.renames = Some(name);
+            state.files.looks.name.clone_from(&name);
+            state.files.looks.renames = Some(name);
         }
-        Some(Asked::AskToDelete(name)) => state.looks.deletes = Some(name),
+        Some(Asked::AskToDelete(name)) => state.files.looks.deletes = Some(name),
         Some(Asked::Delete(name)) => state.delete_look(&name),
         None => {}
     }
@@ -69,7 +70,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
 
 /// The buttons of a look of the user.
 fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>) {
-    if state.looks.deletes.as_deref() == Some(name) {
+    if state.files.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));
         let delete = ui
             .button("Delete")
@@ -78,7 +79,7 @@ fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>
             *asked = Some(Asked::Delete(name.into()));
         }
         if ui.button("Keep").on_hover_text("Does nothing").clicked() {
-            state.looks.deletes = None;
+            state.files.looks.deletes = None;
         }
         return;
     }
@@ -102,7 +103,7 @@ fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>
 }
 
 fn name_field(ui: &mut Ui, state: &mut State) {
-    let looks = &mut state.looks;
+    let looks = &mut state.files.looks;
     let width = (ui.available_width() - 80.0).max(60.0);
     let field = TextEdit::singleline(&mut looks.name)
         .desired_width(width)

@@ -21,7 +21,7 @@ pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
     .show(ui, edits, |ui| {
         ui.horizontal_wrapped(|ui| {
             if ui.button("All").clicked() {
-                state.actions.push(Action::Textures);
+                state.ui.actions.push(Action::Textures);
             }
             for (slot, texture) in state.textures_of_selection() {
                 let button = ui.button(slot);

@@ -14,7 +14,7 @@ use crate::{
 use egui::{RichText, Ui};
 
 pub(super) fn mesh(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let of_selection = &mut state.overlay_of_selection;
+    let of_selection = &mut state.trees.overlay_of_selection;
     let settings = &mut state.config.overlay;
     Row::key("overlay.mesh", edits).show(ui, edits, |ui| {
         let is_all = !*of_selection && settings.mesh < 0;

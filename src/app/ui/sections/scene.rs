@@ -32,7 +32,7 @@ pub(super) fn clip(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             .collect();
         let now = state.stage.as_ref().and_then(|stage| stage.clip);
         if let Some(clip) = list(ui, "clip", 0.0, now, &choices) {
-            state.actions.push(Action::Clip(clip));
+            state.ui.actions.push(Action::Clip(clip));
         }
     });
 }
@@ -54,13 +54,13 @@ pub(super) fn time(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 /// Playing, and its speed.
 pub(super) fn speed(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     Row::key("animation.speed", edits).show(ui, edits, |ui| {
-        let (text, tip) = match state.playing {
+        let (text, tip) = match state.playback.playing {
             true => ("Pause", "Stops the clip where it is (Space)"),
             false => ("Play", "Plays the clip (Space)"),
         };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
         if ui.add(button).on_hover_text(tip).clicked() {
-            state.playing = !state.playing;
+            state.playback.playing = !state.playback.playing;
         }
         let speed = &mut state.config.animation.speed;
         number(ui, speed, 0.01, Animation::SPEED, hundredths("×"))
@@ -88,5 +88,5 @@ pub(super) fn variant(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
         let now = state.stage.as_ref().and_then(|stage| stage.variant);
         list(ui, "variant", 0.0, now, &choices)
     });
-    state.actions.extend(chosen.map(Action::Variant));
+    state.ui.actions.extend(chosen.map(Action::Variant));
 }

@@ -21,7 +21,7 @@ fn buttons(ui: &mut Ui, state: &mut State, edits: &Edits) {
         .on_hover_text("Sets everything back to its value at the start (R)")
         .on_disabled_hover_text("Nothing has changed since the start");
     if reset.clicked() {
-        state.actions.push(Action::Reset);
+        state.ui.actions.push(Action::Reset);
     }
     let tip = "Writes the keys that differ into your config.toml, and keeps all else in it. Clip, time, camera \
                and variant belong to a scene and are left out";

@@ -37,7 +37,7 @@ const HEIGHTS: RangeInclusive<f32> = -90.0..=90.0;
 
 /// The source of the light, its azimuth and its elevation.
 pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let found = state.sun;
+    let found = state.environment.sun;
     let tip = "Where the sun that shines comes from: these settings, the environment's file, or a directional light \
                of the scene; and the illuminance of what faces it, through the air where there is a sky";
     let text = RichText::new(origin(found));
@@ -73,8 +73,8 @@ pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
 }
 
 pub(super) fn angle(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let why = no_sun(state).or(fixed(state.sun));
-    let mut degrees = match state.sun {
+    let why = no_sun(state).or(fixed(state.environment.sun));
+    let mut degrees = match state.environment.sun {
         Some(sun) if is_of_file(Some(sun)) => 2.0 * sun.radius.to_degrees(),
         _ => state.config.sun.angle,
     };
@@ -87,7 +87,7 @@ pub(super) fn angle(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 }
 
 pub(super) fn strength(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let why = no_sun(state).or(fixed(state.sun));
+    let why = no_sun(state).or(fixed(state.environment.sun));
     let (mut strength, color) = light(state);
     let row = Row::key("sun.strength", edits).idle(why);
     let is_set = row.show(ui, edits, |ui| {
@@ -105,7 +105,7 @@ pub(super) fn strength(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
 }
 
 pub(super) fn color(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let why = no_sun(state).or(fixed(state.sun));
+    let why = no_sun(state).or(fixed(state.environment.sun));
     let (strength, mut color) = light(state);
     let row = Row::key("sun.color", edits).idle(why);
     if row.show(ui, edits, |ui| rows::color(ui, &mut color)) {
@@ -118,7 +118,7 @@ fn no_sun(state: &State) -> Option<&'static str> {
     let stage = state.stage.as_ref();
     // The sky is as bright as its sun, even where that lights nothing.
     let is_sky = stage.is_some_and(|stage| state.config.lit_for(&stage.scene).environment.is_sky());
-    (state.sun.is_none() && !is_sky).then_some("no sun shines; choose “on”")
+    (state.environment.sun.is_none() && !is_sky).then_some("no sun shines; choose “on”")
 }
 
 fn is_of_file(found: Option<SunInForce>) -> bool {
@@ -132,7 +132,7 @@ fn fixed(found: Option<SunInForce>) -> Option<&'static str> {
 
 /// The strength and the colour of the sun that shines.
 fn light(state: &State) -> (f32, [f32; 3]) {
-    match state.sun {
+    match state.environment.sun {
         Some(sun) if sun.source != SunSource::Settings => {
             let strength = sun::strength(&sun);
             (strength, (sun.illuminance / strength).to_array())
@@ -142,7 +142,7 @@ fn light(state: &State) -> (f32, [f32; 3]) {
 }
 
 fn set_light(state: &mut State, strength: f32, color: [f32; 3]) {
-    take_over(&mut state.config, state.sun);
+    take_over(&mut state.config, state.environment.sun);
     (state.config.sun.strength, state.config.sun.color) = (strength, color);
 }
 

@@ -38,7 +38,7 @@ struct Line {
 }
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
-    let frames = state.history.frames().iter().rev().take(FRAMES);
+    let frames = state.profile.history.frames().iter().rev().take(FRAMES);
     let mut frames: Vec<&Frame> = frames.collect();
     frames.reverse();
     let table = Table::of(frames.iter().copied());
@@ -68,10 +68,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         lines.iter().for_each(|line| show_line(ui, line));
         once(ui, &rare);
     }
-    let keys = state.keymap.keys_of(Action::Profiler);
+    let keys = state.ui.keymap.keys_of(Action::Profiler);
     let tip = format!("Every pass of the last frames over time, with memory and files ({keys})");
     if ui.button("Profiler").on_hover_text(tip).clicked() {
-        state.actions.push(Action::Profiler);
+        state.ui.actions.push(Action::Profiler);
     }
 }
 

@@ -29,8 +29,8 @@ pub(in crate::app) fn figures(
     edits: &mut Edits,
 ) {
     tree_work(ui, &state.config.tree, facts);
-    state.tree_view.tells_figures = true;
-    match state.tree_view.figures.clone() {
+    state.trees.view.tells_figures = true;
+    match state.trees.view.figures.clone() {
         None => {
             line(ui, RichText::new("counting…").weak());
         }
@@ -38,7 +38,7 @@ pub(in crate::app) fn figures(
             line(ui, RichText::new(why).weak());
         }
         Some(Ok(figures)) => {
-            if state.tree_view.figures_lag {
+            if state.trees.view.figures_lag {
                 line(ui, RichText::new("of trees before; counting…").weak());
             }
             of_all(ui, &figures, edits);
@@ -92,7 +92,7 @@ pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits
 
 /// Whose boxes are drawn.
 pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let view = &mut state.tree_view;
+    let view = &mut state.trees.view;
     let settings = &mut state.config.tree_boxes;
     Row::key("tree_boxes.of", edits).show(ui, edits, |ui| {
         let mut all = !view.of_selection && settings.of == BoxTrees::Meshes;
@@ -167,12 +167,12 @@ pub(in crate::app) fn heat_map(
     facts: &Facts<'_>,
     edits: &mut Edits,
 ) {
-    let mut is_shown = state.channel == Channel::Cost;
+    let mut is_shown = state.picture.channel == Channel::Cost;
     let tip = "Nodes and triangles that the shadow rays of each pixel visit, as colours: the channel cost";
     Row::new("heat map", &["heat map"], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown.on_hover_text("Shows the channel cost").changed() {
-            state.channel = match is_shown {
+            state.picture.channel = match is_shown {
                 true => Channel::Cost,
                 false => Channel::Lit,
             };
@@ -244,7 +244,7 @@ fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
     if meshes.len() > 1 {
         line(ui, RichText::new("SAH cost by mesh").weak());
     }
-    let selected = state.selection.instances();
+    let selected = state.inspect.selection.instances();
     let mut chosen = None;
     for (mesh, found) in meshes.iter().take(LISTED).filter(|_| meshes.len() > 1) {
         // Figures of a scene that was replaced.
@@ -273,6 +273,6 @@ fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
         line(ui, RichText::new(text).weak());
     }
     if chosen.is_some() {
-        state.selection.click(chosen, false);
+        state.inspect.selection.click(chosen, false);
     }
 }
