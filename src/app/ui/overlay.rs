@@ -40,7 +40,11 @@ pub(in crate::app) fn show(
         help::show(ctx, room, state);
     } else if let Some(loading) = &facts.loading {
         card_in(ctx, "progress", above, |ui| progress(ui, loading));
-    } else if let Some(compiling) = &facts.preparing {
+    } else if let Some(compiling) = facts
+        .preparing
+        .as_ref()
+        .filter(|progress| !progress.is_done())
+    {
         card_in(ctx, "preparing", above, |ui| preparing(ui, compiling));
     } else if awaits_first(state, facts) {
         card_in(ctx, "first picture", above, |ui| {
