@@ -1,5 +1,6 @@
 //! One frame of the window: the panel, the scene where its picture changes, and what is presented.
 
+use crate::app;
 use crate::{
     Error, Result,
     app::{
@@ -69,7 +70,7 @@ impl Viewer {
         self.state.inspect.textures.forget();
         self.state.trees.view.path = None;
         self.state.inspect.outline.thumbnails.clear();
-        self.forget_comparison();
+        app::compare::task::forget(self);
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -83,7 +84,7 @@ impl Viewer {
 
     /// Goes on with the scene's frame on the GPU. Returns when to come back, or `None` where there is none.
     pub(super) fn poll_frame(&mut self) -> Option<Instant> {
-        let has_side = self.draws_side();
+        let has_side = app::compare::task::draws_side(self);
         let Graphics {
             screen,
             gpu,
@@ -92,7 +93,7 @@ impl Viewer {
             ..
         } = &mut self.graphics;
         let Some(in_flight) = self.in_flight.as_mut() else {
-            return self.poll_side();
+            return app::compare::task::poll_side(self);
         };
         let timed_frames = renderer.stats().timed_frames;
         let Some(wall_ms) = in_flight.poll(gpu, renderer, part_times) else {
@@ -153,7 +154,7 @@ impl Viewer {
         let Some(window) = screen.follow_size(gpu)? else {
             return Ok(());
         };
-        self.open_dropped();
+        app::files::task::open_dropped(self);
         let began = Instant::now();
         self.tick();
         self.state.profile.history.span("animate", began);
@@ -164,25 +165,25 @@ impl Viewer {
         self.poll_loading()?;
         self.follow_environment()?;
         self.follow_deviation()?;
-        self.follow_comparison()?;
-        self.write_edits()?;
-        self.poll_export();
-        if let Err(error) = self.ask_trees() {
+        app::compare::task::follow(self)?;
+        app::edits::task::write(self)?;
+        app::export::task::poll(self);
+        if let Err(error) = app::camera::obstacles::ask(self) {
             self.report(error)?;
         }
-        self.hover();
-        if let Err(error) = self.ask_geometry() {
+        app::inspect::task::hover(self);
+        if let Err(error) = app::inspect::task::ask_geometry(self) {
             self.report(error)?;
         }
-        if let Err(error) = self.measure_deviation() {
+        if let Err(error) = app::deviation::task::measure(self) {
             self.report(error)?;
         }
-        self.count_trees();
-        if let Err(error) = self.follow_lab() {
+        app::trees::task::count(self);
+        if let Err(error) = app::lab::task::follow(self) {
             self.report(error)?;
         }
-        self.follow_textures();
-        if let Err(error) = self.redraw_path() {
+        app::textures::task::follow(self);
+        if let Err(error) = app::rays::task::redraw(self) {
             self.report(error)?;
         }
         let Graphics { screen, gpu, .. } = &mut self.graphics;
@@ -190,11 +191,13 @@ impl Viewer {
         let gpu = gpu.clone();
         let (recorded, encoder) = self.record_scene()?.unzip();
         let encoder = encoder.unwrap_or_else(|| gpu.encoder("window"));
-        let frame = recorded.as_ref().map(|frame| self.profiled(frame));
+        let frame = recorded
+            .as_ref()
+            .map(|frame| app::profile::task::profiled(self, frame));
         let presented = self.present(encoder, &paint, recorded)?;
         self.profiling
             .end(&mut self.state.profile.history, frame, presented);
-        self.step_benchmark(frame.is_some());
+        app::profile::benchmark_task::step(self, frame.is_some());
         self.finish_frame()
     }
 
@@ -216,7 +219,7 @@ impl Viewer {
     /// What the scene's picture would show now; `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
         // Frames that are counted show both sides of a comparison.
-        if self.awaits_side() {
+        if app::compare::task::awaits_side(self) {
             return None;
         }
         let luminance = self.environment.luminance(&self.state.config);
@@ -274,7 +277,7 @@ impl Viewer {
         };
         self.state.profile.history.span("animate", began);
         let is_free = self.abandon_outdated(&picture)?;
-        if !(self.abandon_outdated_side(&picture)? && is_free) {
+        if !(app::compare::task::abandon_outdated_side(self, &picture)? && is_free) {
             return Ok(None);
         }
         let compiling = match self.preparation.poll(&picture) {
@@ -320,7 +323,7 @@ impl Viewer {
             (&picture.config, picture.channel),
         );
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
-        let side_plan = self.plan_side(&picture, scales, now);
+        let side_plan = app::compare::task::plan_side(self, &picture, scales, now);
         let plan = chosen.map(|frame| Plan {
             config: frame.settings(&self.drawn_config()),
             picture,
@@ -337,7 +340,7 @@ impl Viewer {
         let counts = self.schedule.counts_frames();
         // Both sides of a comparison are drawn once both are compiled.
         let mut needs = match &side_plan {
-            Some(plan) if !counts => self.side_needs(plan, now)?,
+            Some(plan) if !counts => app::compare::task::side_needs(self, plan, now)?,
             _ => Needs::default(),
         };
         let recorded = match plan {
@@ -345,7 +348,12 @@ impl Viewer {
             None => None,
         };
         if let Some(plan) = side_plan.as_ref().filter(|_| needs.is_empty()) {
-            needs.append(self.record_side(plan, recorded.is_some(), now)?);
+            needs.append(app::compare::task::record_side(
+                self,
+                plan,
+                recorded.is_some(),
+                now,
+            )?);
         }
         // Passes of another picture are compiled to the end first.
         let is_free = compiling.is_none_or(|of| of.is_done);
@@ -472,7 +480,7 @@ impl Viewer {
             .as_ref()
             .map(|frame| frame.is_parted)
             .or(is_side_parted);
-        self.submit_side(is_parted.unwrap_or(false));
+        app::compare::task::submit_side(self, is_parted.unwrap_or(false));
         let is_whole = |frame: &InFlight| !frame.is_parted && frame.frame.is_shown;
         self.comparing.is_stale |= recorded.as_ref().is_some_and(is_whole);
         match &recorded {
@@ -482,14 +490,17 @@ impl Viewer {
             }
             Some(frame) if frame.frame.is_shown => {
                 self.graphics.screen.show_next_picture();
-                self.draw_outline(&mut encoder, &frame.picture)?;
-                self.draw_path(&mut encoder, &frame.picture)?;
+                app::inspect::task::draw_outline(self, &mut encoder, &frame.picture)?;
+                app::rays::task::draw(self, &mut encoder, &frame.picture)?;
                 self.selecting.shown = Some(frame.picture.clone());
             }
             Some(_) | None => {}
         }
-        let (has_outline, has_path) = (self.has_outline(), self.has_path());
-        let composition = self.composition(self.area);
+        let (has_outline, has_path) = (
+            app::inspect::task::has_outline(self),
+            app::rays::task::is_shown(self),
+        );
+        let composition = app::compare::task::composition(self, self.area);
         let Graphics {
             screen,
             gpu,
@@ -599,7 +610,7 @@ impl Viewer {
             self.schedule.draw_by(time);
         }
         let activity = Activity {
-            moves: self.await_trees()
+            moves: app::camera::obstacles::wait(self)
                 || plays
                 || self.benchmark.is_some()
                 || self.input.is_flying(),
@@ -609,10 +620,10 @@ impl Viewer {
                 || self.comparing.loading.is_some()
                 || self.environment.loading().is_some(),
             saved: picture.is_some(),
-            draws: self.in_flight.is_some() || self.draws_side(),
+            draws: self.in_flight.is_some() || app::compare::task::draws_side(self),
         };
         log::trace!("a redraw ends with {activity:?}");
-        self.finish_side(activity);
+        app::compare::task::finish_side(self, activity);
         let is_quiet = self.schedule.finish(activity, Instant::now());
         self.is_at_rest = is_quiet && !activity.loads && !self.deviation.is_loading();
         if is_quiet {
@@ -640,7 +651,7 @@ impl Viewer {
         };
         let mut bytes = output::picture::png(width, height, pixels)?;
         let made = match picture {
-            Picture::Scene => self.provenance(path.parent()),
+            Picture::Scene => app::files::reopen::provenance(self, path.parent()),
             Picture::Window => None,
         };
         let (text, left) = made.map_or((None, None), |made| {

@@ -181,7 +181,7 @@ impl ApplicationHandler<Wake> for App {
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
         if let Some(viewer) = &mut self.viewer
-            && let Err(error) = viewer.write_profile()
+            && let Err(error) = profile::task::write(viewer)
             && self.outcome.is_ok()
         {
             self.outcome = Err(error);

@@ -1,5 +1,6 @@
 //! The window at work: events in, frames out.
 
+use crate::app;
 use crate::{
     Error, Result,
     app::{
@@ -266,7 +267,7 @@ impl Viewer {
         if native::SHOWN_AT_ONCE {
             viewer.window.set_visible(true);
         }
-        viewer.watch_shaders();
+        app::files::shaders::watch(&mut viewer);
         // Frames that are counted are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.playback.clips_play = has_gpu || viewer.schedule.counts_frames();
@@ -313,7 +314,10 @@ impl Viewer {
             self.has_polled = true;
             self.poll_frame()
         };
-        let poll = poll.into_iter().chain(self.poll_selecting()).min();
+        let poll = poll
+            .into_iter()
+            .chain(app::inspect::task::poll_selecting(self))
+            .min();
         let wakeup = self.schedule.wakeup(Instant::now());
         self.send_status(wakeup, poll.is_some());
         match wakeup {
@@ -361,13 +365,15 @@ impl Viewer {
                 return;
             }
             Wake::Accessibility(event) => self.gui.accessibility(event),
-            Wake::Chosen(kind, files) => self.answered_in_dialog(kind, files),
-            Wake::Save(unsaved, place) => self.answered_where_to_save(&unsaved, place),
-            Wake::OpenNeighbour(found) => self.open_neighbour(found),
-            Wake::SceneChanged => self.reload_changed(),
+            Wake::Chosen(kind, files) => app::files::task::answered_in_dialog(self, kind, files),
+            Wake::Save(unsaved, place) => {
+                app::files::save::answered_where_to_save(self, &unsaved, place)
+            }
+            Wake::OpenNeighbour(found) => app::files::task::open_neighbour(self, found),
+            Wake::SceneChanged => app::files::task::reload_changed(self),
             Wake::EnvironmentChanged => self.environment.reload(),
             Wake::ComparedChanged => self.deviation.reload(),
-            Wake::ShadersChanged => self.reload_shaders(),
+            Wake::ShadersChanged => app::files::shaders::reload(self),
         }
         self.draw_within(Duration::ZERO);
     }
@@ -447,7 +453,8 @@ impl Viewer {
                 self.state.compare.is_held = false;
                 self.input.release_all();
             }
-            WindowEvent::MouseInput { state, button, .. } if self.hold_line(*button, *state) => {}
+            WindowEvent::MouseInput { state, button, .. }
+                if app::compare::task::hold_line(self, *button, *state) => {}
             WindowEvent::ModifiersChanged(modifiers) => self.input.set_modifiers(modifiers.state()),
             WindowEvent::KeyboardInput {
                 event,
@@ -457,20 +464,20 @@ impl Viewer {
             WindowEvent::MouseInput { state, button, .. } => {
                 let in_scene = self.is_in_scene();
                 if let Some(beside) = self.input.set_button(*button, *state, in_scene) {
-                    self.click(beside);
+                    app::inspect::task::click(self, beside);
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {
                 let pointer = Vec2::new(position.x as f32, position.y as f32);
                 let height = self.area.size[1] as f32;
                 self.input.set_pointer(pointer, height, &mut self.state);
-                self.drag_line();
-                self.hover();
-                self.wake_pointer();
+                app::compare::task::drag_line(self);
+                app::inspect::task::hover(self);
+                app::presentation::task::wake_pointer(self);
             }
             WindowEvent::CursorLeft { .. } => {
                 self.input.leave();
-                self.leave_hover();
+                app::inspect::task::leave_hover(self);
             }
             WindowEvent::MouseWheel { delta, .. } if self.is_in_scene() => {
                 self.input.wheel(*delta, &mut self.state);
@@ -557,23 +564,23 @@ impl Viewer {
         let loaded_with = self.state.config.load.clone();
         let left = self.state.perform(action, aspect, &self.options.look);
         self.state.follow_changes(false);
-        self.follow_load(&loaded_with);
-        match left.and_then(|action| self.perform_on_files(action)) {
+        app::files::task::follow_load(self, &loaded_with);
+        match left.and_then(|action| app::files::task::perform_on_files(self, action)) {
             Some(Action::Reload) => {
                 self.state.notify("reading the files again");
                 self.environment.reload();
                 self.deviation.reload();
-                self.reload_scene();
+                app::files::task::reload_scene(self);
             }
             Some(Action::FocusPanel) => self.focus_panel(),
             Some(Action::Find) => {
                 if self.state.picture.presents {
-                    self.toggle_presentation();
+                    app::presentation::task::toggle(self);
                 }
                 self.state.ui.panel = true;
                 self.state.ui.finder.takes_keyboard = true;
             }
-            Some(Action::Present) => self.toggle_presentation(),
+            Some(Action::Present) => app::presentation::task::toggle(self),
             Some(Action::Fullscreen) => {
                 native::toggle_fullscreen(&self.window);
                 self.state.notify("full screen on or off");
@@ -592,16 +599,16 @@ impl Viewer {
                 let recent = self.recent_file.as_deref().map(Recent::read);
                 self.state.open_palette(&recent.unwrap_or_default());
             }
-            Some(Action::SaveProfile(extension)) => self.save_profile(extension),
-            Some(Action::ExportLook) => self.export_look(),
-            Some(Action::Benchmark) => self.toggle_benchmark(),
+            Some(Action::SaveProfile(extension)) => app::profile::task::save(self, extension),
+            Some(Action::ExportLook) => app::files::save::export_look(self),
+            Some(Action::Benchmark) => app::profile::benchmark_task::toggle(self),
             Some(Action::ComparePicture) => {
-                if let Err(error) = self.compare_with_picture() {
+                if let Err(error) = app::compare::task::with_picture(self) {
                     self.state
                         .fail("There is no picture to compare with", error.to_string());
                 }
             }
-            Some(Action::StartExport) => self.toggle_export(),
+            Some(Action::StartExport) => app::export::task::toggle(self),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.quit(),
             Some(Action::Variant(_)) => {
@@ -633,7 +640,7 @@ impl Viewer {
         {
             // Closed.
         } else if self.state.picture.presents {
-            self.toggle_presentation();
+            app::presentation::task::toggle(self);
         } else if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
@@ -721,7 +728,7 @@ impl Viewer {
                 let shown = renderer.set_environment(gpu, Some(&image));
                 self.environments += 1;
                 let file = &self.state.config.environment.file;
-                self.remember(Opened::Environment(file.into()));
+                app::files::task::remember(self, Opened::Environment(file.into()));
                 shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
             Some(Err(error)) => {
@@ -817,10 +824,12 @@ impl Viewer {
         self.loading = None;
         self.leaving.ended_load(Instant::now());
         let shown = outcome.and_then(|(opened, uploaded)| self.show(opened, uploaded));
-        shown.or_else(|error| match self.choose_among_scenes(error) {
-            Some(error) => self.report_as(headline, error),
-            None => Ok(()),
-        })
+        shown.or_else(
+            |error| match app::files::task::choose_among_scenes(self, error) {
+                Some(error) => self.report_as(headline, error),
+                None => Ok(()),
+            },
+        )
     }
 
     fn show(&mut self, mut opened: OpenedScene, uploaded: UploadedScene) -> Result<()> {
@@ -832,11 +841,11 @@ impl Viewer {
         let aspect = self.aspect();
         let files = std::mem::take(&mut opened.files);
         self.asked.clone_from(&files);
-        self.remember(Opened::Scene(files.clone()));
+        app::files::task::remember(self, Opened::Scene(files.clone()));
         let before = self.state.stage.as_ref();
         let variant = before.filter(|s| s.files == files).and_then(|s| s.variant);
         self.state.show(files, opened, &self.options.look, aspect);
-        self.follow_picture();
+        app::files::reopen::follow_picture(self);
         if let Some(edits) = self.options.edits.take() {
             self.state.lay_edits("the command line", &edits);
         }
@@ -852,7 +861,7 @@ impl Viewer {
         }
         let name = self.state.stage.as_ref().map(|stage| stage.name());
         self.set_title(name.as_deref());
-        self.begin_to_compare()
+        app::compare::task::begin(self)
     }
 
     /// As [`Self::report_as`], for what happens while the scene is drawn.
@@ -931,13 +940,13 @@ impl Viewer {
 
     /// Runs the panel and performs the actions of its buttons.
     pub(super) fn run_ui(&mut self, window: [u32; 2]) -> Paint {
-        self.rest_pointer();
+        app::presentation::task::rest_pointer(self);
         let adapter = self.graphics.adapter();
         let pose = self.state.stage.as_mut().map(|stage| stage.shared_pose());
         let preparing = self.preparation.progress();
         self.says_preparing = preparing.is_some();
         let loading = self.load_progress();
-        self.take_timings();
+        app::profile::task::take_timings(self);
         let stats = self.graphics.renderer.stats();
         self.sample_pace.follow(stats.path_samples, Instant::now());
         let capabilities = &self.graphics.gpu.capabilities;
@@ -970,7 +979,7 @@ impl Viewer {
             size: self.schedule.size(),
             samples: self.schedule.samples(),
             path_secs_left: self.sample_pace.secs_left(self.state.config.paths.samples),
-            view: self.measured_view(),
+            view: app::inspect::task::measured_view(self),
             pose: pose.as_deref(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
             has_drawn: self.has_drawn,
@@ -995,7 +1004,7 @@ impl Viewer {
         };
         let paint = self.gui.run(&self.window, show);
         self.state.follow_changes(is_dragging);
-        self.follow_load(&loaded_with);
+        app::files::task::follow_load(self, &loaded_with);
         self.area = area(room, paint.pixels_per_point, window);
         if let Some(file) = &mut self.layout_file {
             file.follow(&self.state.ui.layout);
@@ -1008,7 +1017,7 @@ impl Viewer {
         for action in actions {
             self.perform(action);
         }
-        self.answered_in_browser(answer);
+        app::files::task::answered_in_browser(self, answer);
         match self.state.files.opens.take() {
             Some(Opened::Scene(files)) => self.load(files),
             Some(Opened::Environment(file)) => self.choose_environment(&file),
@@ -1016,7 +1025,7 @@ impl Viewer {
         }
         let aspect = self.aspect();
         self.state.follow_up_axis(&self.options.look, aspect);
-        self.follow_watches();
+        app::files::task::follow_watches(self);
         paint
     }
 }

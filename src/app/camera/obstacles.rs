@@ -30,179 +30,176 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// Radius of the ball that has to fit between the camera and a surface, at most, in extents of the scene.
 const LARGEST_BALL: f32 = 1e-2;
 
-impl Viewer {
-    /// Asks what the camera's mode needs to know of the trees.
-    pub(in crate::app) fn ask_trees(&mut self) -> Result<()> {
-        let Graphics { gpu, renderer, .. } = &mut self.graphics;
-        // An answer that nobody waits for any more is fetched as well, or it would be under way for ever.
-        match self.state.config.camera.mode {
-            CameraMode::Walk => {
-                renderer.camera_arm.answer(gpu, Duration::ZERO);
-                self.walk()
-            }
-            CameraMode::Orbit => {
-                renderer.walk.answer(gpu, Duration::ZERO);
-                self.walker.leave();
-                self.hold_arm()
-            }
+/// Asks what the camera's mode needs to know of the trees.
+pub(in crate::app) fn ask(viewer: &mut Viewer) -> Result<()> {
+    let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
+    // An answer that nobody waits for any more is fetched as well, or it would be under way for ever.
+    match viewer.state.config.camera.mode {
+        CameraMode::Walk => {
+            renderer.camera_arm.answer(gpu, Duration::ZERO);
+            walk(viewer)
+        }
+        CameraMode::Orbit => {
+            renderer.walk.answer(gpu, Duration::ZERO);
+            viewer.walker.leave();
+            hold_arm(viewer)
         }
     }
+}
 
-    /// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a
-    /// person who wants to move need not wait for. Frames that are counted wait for nothing.
-    fn can_ask(&self) -> bool {
-        let Graphics {
-            renderer, uploaded, ..
-        } = &self.graphics;
-        let mut needs = Needs::default();
-        renderer.camera_needs(&self.state.config.camera, &mut needs);
-        let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
-        let waits = |drawn: &InFlight| !(drawn.frame.at_rest && self.walker.moves());
-        !self.in_flight.as_ref().is_some_and(waits)
-            && uploaded.as_ref().is_some_and(has_trees)
-            && (needs.is_empty() || self.schedule.counts_frames())
-    }
+/// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a
+/// person who wants to move need not wait for. Frames that are counted wait for nothing.
+fn can_ask(viewer: &Viewer) -> bool {
+    let Graphics {
+        renderer, uploaded, ..
+    } = &viewer.graphics;
+    let mut needs = Needs::default();
+    renderer.camera_needs(&viewer.state.config.camera, &mut needs);
+    let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
+    let waits = |drawn: &InFlight| !(drawn.frame.at_rest && viewer.walker.moves());
+    !viewer.in_flight.as_ref().is_some_and(waits)
+        && uploaded.as_ref().is_some_and(has_trees)
+        && (needs.is_empty() || viewer.schedule.counts_frames())
+}
 
-    /// Lets the person walk on by the time since the last answer.
-    fn walk(&mut self) -> Result<()> {
-        if self.walker.was_left(&self.state.camera, self.scenes) {
-            self.state.config.camera.mode = CameraMode::Orbit;
-            self.walker.leave();
-            return Ok(());
-        }
-        let Some(around) = self.can_ask().then(|| self.surroundings()).flatten() else {
-            return Ok(());
-        };
-        let camera = &mut self.state.camera;
-        if matches!(camera.projection, Projection::Orthographic { .. }) {
-            let eye = camera.eye();
-            camera.switch_projection(self.state.config.camera.fov.to_radians());
-            camera.move_eye(eye);
-        }
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded: Some(uploaded),
-            ..
-        } = &mut self.graphics
-        else {
-            return Ok(());
-        };
-        // One that came too late for the last frame comes first.
-        let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
-        if answer.is_none() && !renderer.walk.is_under_way() {
-            let question = self.walker.ask(&self.state.camera, &around);
-            let walked = Walked::from(&*uploaded);
-            let asked = renderer
-                .walk
-                .ask(gpu, walked, &question.params, question.is_start);
-            if asked.is_err() {
-                self.state.config.camera.mode = CameraMode::Orbit;
-                return Ok(asked?);
-            }
-            answer = renderer.walk.answer(gpu, PATIENCE);
-        }
-        let camera = &mut self.state.camera;
-        let news = answer.and_then(|state| self.walker.answered(&state, camera, &around));
-        if news.is_some() {
-            let [x, y, z] = camera.eye().to_array();
-            log::trace!("the eye is at {x}, {y}, {z}");
-        }
-        match news {
-            Some(News::IsBack) => self
-                .state
-                .notify("out of the scene; back at the start of the walk"),
-            Some(News::NoGround) => {
-                self.state.config.camera.mode = CameraMode::Orbit;
-                self.state.notify("there is nothing to walk on");
-            }
-            Some(News::Walks) | None => {}
-        }
-        Ok(())
+/// Lets the person walk on by the time since the last answer.
+fn walk(viewer: &mut Viewer) -> Result<()> {
+    if viewer.walker.was_left(&viewer.state.camera, viewer.scenes) {
+        viewer.state.config.camera.mode = CameraMode::Orbit;
+        viewer.walker.leave();
+        return Ok(());
     }
+    let Some(around) = can_ask(viewer).then(|| surroundings(viewer)).flatten() else {
+        return Ok(());
+    };
+    let camera = &mut viewer.state.camera;
+    if matches!(camera.projection, Projection::Orthographic { .. }) {
+        let eye = camera.eye();
+        camera.switch_projection(viewer.state.config.camera.fov.to_radians());
+        camera.move_eye(eye);
+    }
+    let Graphics {
+        gpu,
+        renderer,
+        uploaded: Some(uploaded),
+        ..
+    } = &mut viewer.graphics
+    else {
+        return Ok(());
+    };
+    // One that came too late for the last frame comes first.
+    let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
+    if answer.is_none() && !renderer.walk.is_under_way() {
+        let question = viewer.walker.ask(&viewer.state.camera, &around);
+        let walked = Walked::from(&*uploaded);
+        let asked = renderer
+            .walk
+            .ask(gpu, walked, &question.params, question.is_start);
+        if asked.is_err() {
+            viewer.state.config.camera.mode = CameraMode::Orbit;
+            return Ok(asked?);
+        }
+        answer = renderer.walk.answer(gpu, PATIENCE);
+    }
+    let camera = &mut viewer.state.camera;
+    let news = answer.and_then(|state| viewer.walker.answered(&state, camera, &around));
+    if news.is_some() {
+        let [x, y, z] = camera.eye().to_array();
+        log::trace!("the eye is at {x}, {y}, {z}");
+    }
+    match news {
+        Some(News::IsBack) => viewer
+            .state
+            .notify("out of the scene; back at the start of the walk"),
+        Some(News::NoGround) => {
+            viewer.state.config.camera.mode = CameraMode::Orbit;
+            viewer.state.notify("there is nothing to walk on");
+        }
+        Some(News::Walks) | None => {}
+    }
+    Ok(())
+}
 
-    fn surroundings(&self) -> Option<Surroundings> {
-        let stage = self.state.stage.as_ref()?;
-        let uploaded = self.graphics.uploaded.as_ref()?;
-        let config = &self.state.config;
-        Some(Surroundings {
-            scene: self.scenes,
-            origin: uploaded.buffers.origin,
-            bounds: stage.bounds.scene(&stage.scene, &stage.pose()),
-            ground: stage.ground(config.scene.ground),
-            leaf_cutoff: config.tree.leaf_cutoff,
-            height: config.camera.person,
-            speed: config.camera.walk_speed,
-        })
-    }
+fn surroundings(viewer: &Viewer) -> Option<Surroundings> {
+    let stage = viewer.state.stage.as_ref()?;
+    let uploaded = viewer.graphics.uploaded.as_ref()?;
+    let config = &viewer.state.config;
+    Some(Surroundings {
+        scene: viewer.scenes,
+        origin: uploaded.buffers.origin,
+        bounds: stage.bounds.scene(&stage.scene, &stage.pose()),
+        ground: stage.ground(config.scene.ground),
+        leaf_cutoff: config.tree.leaf_cutoff,
+        height: config.camera.person,
+        speed: config.camera.walk_speed,
+    })
+}
 
-    /// Finds how far the camera may be from its pivot.
-    fn hold_arm(&mut self) -> Result<()> {
-        let Graphics { gpu, renderer, .. } = &mut self.graphics;
-        let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
-        if !self.state.config.camera.avoid_walls || !self.state.motion.arm.holds() {
-            let state = &mut self.state;
-            state.motion.arm.release(&mut state.camera);
-            return Ok(());
-        }
-        self.reach(share);
-        let Some(around) = self.can_ask().then(|| self.surroundings()).flatten() else {
-            return Ok(());
-        };
-        let camera = &self.state.camera;
-        let Projection::Perspective { fov_y } = camera.projection else {
-            // It stands outside of everything, wherever that is.
-            self.state.motion.arm.reach(f32::INFINITY);
-            return Ok(());
-        };
-        // What the near plane has to be clear of: its corners.
-        let (near, _) = camera.viewpoint().clip_planes(
-            around.bounds,
-            camera.distance(),
-            around.ground.as_ref(),
-        );
-        let [width, height] = self.area.size.map(|side| side.max(1) as f32);
-        let up = (0.5 * fov_y).tan();
-        let corner = Vec3::new(up * width / height, up, 1.0).length();
-        let radius = (near * corner).min(LARGEST_BALL * framing::extent(around.bounds));
-        let ends = [camera.pivot(), camera.eye()];
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded: Some(uploaded),
-            ..
-        } = &mut self.graphics
-        else {
-            return Ok(());
-        };
-        let arm = &mut renderer.camera_arm;
-        if !arm.is_under_way() {
-            if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
-                self.state.config.camera.avoid_walls = false;
-                return Err(error.into());
-            }
-            let share = arm.answer(gpu, PATIENCE);
-            self.reach(share);
-        }
-        Ok(())
+/// Finds how far the camera may be from its pivot.
+fn hold_arm(viewer: &mut Viewer) -> Result<()> {
+    let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
+    let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
+    if !viewer.state.config.camera.avoid_walls || !viewer.state.motion.arm.holds() {
+        let state = &mut viewer.state;
+        state.motion.arm.release(&mut state.camera);
+        return Ok(());
     }
+    reach(viewer, share);
+    let Some(around) = can_ask(viewer).then(|| surroundings(viewer)).flatten() else {
+        return Ok(());
+    };
+    let camera = &viewer.state.camera;
+    let Projection::Perspective { fov_y } = camera.projection else {
+        // It stands outside of everything, wherever that is.
+        viewer.state.motion.arm.reach(f32::INFINITY);
+        return Ok(());
+    };
+    // What the near plane has to be clear of: its corners.
+    let (near, _) =
+        camera
+            .viewpoint()
+            .clip_planes(around.bounds, camera.distance(), around.ground.as_ref());
+    let [width, height] = viewer.area.size.map(|side| side.max(1) as f32);
+    let up = (0.5 * fov_y).tan();
+    let corner = Vec3::new(up * width / height, up, 1.0).length();
+    let radius = (near * corner).min(LARGEST_BALL * framing::extent(around.bounds));
+    let ends = [camera.pivot(), camera.eye()];
+    let Graphics {
+        gpu,
+        renderer,
+        uploaded: Some(uploaded),
+        ..
+    } = &mut viewer.graphics
+    else {
+        return Ok(());
+    };
+    let arm = &mut renderer.camera_arm;
+    if !arm.is_under_way() {
+        if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
+            viewer.state.config.camera.avoid_walls = false;
+            return Err(error.into());
+        }
+        let share = arm.answer(gpu, PATIENCE);
+        reach(viewer, share);
+    }
+    Ok(())
+}
 
-    /// Keeps the camera within this share of its distance, if that was answered.
-    fn reach(&mut self, share: Option<f32>) {
-        if let Some(share) = share {
-            let far = share * self.state.camera.distance();
-            self.state.motion.arm.reach(far);
-        }
+/// Keeps the camera within this share of its distance, if that was answered.
+fn reach(viewer: &mut Viewer, share: Option<f32>) {
+    if let Some(share) = share {
+        let far = share * viewer.state.camera.distance();
+        viewer.state.motion.arm.reach(far);
     }
+}
 
-    /// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the
-    /// GPU draws.
-    pub(in crate::app) fn await_trees(&mut self) -> bool {
-        let renderer = &self.graphics.renderer;
-        let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();
-        if is_awaited {
-            self.draw_within(AGAIN);
-        }
-        is_awaited || self.walker.moves()
+/// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the
+/// GPU draws.
+pub(in crate::app) fn wait(viewer: &mut Viewer) -> bool {
+    let renderer = &viewer.graphics.renderer;
+    let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();
+    if is_awaited {
+        viewer.draw_within(AGAIN);
     }
+    is_awaited || viewer.walker.moves()
 }

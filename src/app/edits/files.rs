@@ -1,5 +1,6 @@
 //! Edits go to files of their own, and come from there.
 
+use crate::app;
 use crate::{
     Error, Result,
     app::{
@@ -12,35 +13,36 @@ use crate::{
 };
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-impl Viewer {
-    /// Saves edits and what is hidden where the person says.
-    pub(in crate::app) fn save_edits(&mut self) {
-        let edits = self.state.saved_edits();
-        if edits.is_empty() {
-            return self
-                .state
-                .notify("no material and no light is edited, and nothing is hidden");
-        }
-        if let Some(what) = edits.fault() {
-            return self.state.fail("The edits could not be saved", what);
-        }
-        self.ask_to_save(Unsaved {
+/// Saves edits and what is hidden where the person says.
+pub(in crate::app) fn save(viewer: &mut Viewer) {
+    let edits = viewer.state.saved_edits();
+    if edits.is_empty() {
+        return viewer
+            .state
+            .notify("no material and no light is edited, and nothing is hidden");
+    }
+    if let Some(what) = edits.fault() {
+        return viewer.state.fail("The edits could not be saved", what);
+    }
+    app::files::save::ask_to_save(
+        viewer,
+        Unsaved {
             what: "the edits",
             bytes: edits.text().into_bytes(),
             note: String::new(),
-            unasked: pictures::new_path(&self.picture_name(), "json"),
-        });
-    }
+            unasked: pictures::new_path(&viewer.picture_name(), "json"),
+        },
+    );
+}
 
-    /// Lays the edits of a file over the scene, in place of those that it has.
-    pub(in crate::app) fn load_edits(&mut self, path: &Path) {
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        match SavedEdits::read(path) {
-            Ok(edits) => self.state.lay_edits(&name.to_string_lossy(), &edits),
-            Err(error) => self
-                .state
-                .fail("The edits could not be loaded", error.to_string()),
-        }
+/// Lays the edits of a file over the scene, in place of those that it has.
+pub(in crate::app) fn load(viewer: &mut Viewer, path: &Path) {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    match SavedEdits::read(path) {
+        Ok(edits) => viewer.state.lay_edits(&name.to_string_lossy(), &edits),
+        Err(error) => viewer
+            .state
+            .fail("The edits could not be loaded", error.to_string()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Edits of materials reach the GPU, those of side B too.
 
+use crate::app;
 use crate::{
     Result,
     app::{viewer::Viewer, window::graphics::Graphics},
@@ -8,42 +9,40 @@ use crate::{
 /// Headline of an edit that the GPU has no room for.
 const FAILED: &str = "The edit cannot be shown";
 
-impl Viewer {
-    /// Writes the materials that were edited, and gives side B the edits where it shows the same files: those
-    /// that it keeps, or those of A.
-    pub(in crate::app) fn write_edits(&mut self) -> Result<()> {
-        self.ask_for_light();
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded,
-            ..
-        } = &mut self.graphics;
-        let Some(stage) = &mut self.state.stage else {
-            return Ok(());
-        };
-        let mut outcome = Ok(());
-        let changed = std::mem::take(&mut stage.changed_materials);
-        if let Some(uploaded) = uploaded
-            && !changed.is_empty()
-        {
-            outcome = renderer.write_materials(gpu, &stage.scene, &changed, uploaded);
-        }
-        if let Some(side) = &mut self.comparing.side
-            && side.source.scene.is_some()
-        {
-            let kept = self.state.compare.scene();
-            let kept = kept.and_then(|scene| scene.edits.as_deref());
-            side.stage.edit(kept.unwrap_or(stage.applied.edits()));
-            let changed = std::mem::take(&mut side.stage.changed_materials);
-            if !changed.is_empty() {
-                let (scene, uploaded) = (&side.stage.scene, &mut side.uploaded);
-                outcome = outcome.and_then(|()| {
-                    side.renderer
-                        .write_materials(gpu, scene, &changed, uploaded)
-                });
-            }
-        }
-        outcome.or_else(|error| self.report_as(FAILED, error))
+/// Writes the materials that were edited, and gives side B the edits where it shows the same files: those
+/// that it keeps, or those of A.
+pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
+    app::inspect::task::ask_for_light(viewer);
+    let Graphics {
+        gpu,
+        renderer,
+        uploaded,
+        ..
+    } = &mut viewer.graphics;
+    let Some(stage) = &mut viewer.state.stage else {
+        return Ok(());
+    };
+    let mut outcome = Ok(());
+    let changed = std::mem::take(&mut stage.changed_materials);
+    if let Some(uploaded) = uploaded
+        && !changed.is_empty()
+    {
+        outcome = renderer.write_materials(gpu, &stage.scene, &changed, uploaded);
     }
+    if let Some(side) = &mut viewer.comparing.side
+        && side.source.scene.is_some()
+    {
+        let kept = viewer.state.compare.scene();
+        let kept = kept.and_then(|scene| scene.edits.as_deref());
+        side.stage.edit(kept.unwrap_or(stage.applied.edits()));
+        let changed = std::mem::take(&mut side.stage.changed_materials);
+        if !changed.is_empty() {
+            let (scene, uploaded) = (&side.stage.scene, &mut side.uploaded);
+            outcome = outcome.and_then(|()| {
+                side.renderer
+                    .write_materials(gpu, scene, &changed, uploaded)
+            });
+        }
+    }
+    outcome.or_else(|error| viewer.report_as(FAILED, error))
 }

@@ -18,82 +18,85 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Headline of its errors.
 const FAILED: &str = "The export failed";
 
-impl Viewer {
-    /// Starts an export, or cancels the one that goes on.
-    pub(in crate::app) fn toggle_export(&mut self) {
-        if let Some(exporting) = &mut self.exporting {
-            exporting.cancel();
-            return self.state.notify("the export ends with this picture");
-        }
-        if let Some(why) = self.state.no_export() {
-            return self.state.notify(why);
-        }
-        let name = self.picture_name();
-        let output = self
-            .state
-            .exported_file(|format| pictures::new_path(&name, format));
-        match self.start_export(output) {
-            Ok(exporting) => {
-                self.exporting = Some(exporting);
-                self.state.notify("the export goes on while you work");
-            }
-            Err(error) => self.state.fail(FAILED, error.to_string()),
-        }
+/// Starts an export, or cancels the one that goes on.
+pub(in crate::app) fn toggle(viewer: &mut Viewer) {
+    if let Some(exporting) = &mut viewer.exporting {
+        exporting.cancel();
+        return viewer.state.notify("the export ends with this picture");
     }
-
-    fn start_export(&self, output: PathBuf) -> Result<Exporting> {
-        // A folder of the person's own: in one that all write to, another may have put a link there.
-        let folder = recent::file().and_then(|file| Some(file.parent()?.to_owned()));
-        let folder = folder.unwrap_or_else(std::env::temp_dir);
-        let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
-        let [path, edits] = ["camera path", "edits"].map(file);
-        if let Some(keys) = self.state.motion.path.path(self.state.config.camera.fov) {
-            output::write(&path, keys.text().as_bytes())?;
-        }
-        let saved = self.state.saved_edits();
-        files::write(&edits, &saved)?;
-        let arguments = self.state.export_arguments(&output, [&path, &edits]);
-        let waker = self.waker.clone();
-        let wake = move || waker.redraw()();
-        let frames = self.state.exported_frames().into();
-        Exporting::start(&arguments, frames, (output, vec![path, edits]), wake)
+    if let Some(why) = viewer.state.no_export() {
+        return viewer.state.notify(why);
     }
+    let name = viewer.picture_name();
+    let output = viewer
+        .state
+        .exported_file(|format| pictures::new_path(&name, format));
+    match start(viewer, output) {
+        Ok(exporting) => {
+            viewer.exporting = Some(exporting);
+            viewer.state.notify("the export goes on while you work");
+        }
+        Err(error) => viewer.state.fail(FAILED, error.to_string()),
+    }
+}
 
-    /// Follows the export that goes on.
-    pub(in crate::app) fn poll_export(&mut self) {
-        let Some(exporting) = &mut self.exporting else {
-            return;
-        };
-        let [done, total] = exporting.progress();
-        self.state.files.export.progress = Some([done, total, exporting.frames]);
-        if exporting
-            .cancelled
-            .is_some_and(|since| since.elapsed() > PATIENCE)
-        {
-            exporting.child.kill().ok();
+fn start(viewer: &Viewer, output: PathBuf) -> Result<Exporting> {
+    // A folder of the person's own: in one that all write to, another may have put a link there.
+    let folder = recent::file().and_then(|file| Some(file.parent()?.to_owned()));
+    let folder = folder.unwrap_or_else(std::env::temp_dir);
+    let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
+    let [path, edits] = ["camera path", "edits"].map(file);
+    if let Some(keys) = viewer
+        .state
+        .motion
+        .path
+        .path(viewer.state.config.camera.fov)
+    {
+        output::write(&path, keys.text().as_bytes())?;
+    }
+    let saved = viewer.state.saved_edits();
+    files::write(&edits, &saved)?;
+    let arguments = viewer.state.export_arguments(&output, [&path, &edits]);
+    let waker = viewer.waker.clone();
+    let wake = move || waker.redraw()();
+    let frames = viewer.state.exported_frames().into();
+    Exporting::start(&arguments, frames, (output, vec![path, edits]), wake)
+}
+
+/// Follows the export that goes on.
+pub(in crate::app) fn poll(viewer: &mut Viewer) {
+    let Some(exporting) = &mut viewer.exporting else {
+        return;
+    };
+    let [done, total] = exporting.progress();
+    viewer.state.files.export.progress = Some([done, total, exporting.frames]);
+    if exporting
+        .cancelled
+        .is_some_and(|since| since.elapsed() > PATIENCE)
+    {
+        exporting.child.kill().ok();
+    }
+    let status = match exporting.child.try_wait() {
+        Ok(None) => return,
+        Ok(Some(status)) => Ok(status),
+        Err(error) => Err(error.to_string()),
+    };
+    let Some(mut exporting) = viewer.exporting.take() else {
+        return;
+    };
+    viewer.state.files.export.progress = None;
+    let told = exporting.messages();
+    let said = told.lines().rev().find(|line| line.starts_with("error: "));
+    match status {
+        _ if exporting.cancelled.is_some() => viewer.state.notify("the export was cancelled"),
+        Ok(status) if status.success() => {
+            let name = pictures::told(&exporting.output);
+            viewer.state.notify(format!("exported {name}"));
         }
-        let status = match exporting.child.try_wait() {
-            Ok(None) => return,
-            Ok(Some(status)) => Ok(status),
-            Err(error) => Err(error.to_string()),
-        };
-        let Some(mut exporting) = self.exporting.take() else {
-            return;
-        };
-        self.state.files.export.progress = None;
-        let told = exporting.messages();
-        let said = told.lines().rev().find(|line| line.starts_with("error: "));
-        match status {
-            _ if exporting.cancelled.is_some() => self.state.notify("the export was cancelled"),
-            Ok(status) if status.success() => {
-                let name = pictures::told(&exporting.output);
-                self.state.notify(format!("exported {name}"));
-            }
-            Ok(status) => {
-                let why = said.map_or_else(|| status.to_string(), |line| line[7..].to_owned());
-                self.state.fail(FAILED, why);
-            }
-            Err(why) => self.state.fail(FAILED, why),
+        Ok(status) => {
+            let why = said.map_or_else(|| status.to_string(), |line| line[7..].to_owned());
+            viewer.state.fail(FAILED, why);
         }
+        Err(why) => viewer.state.fail(FAILED, why),
     }
 }

@@ -29,110 +29,109 @@ fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
 /// Headline of pictures whose scene cannot be shown.
 const NOT_REOPENED: &str = "The picture's scene cannot be shown";
 
-impl Viewer {
-    /// How the picture that is shown was made, for a file in `folder`; `None` where that is not to be kept.
-    pub(in crate::app) fn provenance(&self, folder: Option<&Path>) -> Option<Provenance> {
-        let stage = self.state.stage.as_ref()?;
-        let picture = self.schedule.last()?;
-        if !self.state.config.output.metadata {
-            return None;
-        }
-        let samples = self.schedule.shown_samples();
-        let adapter = (&self.graphics.gpu.capabilities).into();
-        // What `canopy render` chooses is what samples are drawn with.
-        let drawn = of_picture(&picture.config, &self.state.config);
-        let config = match samples > 1 {
-            true => drawn,
-            false => in_force(&drawn, adapter),
-        };
-        let shown = Shown {
-            files: &stage.files,
-            clip: picture.clip,
-            blend: (*picture.blend).clone(),
-            time: picture.time,
-            variant: picture.variant,
-            viewpoint: Viewpoint {
-                world_from_view: picture.view.world_from_view,
-                projection: picture.view.projection,
-            },
-            distance: self.state.camera.distance(),
-            size: picture.area.size,
-            samples,
-            edits: SavedEdits::new(&stage.scene, &stage.applied, &BTreeSet::new()),
-            hidden: picture.hidden.iter().copied().collect(),
-        };
-        let mut made = Provenance::new(&config, &shown, folder);
-        if picture.channel != Channel::Lit {
-            made.channel = picture.channel.name().into();
-        }
-        Some(made)
+/// How the picture that is shown was made, for a file in `folder`; `None` where that is not to be kept.
+pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Option<Provenance> {
+    let stage = viewer.state.stage.as_ref()?;
+    let picture = viewer.schedule.last()?;
+    if !viewer.state.config.output.metadata {
+        return None;
     }
+    let samples = viewer.schedule.shown_samples();
+    let adapter = (&viewer.graphics.gpu.capabilities).into();
+    // What `canopy render` chooses is what samples are drawn with.
+    let drawn = of_picture(&picture.config, &viewer.state.config);
+    let config = match samples > 1 {
+        true => drawn,
+        false => in_force(&drawn, adapter),
+    };
+    let shown = Shown {
+        files: &stage.files,
+        clip: picture.clip,
+        blend: (*picture.blend).clone(),
+        time: picture.time,
+        variant: picture.variant,
+        viewpoint: Viewpoint {
+            world_from_view: picture.view.world_from_view,
+            projection: picture.view.projection,
+        },
+        distance: viewer.state.camera.distance(),
+        size: picture.area.size,
+        samples,
+        edits: SavedEdits::new(&stage.scene, &stage.applied, &BTreeSet::new()),
+        hidden: picture.hidden.iter().copied().collect(),
+    };
+    let mut made = Provenance::new(&config, &shown, folder);
+    if picture.channel != Channel::Lit {
+        made.channel = picture.channel.name().into();
+    }
+    Some(made)
+}
 
-    /// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it
-    /// is told in the window.
-    pub(in crate::app) fn reopen(&mut self, picture: &Path) -> bool {
-        let made = match Provenance::read(picture) {
-            Ok(Some(made)) => made,
-            Ok(None) => return false,
-            Err(error) => {
-                self.state.fail(NOT_REOPENED, error.to_string());
-                return true;
-            }
-        };
-        if let Err(error) = self.show_again(picture, made) {
-            self.state.fail(NOT_REOPENED, error.to_string());
+/// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it
+/// is told in the window.
+pub(in crate::app) fn reopen(viewer: &mut Viewer, picture: &Path) -> bool {
+    let made = match Provenance::read(picture) {
+        Ok(Some(made)) => made,
+        Ok(None) => return false,
+        Err(error) => {
+            viewer.state.fail(NOT_REOPENED, error.to_string());
+            return true;
         }
-        true
+    };
+    if let Err(error) = show_again(viewer, picture, made) {
+        viewer.state.fail(NOT_REOPENED, error.to_string());
     }
+    true
+}
 
-    fn show_again(&mut self, picture: &Path, made: Provenance) -> Result<()> {
-        let recent = self.recent_file.as_deref().map(Recent::read);
-        let recent = recent.unwrap_or_default();
-        let known: Vec<PathBuf> = {
-            let shown = self
-                .state
-                .stage
-                .iter()
-                .flat_map(|stage| stage.files.iter().cloned());
-            shown.chain(recent.into_files()).collect()
-        };
-        let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
-        let limits = self.state.config.load.clone();
-        let search = Search {
-            picture,
-            limits: &limits,
-            elsewhere: &elsewhere,
-        };
-        let files = made.files(&search)?;
-        let left = made.apply(&mut self.state.config, &search)?;
-        let name = picture.file_name().unwrap_or_default().to_string_lossy();
-        self.state
-            .edits
-            .undo
-            .name(format!("the settings of {name}"));
-        self.state.follow_changes(false);
-        self.state.notify(match left.first() {
-            Some(line) => format!("shown as {name} was made, but for {line}"),
-            None if made.edited && made.edits.is_none() => {
-                format!("shown as {name} was made, but for materials and lights edited by hand, which it does not keep")
-            }
-            None => format!("shown as {name} was made"),
-        });
-        self.load(files);
-        self.options.look.view = Some(made.viewpoint());
-        self.options.reopens = Some(made);
-        Ok(())
-    }
+fn show_again(viewer: &mut Viewer, picture: &Path, made: Provenance) -> Result<()> {
+    let recent = viewer.recent_file.as_deref().map(Recent::read);
+    let recent = recent.unwrap_or_default();
+    let known: Vec<PathBuf> = {
+        let shown = viewer
+            .state
+            .stage
+            .iter()
+            .flat_map(|stage| stage.files.iter().cloned());
+        shown.chain(recent.into_files()).collect()
+    };
+    let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+    let limits = viewer.state.config.load.clone();
+    let search = Search {
+        picture,
+        limits: &limits,
+        elsewhere: &elsewhere,
+    };
+    let files = made.files(&search)?;
+    let left = made.apply(&mut viewer.state.config, &search)?;
+    let name = picture.file_name().unwrap_or_default().to_string_lossy();
+    viewer
+        .state
+        .edits
+        .undo
+        .name(format!("the settings of {name}"));
+    viewer.state.follow_changes(false);
+    viewer.state.notify(match left.first() {
+        Some(line) => format!("shown as {name} was made, but for {line}"),
+        None if made.edited && made.edits.is_none() => {
+            format!("shown as {name} was made, but for materials and lights edited by hand, which it does not keep")
+        }
+        None => format!("shown as {name} was made"),
+    });
+    viewer.load(files);
+    viewer.options.look.view = Some(made.viewpoint());
+    viewer.options.reopens = Some(made);
+    Ok(())
+}
 
-    /// Shows a scene that has just been opened as its picture tells, if it is that of one.
-    pub(in crate::app) fn follow_picture(&mut self) {
-        let Some(made) = self.options.reopens.take() else {
-            return;
-        };
-        let aspect = self.aspect();
-        self.state.follow_picture(&made);
-        self.state.first_view(&self.options.look, aspect);
-    }
+/// Shows a scene that has just been opened as its picture tells, if it is that of one.
+pub(in crate::app) fn follow_picture(viewer: &mut Viewer) {
+    let Some(made) = viewer.options.reopens.take() else {
+        return;
+    };
+    let aspect = viewer.aspect();
+    viewer.state.follow_picture(&made);
+    viewer.state.first_view(&viewer.options.look, aspect);
 }
 
 impl State {

@@ -1,6 +1,7 @@
 //! Opening files: dialogs and the browser, what is dropped, the next file of a folder, recent files, and
 //! reloading what has changed.
 
+use crate::app;
 use crate::{
     Error,
     app::{
@@ -28,298 +29,307 @@ fn reads_stdin(files: &[PathBuf]) -> bool {
     files.iter().any(|file| scene::is_stdin(file))
 }
 
-impl Viewer {
-    /// Performs an action about files; returns any other.
-    pub(in crate::app) fn perform_on_files(&mut self, action: Action) -> Option<Action> {
-        match action {
-            Action::Open => self.ask_for(Kind::Scenes),
-            Action::OpenEnvironment => self.ask_for(Kind::Environments),
-            Action::OpenCompared => self.ask_for(Kind::Compared),
-            Action::OpenSide => self.ask_for(Kind::Sides),
-            Action::ImportLook => self.ask_for(Kind::Looks),
-            Action::SaveEdits => self.save_edits(),
-            Action::LoadEdits => self.ask_for(Kind::Edits),
-            Action::Browse if self.browser.take().is_some() => self.gui.surrender_keyboard(),
-            Action::Browse => self.browse(Kind::Scenes),
-            Action::NextFile => self.look_for_neighbour(true),
-            Action::PreviousFile => self.look_for_neighbour(false),
-            Action::Watch => {
-                let watch = &mut self.state.config.window.watch;
-                *watch = !*watch;
-                let text = if *watch && reads_stdin(&self.asked) {
-                    READ_ONCE
-                } else if *watch {
-                    "reloads when files change"
-                } else {
-                    "does not reload by itself"
-                };
-                self.state.notify(text);
-            }
-            Action::ObjTexture => self.switch_obj_texture(),
-            other => return Some(other),
+/// Performs an action about files; returns any other.
+pub(in crate::app) fn perform_on_files(viewer: &mut Viewer, action: Action) -> Option<Action> {
+    match action {
+        Action::Open => ask_for(viewer, Kind::Scenes),
+        Action::OpenEnvironment => ask_for(viewer, Kind::Environments),
+        Action::OpenCompared => ask_for(viewer, Kind::Compared),
+        Action::OpenSide => ask_for(viewer, Kind::Sides),
+        Action::ImportLook => ask_for(viewer, Kind::Looks),
+        Action::SaveEdits => app::edits::files::save(viewer),
+        Action::LoadEdits => ask_for(viewer, Kind::Edits),
+        Action::Browse if viewer.browser.take().is_some() => viewer.gui.surrender_keyboard(),
+        Action::Browse => browse(viewer, Kind::Scenes),
+        Action::NextFile => look_for_neighbour(viewer, true),
+        Action::PreviousFile => look_for_neighbour(viewer, false),
+        Action::Watch => {
+            let watch = &mut viewer.state.config.window.watch;
+            *watch = !*watch;
+            let text = if *watch && reads_stdin(&viewer.asked) {
+                READ_ONCE
+            } else if *watch {
+                "reloads when files change"
+            } else {
+                "does not reload by itself"
+            };
+            viewer.state.notify(text);
         }
-        None
+        Action::ObjTexture => switch_obj_texture(viewer),
+        other => return Some(other),
     }
+    None
+}
 
-    /// Asks for a file. A second request while a dialog is open, or while the system takes its time, is for
-    /// the built-in browser.
-    fn ask_for(&mut self, kind: Kind) {
-        if self.dialogs.ask_for(kind, &self.window, &self.waker) {
-            self.state
-                .notify("the system's file dialog opens; Ctrl+P has canopy's own");
-        } else {
-            self.browse(kind);
-        }
+/// Asks for a file. A second request while a dialog is open, or while the system takes its time, is for
+/// the built-in browser.
+fn ask_for(viewer: &mut Viewer, kind: Kind) {
+    if viewer.dialogs.ask_for(kind, &viewer.window, &viewer.waker) {
+        viewer
+            .state
+            .notify("the system's file dialog opens; Ctrl+P has canopy's own");
+    } else {
+        browse(viewer, kind);
     }
+}
 
-    /// The answer of a dialog for `kind` has come.
-    pub(in crate::app) fn answered_in_dialog(&mut self, kind: Kind, files: Option<Vec<PathBuf>>) {
-        self.dialogs.answered();
-        let Some(mut files) = files else {
-            self.browse(kind);
-            let why = "The system's file dialog cannot be opened (no desktop portal, no zenity). \
-                       This is canopy's own.";
-            self.explain_browser(why.into());
-            return;
-        };
-        match kind {
-            Kind::Scenes if !files.is_empty() => self.load(files),
-            Kind::Scenes => {}
-            Kind::Compared => {
-                if let Some(file) = files.pop() {
-                    self.choose_compared(&file);
-                }
-            }
-            Kind::Environments => {
-                if let Some(file) = files.pop() {
-                    self.choose_environment(&file);
-                }
-            }
-            Kind::Edits => {
-                if let Some(file) = files.pop() {
-                    self.load_edits(&file);
-                }
-            }
-            Kind::Sides => {
-                if let Some(file) = files.pop() {
-                    self.compare_with_file(&file);
-                }
-            }
-            Kind::Looks => {
-                if let Some(file) = files.pop() {
-                    self.state.import_look(&file);
-                }
+/// The answer of a dialog for `kind` has come.
+pub(in crate::app) fn answered_in_dialog(
+    viewer: &mut Viewer,
+    kind: Kind,
+    files: Option<Vec<PathBuf>>,
+) {
+    viewer.dialogs.answered();
+    let Some(mut files) = files else {
+        browse(viewer, kind);
+        let why = "The system's file dialog cannot be opened (no desktop portal, no zenity). \
+                   This is canopy's own.";
+        explain_browser(viewer, why.into());
+        return;
+    };
+    match kind {
+        Kind::Scenes if !files.is_empty() => viewer.load(files),
+        Kind::Scenes => {}
+        Kind::Compared => {
+            if let Some(file) = files.pop() {
+                viewer.choose_compared(&file);
             }
         }
-    }
-
-    /// Opens the built-in browser where the last file of this kind was.
-    fn browse(&mut self, kind: Kind) {
-        let environment = &self.state.config.environment.file;
-        let last = match kind {
-            Kind::Environments if !environment.is_empty() => Some(Path::new(environment)),
-            _ => self.asked.first().map(PathBuf::as_path),
-        };
-        let folder = last.and_then(Path::parent).unwrap_or(Path::new(""));
-        let folder = folder.to_owned();
-        let recent = self.recent_file.as_deref().map(Recent::read);
-        self.browse_in(kind, &folder, &recent.unwrap_or_default());
-    }
-
-    /// Opens the built-in browser at `folder`.
-    fn browse_in(&mut self, kind: Kind, folder: &Path, recent: &Recent) {
-        let folder = if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            folder
-        };
-        let wake = self.waker.redraw();
-        self.browser = Some(Browser::new(kind, folder, recent, wake));
-    }
-
-    /// Says in the browser why it has opened.
-    fn explain_browser(&mut self, why: String) {
-        if let Some(browser) = &mut self.browser {
-            browser.note = Some(why);
+        Kind::Environments => {
+            if let Some(file) = files.pop() {
+                viewer.choose_environment(&file);
+            }
         }
-    }
-
-    /// Does what the person did in the browser.
-    pub(in crate::app) fn answered_in_browser(&mut self, answer: Answer) {
-        if matches!(answer, Answer::Close | Answer::Choose(_)) {
-            // Keys that follow are not typed into the field that is gone.
-            self.gui.surrender_keyboard();
+        Kind::Edits => {
+            if let Some(file) = files.pop() {
+                app::edits::files::load(viewer, &file);
+            }
         }
-        match answer {
-            Answer::None => {}
-            Answer::Close => self.browser = None,
-            Answer::Switch(kind) => self.browse(kind),
-            Answer::Choose(choice) => {
-                self.browser = None;
-                match choice {
-                    Choice::Scene(files) => self.load(files),
-                    Choice::Environment(file) => self.choose_environment(&file),
-                    Choice::Compared(file) => self.choose_compared(&file),
-                    Choice::Edits(file) => self.load_edits(&file),
-                    Choice::Side(file) => self.compare_with_file(&file),
-                    Choice::Look(file) => self.state.import_look(&file),
-                }
+        Kind::Sides => {
+            if let Some(file) = files.pop() {
+                app::compare::task::with_file(viewer, &file);
+            }
+        }
+        Kind::Looks => {
+            if let Some(file) = files.pop() {
+                viewer.state.import_look(&file);
             }
         }
     }
+}
 
-    /// Opens what was dropped since the last frame.
-    pub(in crate::app) fn open_dropped(&mut self) {
-        let dropped = Dropped::new(std::mem::take(&mut self.dropped));
-        if dropped.ignored > 0 {
-            let count = dropped.ignored;
-            let files = if count == 1 { "file" } else { "files" };
-            self.state.notify(format!("{count} other {files} ignored"));
-        }
-        if !dropped.scenes.is_empty() {
-            self.browser = None;
-            self.load(dropped.scenes);
-        }
-        if let Some(file) = dropped.environment {
-            self.choose_environment(&file);
-        }
-        // While sides are compared, a picture is meant as one of them.
-        if let Some(file) = dropped.picture
-            && (self.state.compare.told.is_shown || !self.reopen(&file))
-        {
-            self.compare_with_file(&file);
-        }
+/// Opens the built-in browser where the last file of this kind was.
+fn browse(viewer: &mut Viewer, kind: Kind) {
+    let environment = &viewer.state.config.environment.file;
+    let last = match kind {
+        Kind::Environments if !environment.is_empty() => Some(Path::new(environment)),
+        _ => viewer.asked.first().map(PathBuf::as_path),
+    };
+    let folder = last.and_then(Path::parent).unwrap_or(Path::new(""));
+    let folder = folder.to_owned();
+    let recent = viewer.recent_file.as_deref().map(Recent::read);
+    browse_in(viewer, kind, &folder, &recent.unwrap_or_default());
+}
+
+/// Opens the built-in browser at `folder`.
+fn browse_in(viewer: &mut Viewer, kind: Kind, folder: &Path, recent: &Recent) {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let wake = viewer.waker.redraw();
+    viewer.browser = Some(Browser::new(kind, folder, recent, wake));
+}
+
+/// Says in the browser why it has opened.
+fn explain_browser(viewer: &mut Viewer, why: String) {
+    if let Some(browser) = &mut viewer.browser {
+        browser.note = Some(why);
     }
+}
 
-    /// A load has failed. A folder of several scenes is no failure where the person can choose. Returns what
-    /// is left to report.
-    pub(in crate::app) fn choose_among_scenes(&mut self, error: Error) -> Option<Error> {
-        match error {
-            Error::SeveralScenes { folder, count, .. } if !self.schedule.counts_frames() => {
-                self.browse_in(Kind::Scenes, &folder, &Recent::default());
-                self.explain_browser(format!("This folder holds {count} scenes."));
-                None
+/// Does what the person did in the browser.
+pub(in crate::app) fn answered_in_browser(viewer: &mut Viewer, answer: Answer) {
+    if matches!(answer, Answer::Close | Answer::Choose(_)) {
+        // Keys that follow are not typed into the field that is gone.
+        viewer.gui.surrender_keyboard();
+    }
+    match answer {
+        Answer::None => {}
+        Answer::Close => viewer.browser = None,
+        Answer::Switch(kind) => browse(viewer, kind),
+        Answer::Choose(choice) => {
+            viewer.browser = None;
+            match choice {
+                Choice::Scene(files) => viewer.load(files),
+                Choice::Environment(file) => viewer.choose_environment(&file),
+                Choice::Compared(file) => viewer.choose_compared(&file),
+                Choice::Edits(file) => app::edits::files::load(viewer, &file),
+                Choice::Side(file) => app::compare::task::with_file(viewer, &file),
+                Choice::Look(file) => viewer.state.import_look(&file),
             }
-            other => Some(other),
         }
     }
+}
 
-    /// Looks for the next or previous scene of the folder on a thread: the folder may be large.
-    fn look_for_neighbour(&self, forward: bool) {
-        let (waker, file) = (self.waker.clone(), self.asked.first().cloned());
-        std::thread::spawn(move || {
-            let found = folder::neighbour(&file.unwrap_or_default(), forward);
-            waker.send(Wake::OpenNeighbour(found));
-        });
+/// Opens what was dropped since the last frame.
+pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
+    let dropped = Dropped::new(std::mem::take(&mut viewer.dropped));
+    if dropped.ignored > 0 {
+        let count = dropped.ignored;
+        let files = if count == 1 { "file" } else { "files" };
+        viewer
+            .state
+            .notify(format!("{count} other {files} ignored"));
     }
-
-    /// Opens the next or previous scene of the folder.
-    pub(in crate::app) fn open_neighbour(&mut self, found: Neighbour) {
-        match found {
-            Ok(Some((path, number, count))) => {
-                let name = path.file_name().unwrap_or(path.as_os_str());
-                let name = name.to_string_lossy();
-                self.state.notify(format!("{name}, {number} of {count}"));
-                self.load(vec![path]);
-            }
-            Ok(None) => self.state.notify("no other scene in this folder"),
-            Err(error) => self
-                .state
-                .notify(format!("the folder cannot be read: {error}")),
-        }
+    if !dropped.scenes.is_empty() {
+        viewer.browser = None;
+        viewer.load(dropped.scenes);
     }
-
-    /// Lists what was opened among the recent files. Not what is opened for a count of frames: that is no
-    /// person.
-    pub(in crate::app) fn remember(&self, opened: Opened) {
-        if let Some(file) = self.recent_file.as_deref() {
-            recent::remember(file, opened);
-        }
+    if let Some(file) = dropped.environment {
+        viewer.choose_environment(&file);
     }
-
-    /// Colours an OBJ by the image of its name, or no longer, and reloads it.
-    fn switch_obj_texture(&mut self) {
-        let switch = &mut self.state.config.load.obj_texture;
-        *switch = !*switch;
-        let text = if *switch {
-            "an OBJ without textures takes the image of its name"
-        } else {
-            "an OBJ takes no image that it does not name"
-        };
-        self.state.notify(text);
-        self.state.files.offers.retain(|offer| !offer.is_texture());
-        self.reload_scene();
+    // While sides are compared, a picture is meant as one of them.
+    if let Some(file) = dropped.picture
+        && (viewer.state.compare.told.is_shown || !app::files::reopen::reopen(viewer, &file))
+    {
+        app::compare::task::with_file(viewer, &file);
     }
+}
 
-    /// Loads the files of the scene again.
-    pub(in crate::app) fn reload_scene(&mut self) {
-        let Some(stage) = &self.state.stage else {
-            return;
-        };
-        if reads_stdin(&stage.files) {
-            self.state.notify(READ_ONCE);
-            return;
+/// A load has failed. A folder of several scenes is no failure where the person can choose. Returns what
+/// is left to report.
+pub(in crate::app) fn choose_among_scenes(viewer: &mut Viewer, error: Error) -> Option<Error> {
+    match error {
+        Error::SeveralScenes { folder, count, .. } if !viewer.schedule.counts_frames() => {
+            browse_in(viewer, Kind::Scenes, &folder, &Recent::default());
+            explain_browser(viewer, format!("This folder holds {count} scenes."));
+            None
         }
-        self.load(stage.files.clone());
+        other => Some(other),
     }
+}
 
-    /// Reads the files again where the settings of loading are no longer `before`; also those that could not
-    /// be read.
-    pub(in crate::app) fn follow_load(&mut self, before: &config::Load) {
-        if self.state.config.load == *before {
-            return;
+/// Looks for the next or previous scene of the folder on a thread: the folder may be large.
+fn look_for_neighbour(viewer: &Viewer, forward: bool) {
+    let (waker, file) = (viewer.waker.clone(), viewer.asked.first().cloned());
+    std::thread::spawn(move || {
+        let found = folder::neighbour(&file.unwrap_or_default(), forward);
+        waker.send(Wake::OpenNeighbour(found));
+    });
+}
+
+/// Opens the next or previous scene of the folder.
+pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
+    match found {
+        Ok(Some((path, number, count))) => {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            let name = name.to_string_lossy();
+            viewer.state.notify(format!("{name}, {number} of {count}"));
+            viewer.load(vec![path]);
         }
-        if reads_stdin(&self.asked) {
-            self.state.notify(READ_ONCE);
-            return;
-        }
-        self.environment.reload();
-        self.deviation.reload();
-        self.load(self.asked.clone());
+        Ok(None) => viewer.state.notify("no other scene in this folder"),
+        Err(error) => viewer
+            .state
+            .notify(format!("the folder cannot be read: {error}")),
     }
+}
 
-    /// Watches the files of what is shown, or of what could not be loaded, as far as that is wanted.
-    pub(in crate::app) fn follow_watches(&mut self) {
-        if !self.state.config.window.watch {
-            let watches = &mut self.watches;
-            (watches.scene, watches.environment, watches.compared) = (None, None, None);
-            return;
-        }
-        let shown = self.state.stage.as_ref();
-        let files: &[PathBuf] = match shown.filter(|stage| stage.files == self.asked) {
-            // They could not be loaded again without it.
-            _ if reads_stdin(&self.asked) => &[],
-            Some(stage) => &stage.scene.dependencies,
-            None => &self.asked,
-        };
-        let watch = |watch: &mut Option<Watch>, files: &[PathBuf], wake: fn() -> Wake| {
-            if watch.as_ref().is_none_or(|watch| watch.files() != files) {
-                let waker = self.waker.clone();
-                *watch = Some(Watch::new(files.to_vec(), INTERVAL, move || {
-                    waker.send(wake());
-                }));
-            }
-        };
-        watch(&mut self.watches.scene, files, || Wake::SceneChanged);
-        let config = &self.state.config;
-        let environment = config.environment.is_file();
-        let environment = environment.then(|| PathBuf::from(&config.environment.file));
-        watch(
-            &mut self.watches.environment,
-            environment.as_slice(),
-            || Wake::EnvironmentChanged,
-        );
-        let compared = self.deviation.files(config);
-        watch(&mut self.watches.compared, &compared, || {
-            Wake::ComparedChanged
-        });
+/// Lists what was opened among the recent files. Not what is opened for a count of frames: that is no
+/// person.
+pub(in crate::app) fn remember(viewer: &Viewer, opened: Opened) {
+    if let Some(file) = viewer.recent_file.as_deref() {
+        recent::remember(file, opened);
     }
+}
 
-    /// Loads again what has changed; also what could not be loaded before.
-    pub(in crate::app) fn reload_changed(&mut self) {
-        if self.state.config.window.watch && !self.asked.is_empty() {
-            self.state.notify("files have changed: reloading");
-            self.load(self.asked.clone());
+/// Colours an OBJ by the image of its name, or no longer, and reloads it.
+fn switch_obj_texture(viewer: &mut Viewer) {
+    let switch = &mut viewer.state.config.load.obj_texture;
+    *switch = !*switch;
+    let text = if *switch {
+        "an OBJ without textures takes the image of its name"
+    } else {
+        "an OBJ takes no image that it does not name"
+    };
+    viewer.state.notify(text);
+    viewer
+        .state
+        .files
+        .offers
+        .retain(|offer| !offer.is_texture());
+    reload_scene(viewer);
+}
+
+/// Loads the files of the scene again.
+pub(in crate::app) fn reload_scene(viewer: &mut Viewer) {
+    let Some(stage) = &viewer.state.stage else {
+        return;
+    };
+    if reads_stdin(&stage.files) {
+        viewer.state.notify(READ_ONCE);
+        return;
+    }
+    viewer.load(stage.files.clone());
+}
+
+/// Reads the files again where the settings of loading are no longer `before`; also those that could not
+/// be read.
+pub(in crate::app) fn follow_load(viewer: &mut Viewer, before: &config::Load) {
+    if viewer.state.config.load == *before {
+        return;
+    }
+    if reads_stdin(&viewer.asked) {
+        viewer.state.notify(READ_ONCE);
+        return;
+    }
+    viewer.environment.reload();
+    viewer.deviation.reload();
+    viewer.load(viewer.asked.clone());
+}
+
+/// Watches the files of what is shown, or of what could not be loaded, as far as that is wanted.
+pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
+    if !viewer.state.config.window.watch {
+        let watches = &mut viewer.watches;
+        (watches.scene, watches.environment, watches.compared) = (None, None, None);
+        return;
+    }
+    let shown = viewer.state.stage.as_ref();
+    let files: &[PathBuf] = match shown.filter(|stage| stage.files == viewer.asked) {
+        // They could not be loaded again without it.
+        _ if reads_stdin(&viewer.asked) => &[],
+        Some(stage) => &stage.scene.dependencies,
+        None => &viewer.asked,
+    };
+    let watch = |watch: &mut Option<Watch>, files: &[PathBuf], wake: fn() -> Wake| {
+        if watch.as_ref().is_none_or(|watch| watch.files() != files) {
+            let waker = viewer.waker.clone();
+            *watch = Some(Watch::new(files.to_vec(), INTERVAL, move || {
+                waker.send(wake());
+            }));
         }
+    };
+    watch(&mut viewer.watches.scene, files, || Wake::SceneChanged);
+    let config = &viewer.state.config;
+    let environment = config.environment.is_file();
+    let environment = environment.then(|| PathBuf::from(&config.environment.file));
+    watch(
+        &mut viewer.watches.environment,
+        environment.as_slice(),
+        || Wake::EnvironmentChanged,
+    );
+    let compared = viewer.deviation.files(config);
+    watch(&mut viewer.watches.compared, &compared, || {
+        Wake::ComparedChanged
+    });
+}
+
+/// Loads again what has changed; also what could not be loaded before.
+pub(in crate::app) fn reload_changed(viewer: &mut Viewer) {
+    if viewer.state.config.window.watch && !viewer.asked.is_empty() {
+        viewer.state.notify("files have changed: reloading");
+        viewer.load(viewer.asked.clone());
     }
 }

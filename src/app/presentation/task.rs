@@ -6,50 +6,48 @@ use std::time::{Duration, Instant};
 /// The pointer hides when it has not moved for so long.
 const POINTER_RESTS: Duration = Duration::from_secs(2);
 
-impl Viewer {
-    /// Begins or ends the presentation.
-    pub(in crate::app) fn toggle_presentation(&mut self) {
-        let is_full = self.window.fullscreen().is_some();
-        let was_full = match self.presentation.take() {
-            Some(presentation) => {
-                self.window.set_cursor_visible(true);
-                presentation.was_full
-            }
-            None => {
-                self.presentation = Some(Presentation {
-                    was_full: is_full,
-                    moved: Some(Instant::now()),
-                });
-                self.draw_within(POINTER_RESTS);
-                true
-            }
-        };
-        self.state.picture.presents = self.presentation.is_some();
-        if is_full != was_full {
-            native::toggle_fullscreen(&self.window);
+/// Begins or ends the presentation.
+pub(in crate::app) fn toggle(viewer: &mut Viewer) {
+    let is_full = viewer.window.fullscreen().is_some();
+    let was_full = match viewer.presentation.take() {
+        Some(presentation) => {
+            viewer.window.set_cursor_visible(true);
+            presentation.was_full
         }
+        None => {
+            viewer.presentation = Some(Presentation {
+                was_full: is_full,
+                moved: Some(Instant::now()),
+            });
+            viewer.draw_within(POINTER_RESTS);
+            true
+        }
+    };
+    viewer.state.picture.presents = viewer.presentation.is_some();
+    if is_full != was_full {
+        native::toggle_fullscreen(&viewer.window);
     }
+}
 
-    /// The pointer has moved, and is seen again.
-    pub(in crate::app) fn wake_pointer(&mut self) {
-        let Some(presentation) = &mut self.presentation else {
-            return;
-        };
-        if presentation.moved.replace(Instant::now()).is_none() {
-            self.window.set_cursor_visible(true);
-        }
-        self.draw_within(POINTER_RESTS);
+/// The pointer has moved, and is seen again.
+pub(in crate::app) fn wake_pointer(viewer: &mut Viewer) {
+    let Some(presentation) = &mut viewer.presentation else {
+        return;
+    };
+    if presentation.moved.replace(Instant::now()).is_none() {
+        viewer.window.set_cursor_visible(true);
     }
+    viewer.draw_within(POINTER_RESTS);
+}
 
-    /// Hides the pointer once it has rested.
-    pub(in crate::app) fn rest_pointer(&mut self) {
-        if let Some(presentation) = &mut self.presentation
-            && presentation
-                .moved
-                .is_some_and(|moved| moved.elapsed() >= POINTER_RESTS)
-        {
-            presentation.moved = None;
-            self.window.set_cursor_visible(false);
-        }
+/// Hides the pointer once it has rested.
+pub(in crate::app) fn rest_pointer(viewer: &mut Viewer) {
+    if let Some(presentation) = &mut viewer.presentation
+        && presentation
+            .moved
+            .is_some_and(|moved| moved.elapsed() >= POINTER_RESTS)
+    {
+        presentation.moved = None;
+        viewer.window.set_cursor_visible(false);
     }
 }

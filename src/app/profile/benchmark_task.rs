@@ -1,6 +1,7 @@
 //! The benchmark of the profiler's panel: the clip that plays, once, or a turn around the scene, frame by
 //! frame however long each takes, and its report as a page.
 
+use crate::app;
 use crate::{
     app::{
         files::{pictures, unsaved::Unsaved},
@@ -17,113 +18,115 @@ const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
 /// Most frames of a clip.
 const MOST: f32 = 600.0;
 
-impl Viewer {
-    /// Starts a benchmark: of the clip if one plays, else of a turn. Ends one that runs.
-    pub(in crate::app) fn toggle_benchmark(&mut self) {
-        if self.benchmark.is_some() {
-            self.end_benchmark();
-            self.state.notify("the benchmark was cancelled");
-            return;
-        }
-        let Some(stage) = &mut self.state.stage else {
-            return self.state.notify("there is no scene to measure");
-        };
-        let plays = self.state.playback.playing && stage.duration() > 0.0;
-        let fps = plays.then_some(self.state.config.output.fps);
-        self.benchmark = Some(Benchmark {
-            done: 0,
-            frames: fps.map_or(TURN, |fps| {
-                (stage.duration() * fps).ceil().clamp(1.0, MOST) as u32
-            }),
-            fps,
-            camera: self.state.camera,
-            time: stage.time,
-            playing: self.state.playback.playing,
-        });
-        // A picture that is shown already would not be drawn.
-        match fps {
-            Some(fps) if stage.time == 0.0 => stage.time = 0.5 / fps,
-            Some(_) => stage.time = 0.0,
-            None => self.state.orbit(STEP),
-        }
-        self.state.playback.playing = false;
-        self.state
-            .profile
-            .profiler
-            .clear(&mut self.state.profile.history);
-        self.state.notify("the benchmark runs");
+/// Starts a benchmark: of the clip if one plays, else of a turn. Ends one that runs.
+pub(in crate::app) fn toggle(viewer: &mut Viewer) {
+    if viewer.benchmark.is_some() {
+        end(viewer);
+        viewer.state.notify("the benchmark was cancelled");
+        return;
     }
+    let Some(stage) = &mut viewer.state.stage else {
+        return viewer.state.notify("there is no scene to measure");
+    };
+    let plays = viewer.state.playback.playing && stage.duration() > 0.0;
+    let fps = plays.then_some(viewer.state.config.output.fps);
+    viewer.benchmark = Some(Benchmark {
+        done: 0,
+        frames: fps.map_or(TURN, |fps| {
+            (stage.duration() * fps).ceil().clamp(1.0, MOST) as u32
+        }),
+        fps,
+        camera: viewer.state.camera,
+        time: stage.time,
+        playing: viewer.state.playback.playing,
+    });
+    // A picture that is shown already would not be drawn.
+    match fps {
+        Some(fps) if stage.time == 0.0 => stage.time = 0.5 / fps,
+        Some(_) => stage.time = 0.0,
+        None => viewer.state.orbit(STEP),
+    }
+    viewer.state.playback.playing = false;
+    viewer
+        .state
+        .profile
+        .profiler
+        .clear(&mut viewer.state.profile.history);
+    viewer.state.notify("the benchmark runs");
+}
 
-    /// The window was drawn: after a new frame of the scene comes the next one, and after the last the
-    /// report.
-    pub(in crate::app) fn step_benchmark(&mut self, is_recorded: bool) {
-        let Some(benchmark) = self.benchmark.as_mut().filter(|_| is_recorded) else {
-            return;
-        };
-        benchmark.done += 1;
-        if benchmark.done < benchmark.frames {
-            match (benchmark.fps, &mut self.state.stage) {
-                (Some(fps), Some(stage)) => {
-                    let time = benchmark.done as f32 / fps;
-                    stage.time = time.min(stage.duration());
-                }
-                _ => self.state.orbit(STEP),
+/// The window was drawn: after a new frame of the scene comes the next one, and after the last the
+/// report.
+pub(in crate::app) fn step(viewer: &mut Viewer, is_recorded: bool) {
+    let Some(benchmark) = viewer.benchmark.as_mut().filter(|_| is_recorded) else {
+        return;
+    };
+    benchmark.done += 1;
+    if benchmark.done < benchmark.frames {
+        match (benchmark.fps, &mut viewer.state.stage) {
+            (Some(fps), Some(stage)) => {
+                let time = benchmark.done as f32 / fps;
+                stage.time = time.min(stage.duration());
             }
-            return;
+            _ => viewer.state.orbit(STEP),
         }
-        let what = match benchmark.fps {
-            Some(_) => "the clip",
-            None => "a turn around the scene",
-        };
-        let frames = benchmark.frames as usize;
-        self.end_benchmark();
-        self.report_benchmark(what, frames);
+        return;
     }
+    let what = match benchmark.fps {
+        Some(_) => "the clip",
+        None => "a turn around the scene",
+    };
+    let frames = benchmark.frames as usize;
+    end(viewer);
+    report(viewer, what, frames);
+}
 
-    /// Gives back the camera and the time.
-    fn end_benchmark(&mut self) {
-        let Some(benchmark) = self.benchmark.take() else {
-            return;
-        };
-        self.state.camera = benchmark.camera;
-        self.state.playback.playing = benchmark.playing;
-        if let Some(stage) = &mut self.state.stage {
-            stage.time = benchmark.time;
-        }
+/// Gives back the camera and the time.
+fn end(viewer: &mut Viewer) {
+    let Some(benchmark) = viewer.benchmark.take() else {
+        return;
+    };
+    viewer.state.camera = benchmark.camera;
+    viewer.state.playback.playing = benchmark.playing;
+    if let Some(stage) = &mut viewer.state.stage {
+        stage.time = benchmark.time;
     }
+}
 
-    /// Saves the report on the last frames where the person says.
-    fn report_benchmark(&mut self, what: &str, frames: usize) {
-        self.wait_for_timings();
-        let name = self.picture_name();
-        let scene = self.state.stage.as_ref().map(|stage| stage.name());
-        let [width, height] = self.schedule.size();
-        let mut facts = vec![
-            ("scene", scene.unwrap_or_default()),
-            ("path", what.to_owned()),
-            ("last frame", format!("{width} × {height} pixels")),
-        ];
-        facts.extend(html::facts_of(&self.graphics.gpu));
-        let settings = self.state.config.not_default().into_iter();
-        let report = html::Report {
-            title: format!("canopy: {name}"),
-            facts,
-            settings: settings
-                .map(|(key, value)| (key, value.to_string()))
-                .collect(),
-        };
-        let history = self.state.profile.history.frames();
-        let measured = history.range(history.len().saturating_sub(frames)..);
-        let path = pictures::new_path(&name, "html");
-        let page = html::text(&report, measured.clone());
-        let mut times: Vec<f64> = measured.map(Frame::frame_ms).collect();
-        times.sort_by(f64::total_cmp);
-        let median_ms = crate::profile::table::percentile(&times, 0.5);
-        self.ask_to_save(Unsaved {
+/// Saves the report on the last frames where the person says.
+fn report(viewer: &mut Viewer, what: &str, frames: usize) {
+    app::profile::task::wait_for_timings(viewer);
+    let name = viewer.picture_name();
+    let scene = viewer.state.stage.as_ref().map(|stage| stage.name());
+    let [width, height] = viewer.schedule.size();
+    let mut facts = vec![
+        ("scene", scene.unwrap_or_default()),
+        ("path", what.to_owned()),
+        ("last frame", format!("{width} × {height} pixels")),
+    ];
+    facts.extend(html::facts_of(&viewer.graphics.gpu));
+    let settings = viewer.state.config.not_default().into_iter();
+    let report = html::Report {
+        title: format!("canopy: {name}"),
+        facts,
+        settings: settings
+            .map(|(key, value)| (key, value.to_string()))
+            .collect(),
+    };
+    let history = viewer.state.profile.history.frames();
+    let measured = history.range(history.len().saturating_sub(frames)..);
+    let path = pictures::new_path(&name, "html");
+    let page = html::text(&report, measured.clone());
+    let mut times: Vec<f64> = measured.map(Frame::frame_ms).collect();
+    times.sort_by(f64::total_cmp);
+    let median_ms = crate::profile::table::percentile(&times, 0.5);
+    app::files::save::ask_to_save(
+        viewer,
+        Unsaved {
             what: "the report",
             bytes: page.into_bytes(),
             note: format!("median {median_ms:.1} ms a frame; "),
             unasked: path,
-        });
-    }
+        },
+    );
 }

@@ -1,5 +1,6 @@
 //! The viewer's profile: timings that come back, and files that it is written to.
 
+use crate::app;
 use crate::{
     Result,
     app::{
@@ -13,59 +14,60 @@ use crate::{
 };
 use std::io::Write as _;
 
-impl Viewer {
-    /// What a frame that was recorded, and is not submitted yet, is in the profile.
-    pub(in crate::app) fn profiled(&self, frame: &InFlight) -> Recorded {
-        Recorded {
-            timing: self.graphics.renderer.submitted_frames() + 1,
-            time_secs: frame.picture.time,
-            is_parted: frame.is_parted,
-        }
+/// What a frame that was recorded, and is not submitted yet, is in the profile.
+pub(in crate::app) fn profiled(viewer: &Viewer, frame: &InFlight) -> Recorded {
+    Recorded {
+        timing: viewer.graphics.renderer.submitted_frames() + 1,
+        time_secs: frame.picture.time,
+        is_parted: frame.is_parted,
     }
+}
 
-    /// Adds the timings that have come back to the history.
-    pub(in crate::app) fn take_timings(&mut self) {
-        for timed in self.graphics.renderer.take_timed() {
-            self.state.profile.history.timed(timed);
-        }
+/// Adds the timings that have come back to the history.
+pub(in crate::app) fn take_timings(viewer: &mut Viewer) {
+    for timed in viewer.graphics.renderer.take_timed() {
+        viewer.state.profile.history.timed(timed);
     }
+}
 
-    /// Waits until the frames that were submitted have been timed.
-    pub(in crate::app) fn wait_for_timings(&mut self) {
-        if self.graphics.gpu.wait().is_ok() {
-            self.graphics.renderer.collect(&self.graphics.gpu);
-            self.take_timings();
-        }
+/// Waits until the frames that were submitted have been timed.
+pub(in crate::app) fn wait_for_timings(viewer: &mut Viewer) {
+    if viewer.graphics.gpu.wait().is_ok() {
+        viewer.graphics.renderer.collect(&viewer.graphics.gpu);
+        take_timings(viewer);
     }
+}
 
-    /// Saves the profile of this moment where the person says.
-    pub(in crate::app) fn save_profile(&mut self, extension: &str) {
-        let frames = self
-            .state
-            .profile
-            .profiler
-            .frames(&self.state.profile.history);
-        let text = profile::text(extension, frames, &self.graphics.gpu.info.name);
-        self.ask_to_save(Unsaved {
+/// Saves the profile of this moment where the person says.
+pub(in crate::app) fn save(viewer: &mut Viewer, extension: &str) {
+    let frames = viewer
+        .state
+        .profile
+        .profiler
+        .frames(&viewer.state.profile.history);
+    let text = profile::text(extension, frames, &viewer.graphics.gpu.info.name);
+    app::files::save::ask_to_save(
+        viewer,
+        Unsaved {
             what: "the profile",
             bytes: text.into_bytes(),
             note: String::new(),
-            unasked: pictures::new_path(&self.picture_name(), extension),
-        });
-    }
+            unasked: pictures::new_path(&viewer.picture_name(), extension),
+        },
+    );
+}
 
-    /// Writes the profile that was asked for when the viewer ends.
-    pub(in crate::app) fn write_profile(&mut self) -> Result<()> {
-        let Some(path) = self.options.profile.clone() else {
-            return Ok(());
-        };
-        self.wait_for_timings();
-        let adapter = &self.graphics.gpu.info.name;
-        let frames = self.state.profile.history.frames();
-        profile::write(&path, frames, adapter)?;
-        let count = counted(frames.len() as u64, "frame");
-        // Nobody may read it any more.
-        writeln!(std::io::stderr(), "wrote {} ({count})", path.display()).ok();
-        Ok(())
-    }
+/// Writes the profile that was asked for when the viewer ends.
+pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
+    let Some(path) = viewer.options.profile.clone() else {
+        return Ok(());
+    };
+    wait_for_timings(viewer);
+    let adapter = &viewer.graphics.gpu.info.name;
+    let frames = viewer.state.profile.history.frames();
+    profile::write(&path, frames, adapter)?;
+    let count = counted(frames.len() as u64, "frame");
+    // Nobody may read it any more.
+    writeln!(std::io::stderr(), "wrote {} ({count})", path.display()).ok();
+    Ok(())
 }

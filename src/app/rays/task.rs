@@ -8,143 +8,144 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-impl Viewer {
-    /// A click asks for the ray of its pixel.
-    pub(in crate::app) fn trace_ray(&mut self, click: Click) {
-        self.traced_ray.click = Some(click);
-        self.traced_ray.is_asked = true;
-        self.draw_within(Duration::ZERO);
-    }
+/// A click asks for the ray of its pixel.
+pub(in crate::app) fn trace(viewer: &mut Viewer, click: Click) {
+    viewer.traced_ray.click = Some(click);
+    viewer.traced_ray.is_asked = true;
+    viewer.draw_within(Duration::ZERO);
+}
 
-    /// Whether the GPU has to be asked for a ray.
-    pub(in crate::app) fn has_ray_to_trace(&mut self) -> bool {
-        let traced = &mut self.traced_ray;
-        let view = &mut self.state.trees.view;
-        if !view.traces {
-            (traced.click, traced.is_asked, traced.copy) = (None, false, None);
-            (view.path, traced.of) = (None, None);
-            return false;
+/// Whether the GPU has to be asked for a ray.
+pub(in crate::app) fn is_asked(viewer: &mut Viewer) -> bool {
+    let traced = &mut viewer.traced_ray;
+    let view = &mut viewer.state.trees.view;
+    if !view.traces {
+        (traced.click, traced.is_asked, traced.copy) = (None, false, None);
+        (view.path, traced.of) = (None, None);
+        return false;
+    }
+    let Some(shown) = &viewer.selecting.shown else {
+        return false;
+    };
+    if traced
+        .click
+        .is_some_and(|click| click.scene != viewer.scenes)
+    {
+        traced.click = None;
+    }
+    // A path through trees that are no more is withdrawn; other rays of the same point are traced at once.
+    if traced.of.is_some() && !traced.is_of(shown, view.path_of) {
+        let is_other_ray = traced
+            .of
+            .as_ref()
+            .is_some_and(|(_, rays)| *rays != view.path_of);
+        traced.is_asked |= is_other_ray && traced.click.is_some();
+        (view.path, traced.of, traced.copy) = (None, None, None);
+    }
+    traced.is_asked && traced.copy.is_none()
+}
+
+/// Asks the GPU for the ray of the last click.
+pub(in crate::app) fn ask(
+    viewer: &mut Viewer,
+    encoder: &mut wgpu::CommandEncoder,
+    shown: &PictureKey,
+) -> Result<()> {
+    let of = viewer.state.trees.view.path_of;
+    let (Some(click), true) = (viewer.traced_ray.click, is_asked(viewer)) else {
+        return Ok(());
+    };
+    let Graphics {
+        gpu,
+        renderer,
+        uploaded: Some(uploaded),
+        ..
+    } = &viewer.graphics
+    else {
+        return Ok(());
+    };
+    let traced = renderer.trace_path(gpu, encoder, uploaded, (&click.query, of));
+    viewer.traced_ray.is_asked = false;
+    viewer.traced_ray.copy = traced?;
+    viewer.traced_ray.of = Some((shown.clone(), of));
+    Ok(())
+}
+
+/// Takes a path that has come.
+pub(in crate::app) fn poll(viewer: &mut Viewer) {
+    let traced = &mut viewer.traced_ray;
+    let Some(copy) = traced.copy.take_if(|copy| copy.is_done()) else {
+        return;
+    };
+    let view = &mut viewer.state.trees.view;
+    match copy.read() {
+        Ok(path) => {
+            view.step = path.steps.len().saturating_sub(1);
+            log::debug!(
+                "a ray visits {} nodes and tests {} triangles",
+                path.nodes,
+                path.triangles
+            );
+            view.path = Some(Arc::new(path));
         }
-        let Some(shown) = &self.selecting.shown else {
-            return false;
-        };
-        if traced.click.is_some_and(|click| click.scene != self.scenes) {
-            traced.click = None;
-        }
-        // A path through trees that are no more is withdrawn; other rays of the same point are traced at once.
-        if traced.of.is_some() && !traced.is_of(shown, view.path_of) {
-            let is_other_ray = traced
-                .of
-                .as_ref()
-                .is_some_and(|(_, rays)| *rays != view.path_of);
-            traced.is_asked |= is_other_ray && traced.click.is_some();
-            (view.path, traced.of, traced.copy) = (None, None, None);
-        }
-        traced.is_asked && traced.copy.is_none()
+        Err(error) => viewer.state.notify(error.to_string()),
     }
+    viewer.draw_within(Duration::ZERO);
+}
 
-    /// Asks the GPU for the ray of the last click.
-    pub(in crate::app) fn ask_for_path(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        shown: &PictureKey,
-    ) -> Result<()> {
-        let of = self.state.trees.view.path_of;
-        let (Some(click), true) = (self.traced_ray.click, self.has_ray_to_trace()) else {
-            return Ok(());
-        };
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded: Some(uploaded),
-            ..
-        } = &self.graphics
-        else {
-            return Ok(());
-        };
-        let traced = renderer.trace_path(gpu, encoder, uploaded, (&click.query, of));
-        self.traced_ray.is_asked = false;
-        self.traced_ray.copy = traced?;
-        self.traced_ray.of = Some((shown.clone(), of));
-        Ok(())
+/// Draws the path for what `picture` shows, where that was drawn for something else.
+pub(in crate::app) fn draw(
+    viewer: &mut Viewer,
+    encoder: &mut wgpu::CommandEncoder,
+    picture: &PictureKey,
+) -> Result<()> {
+    let view = &viewer.state.trees.view;
+    let Some(path) = view.path.clone() else {
+        viewer.traced_ray.drawn = None;
+        return Ok(());
+    };
+    let wanted = (picture, view.step);
+    let drawn = viewer.traced_ray.drawn.as_ref();
+    if drawn.map(|(picture, step)| (picture, *step)) == Some(wanted) {
+        return Ok(());
     }
+    let lines = path.drawn(view.step, 2.0 * viewer.state.camera.distance());
+    let Graphics {
+        gpu,
+        renderer,
+        uploaded: Some(uploaded),
+        ..
+    } = &mut viewer.graphics
+    else {
+        return Ok(());
+    };
+    let seen = (&picture.view, picture.area.size, &*viewer.state.config);
+    renderer.draw_path(gpu, encoder, uploaded, seen, &lines)?;
+    viewer.traced_ray.drawn = Some((picture.clone(), view.step));
+    Ok(())
+}
 
-    /// Takes a path that has come.
-    pub(in crate::app) fn poll_path(&mut self) {
-        let traced = &mut self.traced_ray;
-        let Some(copy) = traced.copy.take_if(|copy| copy.is_done()) else {
-            return;
-        };
-        let view = &mut self.state.trees.view;
-        match copy.read() {
-            Ok(path) => {
-                view.step = path.steps.len().saturating_sub(1);
-                log::debug!(
-                    "a ray visits {} nodes and tests {} triangles",
-                    path.nodes,
-                    path.triangles
-                );
-                view.path = Some(Arc::new(path));
-            }
-            Err(error) => self.state.notify(error.to_string()),
-        }
-        self.draw_within(Duration::ZERO);
+/// Draws the path over the picture that is shown, outside of frames.
+pub(in crate::app) fn redraw(viewer: &mut Viewer) -> Result<()> {
+    let Some(shown) = viewer.selecting.shown.clone() else {
+        return Ok(());
+    };
+    if viewer.state.trees.view.path.is_none() || shown.scene != viewer.scenes {
+        viewer.traced_ray.drawn = None;
+        return Ok(());
     }
+    let mut encoder = viewer.graphics.gpu.encoder("ray_path");
+    draw(viewer, &mut encoder, &shown)?;
+    viewer.graphics.gpu.queue.submit([encoder.finish()]);
+    Ok(())
+}
 
-    /// Draws the path for what `picture` shows, where that was drawn for something else.
-    pub(in crate::app) fn draw_path(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        picture: &PictureKey,
-    ) -> Result<()> {
-        let view = &self.state.trees.view;
-        let Some(path) = view.path.clone() else {
-            self.traced_ray.drawn = None;
-            return Ok(());
-        };
-        let wanted = (picture, view.step);
-        let drawn = self.traced_ray.drawn.as_ref();
-        if drawn.map(|(picture, step)| (picture, *step)) == Some(wanted) {
-            return Ok(());
-        }
-        let lines = path.drawn(view.step, 2.0 * self.state.camera.distance());
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded: Some(uploaded),
-            ..
-        } = &mut self.graphics
-        else {
-            return Ok(());
-        };
-        let seen = (&picture.view, picture.area.size, &*self.state.config);
-        renderer.draw_path(gpu, encoder, uploaded, seen, &lines)?;
-        self.traced_ray.drawn = Some((picture.clone(), view.step));
-        Ok(())
-    }
+/// Whether a path is on its way.
+pub(in crate::app) fn is_awaited(viewer: &Viewer) -> bool {
+    viewer.traced_ray.copy.is_some()
+}
 
-    /// Draws the path over the picture that is shown, outside of frames.
-    pub(in crate::app) fn redraw_path(&mut self) -> Result<()> {
-        let Some(shown) = self.selecting.shown.clone() else {
-            return Ok(());
-        };
-        if self.state.trees.view.path.is_none() || shown.scene != self.scenes {
-            self.traced_ray.drawn = None;
-            return Ok(());
-        }
-        let mut encoder = self.graphics.gpu.encoder("ray_path");
-        self.draw_path(&mut encoder, &shown)?;
-        self.graphics.gpu.queue.submit([encoder.finish()]);
-        Ok(())
-    }
-
-    /// Whether a path is on its way.
-    pub(in crate::app) fn awaits_path(&self) -> bool {
-        self.traced_ray.copy.is_some()
-    }
-
-    /// Whether a path that was drawn belongs over the picture.
-    pub(in crate::app) fn has_path(&self) -> bool {
-        self.state.trees.view.path.is_some() && self.traced_ray.drawn.is_some()
-    }
+/// Whether a path that was drawn belongs over the picture.
+pub(in crate::app) fn is_shown(viewer: &Viewer) -> bool {
+    viewer.state.trees.view.path.is_some() && viewer.traced_ray.drawn.is_some()
 }

@@ -12,87 +12,85 @@ use crate::{
 };
 use std::time::Duration;
 
-impl Viewer {
-    /// Follows what the viewer shows, while it is open.
-    pub(in crate::app) fn follow_textures(&mut self) {
-        let textures = &mut self.state.inspect.textures;
-        let Graphics {
-            gpu,
-            uploaded: Some(uploaded),
-            ..
-        } = &self.graphics
-        else {
-            return;
-        };
-        let numbers = Some([self.scenes, self.environments]);
-        if textures.of != numbers {
-            textures.forget();
-        }
-        if !textures.is_open {
-            (textures.drawn, textures.copy) = (None, None);
-            return;
-        }
-        let Some(stage) = &self.state.stage else {
-            return;
-        };
-        let mut is_changed = false;
-        if textures.of.is_none() {
-            let named = self.state.config.environment.is_file();
-            let image = self.environment.image().filter(|_| named);
-            let image = image.and_then(|image| of_environment(gpu, &image));
-            textures.list = listed(&stage.scene, &uploaded.buffers.materials.textures, image);
-            textures.of = numbers;
-            is_changed = true;
-        }
-        textures.choose_asked(&stage.scene);
-        let Some(shown) = textures.list.get(textures.chosen) else {
-            return;
-        };
-        let passes = self
-            .texture_view
-            .get_or_insert_with(|| TextureView::new(gpu, screen::FORMAT));
-        if textures.drawn.as_ref().map(|(of, _)| *of) != Some(textures.chosen) {
-            let drawn = passes.show(gpu, &shown.texture);
-            textures.drawn = Some((textures.chosen, drawn.map_err(|error| error.to_string())));
-            is_changed = true;
-        }
-        let known = textures.value.as_ref().map(|(at, _)| *at);
-        if let Some(at) = textures.pointed
-            && textures.copy.is_none()
-            && known != Some(at)
-            && let Some(listed) = textures.list.get(at.texture)
-        {
-            let mut encoder = gpu.encoder("texture_view");
-            let asked = (at.level, at.place);
-            match passes.copy_texel(gpu, &mut encoder, &listed.texture, asked) {
-                Ok(copy) => {
-                    gpu.queue.submit([encoder.finish()]);
-                    copy.map();
-                    textures.copy = Some((at, copy));
-                }
-                Err(error) => textures.value = Some((at, Err(error.to_string()))),
+/// Follows what the viewer shows, while it is open.
+pub(in crate::app) fn follow(viewer: &mut Viewer) {
+    let textures = &mut viewer.state.inspect.textures;
+    let Graphics {
+        gpu,
+        uploaded: Some(uploaded),
+        ..
+    } = &viewer.graphics
+    else {
+        return;
+    };
+    let numbers = Some([viewer.scenes, viewer.environments]);
+    if textures.of != numbers {
+        textures.forget();
+    }
+    if !textures.is_open {
+        (textures.drawn, textures.copy) = (None, None);
+        return;
+    }
+    let Some(stage) = &viewer.state.stage else {
+        return;
+    };
+    let mut is_changed = false;
+    if textures.of.is_none() {
+        let named = viewer.state.config.environment.is_file();
+        let image = viewer.environment.image().filter(|_| named);
+        let image = image.and_then(|image| of_environment(gpu, &image));
+        textures.list = listed(&stage.scene, &uploaded.buffers.materials.textures, image);
+        textures.of = numbers;
+        is_changed = true;
+    }
+    textures.choose_asked(&stage.scene);
+    let Some(shown) = textures.list.get(textures.chosen) else {
+        return;
+    };
+    let passes = viewer
+        .texture_view
+        .get_or_insert_with(|| TextureView::new(gpu, screen::FORMAT));
+    if textures.drawn.as_ref().map(|(of, _)| *of) != Some(textures.chosen) {
+        let drawn = passes.show(gpu, &shown.texture);
+        textures.drawn = Some((textures.chosen, drawn.map_err(|error| error.to_string())));
+        is_changed = true;
+    }
+    let known = textures.value.as_ref().map(|(at, _)| *at);
+    if let Some(at) = textures.pointed
+        && textures.copy.is_none()
+        && known != Some(at)
+        && let Some(listed) = textures.list.get(at.texture)
+    {
+        let mut encoder = gpu.encoder("texture_view");
+        let asked = (at.level, at.place);
+        match passes.copy_texel(gpu, &mut encoder, &listed.texture, asked) {
+            Ok(copy) => {
+                gpu.queue.submit([encoder.finish()]);
+                copy.map();
+                textures.copy = Some((at, copy));
             }
-        }
-        if is_changed {
-            // What is there now is not in this picture of the panel.
-            self.draw_within(Duration::ZERO);
+            Err(error) => textures.value = Some((at, Err(error.to_string()))),
         }
     }
+    if is_changed {
+        // What is there now is not in this picture of the panel.
+        viewer.draw_within(Duration::ZERO);
+    }
+}
 
-    /// Takes a texel that has come.
-    pub(in crate::app) fn poll_texel(&mut self) {
-        let textures = &mut self.state.inspect.textures;
-        if let Some((at, copy)) = textures.copy.take_if(|(_, copy)| copy.is_done()) {
-            let value = copy.read().map_err(|error| error.to_string());
-            textures.value = Some((at, value));
-            self.draw_within(Duration::ZERO);
-        }
+/// Takes a texel that has come.
+pub(in crate::app) fn poll_texel(viewer: &mut Viewer) {
+    let textures = &mut viewer.state.inspect.textures;
+    if let Some((at, copy)) = textures.copy.take_if(|(_, copy)| copy.is_done()) {
+        let value = copy.read().map_err(|error| error.to_string());
+        textures.value = Some((at, value));
+        viewer.draw_within(Duration::ZERO);
     }
+}
 
-    /// Whether a texel is on its way.
-    pub(in crate::app) fn awaits_texel(&self) -> bool {
-        self.state.inspect.textures.copy.is_some()
-    }
+/// Whether a texel is on its way.
+pub(in crate::app) fn is_awaited(viewer: &Viewer) -> bool {
+    viewer.state.inspect.textures.copy.is_some()
 }
 
 /// The image of the environment, for the list.
