@@ -1,20 +1,22 @@
 //! One frame of the window: the panel, the scene where its picture changes, and what is presented.
 
-use crate::app;
 use crate::{
     Error, Result,
     app::{
+        self,
         compare::side::{Plan, frame_input, renderer_state},
+        features::FEATURES,
         files::pictures::{self, Picture},
         schedule::{
             Activity, POLL, PictureKey, Scales,
             in_flight::{FrameTimes, GPU_POLL, InFlight},
+            of_picture,
             preparation::Preparation,
         },
         viewer::Viewer,
         window::{graphics::Graphics, screen::Paint},
     },
-    config::{self, Antialias, Config, OcclusionMode, ReflectionMode, ShadowMode},
+    config::{Antialias, Config, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::Needs,
     lab::LabView,
     output,
@@ -61,21 +63,11 @@ impl Viewer {
         let compared = compared.map(|surface| ComparedTree::new(gpu, surface));
         renderer.set_compared(compared.transpose()?.map(Arc::new));
         self.in_flight = None;
-        self.selecting.forget();
-        self.figures.forget();
-        self.counted_trees.forget();
-        self.lab.forget();
-        self.traced_ray.forget();
-        self.texture_view = None;
-        self.state.inspect.textures.forget();
-        self.state.trees.view.path = None;
-        self.state.inspect.outline.thumbnails.clear();
-        app::compare::task::forget(self);
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
-        if let Some(loading) = &self.loading {
-            self.load(loading.files.clone());
+        for feature in FEATURES {
+            feature.device_lost(self);
         }
         self.state
             .notify("the GPU was lost; everything has been made anew");
@@ -160,31 +152,12 @@ impl Viewer {
         self.state.profile.history.span("animate", began);
         let began = Instant::now();
         let paint = self.run_ui(window);
-        self.drew_panel();
+        app::input::events::panel_is_drawn(self);
         self.state.profile.history.span("panel", began);
-        self.poll_loading()?;
-        self.follow_environment()?;
-        self.follow_deviation()?;
-        app::compare::task::follow(self)?;
-        app::edits::task::write(self)?;
-        app::export::task::poll(self);
-        if let Err(error) = app::camera::obstacles::ask(self) {
-            self.report(error)?;
-        }
-        app::inspect::task::hover(self);
-        if let Err(error) = app::inspect::task::ask_geometry(self) {
-            self.report(error)?;
-        }
-        if let Err(error) = app::deviation::task::measure(self) {
-            self.report(error)?;
-        }
-        app::trees::task::count(self);
-        if let Err(error) = app::lab::task::follow(self) {
-            self.report(error)?;
-        }
-        app::textures::task::follow(self);
-        if let Err(error) = app::rays::task::redraw(self) {
-            self.report(error)?;
+        for feature in FEATURES {
+            if let Err(error) = feature.follow(self) {
+                self.report(error)?;
+            }
         }
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
@@ -671,25 +644,4 @@ impl Viewer {
         let stem = first.and_then(|file| file.file_stem());
         stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
     }
-}
-
-/// The settings that the picture depends on. Others leave it as it is, and are those of the start.
-pub(super) fn of_picture(config: &Config, initial: &Config) -> Config {
-    let mut of_picture = config.clone();
-    of_picture.window = config::Window {
-        still_samples: config.window.still_samples,
-        render_scale: config.window.render_scale,
-        ..initial.window.clone()
-    };
-    // The key holds the view and the time themselves.
-    of_picture.camera = config::Camera {
-        mode: config.camera.mode,
-        avoid_walls: config.camera.avoid_walls,
-        ..initial.camera.clone()
-    };
-    of_picture.animation = initial.animation.clone();
-    of_picture.output = initial.output.clone();
-    of_picture.load = initial.load.clone();
-    of_picture.keys = initial.keys.clone();
-    of_picture
 }

@@ -1,20 +1,21 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 //!
 //! ```text
-//! winit: keys, pointer ─► input, keymap ─► Action ─► State::perform     needs neither window nor GPU
-//!                                            └─────► Viewer::perform    what is left: files, GPU, window
-//! egui: panel, cards ────────────────────────────► fields of State      undo compares settings and edits
+//! winit: keys, pointer ─► input::events, keymap ─► Action ─► State::perform    needs neither window nor GPU
+//!                                                   └──────► Viewer::perform   what is left: files, GPU, window
+//! egui: panel, cards ──────────────────────────────────────► fields of State   undo compares settings and edits
 //!
-//! State: settings, scene, camera, what is selected and shown
+//! State: settings, scene, camera and the features' own state
 //!   └─► PictureKey      everything that a picture depends on, compared by ==
 //!         └─► Schedule::choose    a moving frame, a sample of the still picture, or none
 //!               └─► Viewer::record_scene    record, or compile what the frame lacks on threads
 //!                     └─► Viewer::present   the scene as far as it is drawn, and the panel over it
 //! ```
 //!
-//! Work in the background (loading, exports, figures) sends its outcome over a channel and wakes the loop;
-//! `Viewer::redraw` looks at each channel once a frame. Where the device is lost, `Viewer::recover` makes everything
-//! anew from the state.
+//! A folder is a feature: `model` is its state, which knows no GPU, `view` what egui shows of it, and `task` its work on threads
+//! and on the GPU. The loop knows the features by one trait ([`feature::Feature`]): they follow what has changed once a frame,
+//! take what has come back from the GPU, and forget what lay on a device that is lost. [`features`] lists them.
+//! [`viewer`] has what they share, [`run`] the loop, and [`frame`] a frame of the window.
 
 mod bookmarks;
 mod camera;
@@ -23,6 +24,8 @@ mod deviation;
 mod edits;
 mod environment;
 mod export;
+mod feature;
+mod features;
 mod files;
 mod frame;
 mod input;
@@ -35,6 +38,7 @@ mod palette;
 mod presentation;
 mod profile;
 mod rays;
+mod run;
 mod schedule;
 mod state;
 mod textures;
@@ -167,7 +171,7 @@ impl ApplicationHandler<Wake> for App {
         self.with_viewer(event_loop, |viewer| match event {
             WindowEvent::RedrawRequested => viewer.redraw_or_recover(),
             event => {
-                viewer.event(event);
+                input::events::event(viewer, event);
                 Ok(())
             }
         });

@@ -9,6 +9,7 @@ use crate::{
     Result,
     app::{
         camera::walker::{News, Surroundings},
+        feature::Feature,
         schedule::in_flight::InFlight,
         viewer::Viewer,
         window::graphics::Graphics,
@@ -29,6 +30,15 @@ const AGAIN: Duration = Duration::from_millis(10);
 
 /// Radius of the ball that has to fit between the camera and a surface, at most, in extents of the scene.
 const LARGEST_BALL: f32 = 1e-2;
+
+/// Questions of the camera and of the person who walks.
+pub(in crate::app) struct Obstacles;
+
+impl Feature for Obstacles {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        ask(viewer)
+    }
+}
 
 /// Asks what the camera's mode needs to know of the trees.
 pub(in crate::app) fn ask(viewer: &mut Viewer) -> Result<()> {

@@ -8,11 +8,12 @@ use crate::{
             model::{LINE_REACH, Mode, Other, SavedPicture},
             side::{Pipelines, Plan, Side, Source, renderer_state},
         },
+        feature::Feature,
         files::loading::Loading,
-        frame::of_picture,
         schedule::{
             Activity, PictureKey, Scales, Schedule, Wakeup,
             in_flight::{FrameTimes, GPU_POLL, InFlight},
+            of_picture,
         },
         state::Stage,
         viewer::Viewer,
@@ -34,6 +35,25 @@ const FAILED: &str = "It cannot be compared with";
 
 /// When the error that is measured is looked for again.
 const AGAIN: Duration = Duration::from_millis(20);
+
+/// Side B.
+pub(in crate::app) struct Comparison;
+
+impl Feature for Comparison {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        follow(viewer)
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        forget(viewer);
+    }
+}
+
+/// Makes B anew, as after the device was lost or shaders have changed.
+pub(in crate::app) fn forget(viewer: &mut Viewer) {
+    viewer.comparing.holds_a = None;
+    drop_side(viewer);
+}
 
 /// Compares with what `options` name, once there is a scene.
 pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
@@ -97,12 +117,6 @@ fn drop_side(viewer: &mut Viewer) {
         viewer.selecting.shown = Some(shown);
     }
     viewer.comparing.drop_side();
-}
-
-/// B was on a device that is lost.
-pub(in crate::app) fn forget(viewer: &mut Viewer) {
-    viewer.comparing.holds_a = None;
-    drop_side(viewer);
 }
 
 /// Takes hold of the line where the mouse presses near it, and lets it go. Returns whether that was the

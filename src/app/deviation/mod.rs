@@ -1,5 +1,6 @@
 //! Distances from another surface.
 
+pub(in crate::app) mod compared;
 pub(in crate::app) mod figures;
 pub(in crate::app) mod file;
 pub(in crate::app) mod task;

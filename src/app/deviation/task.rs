@@ -2,11 +2,34 @@
 
 use crate::{
     Result,
-    app::{deviation::figures::Subject, viewer::Viewer, window::graphics::Graphics},
+    app::{
+        deviation::figures::Subject, feature::Feature, viewer::Viewer, window::graphics::Graphics,
+    },
     output::deviation_text,
     render::geometry::shown::visible,
 };
 use std::time::{Duration, Instant};
+
+/// Figures of the deviation.
+pub(in crate::app) struct Figures;
+
+impl Feature for Figures {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        measure(viewer)
+    }
+
+    fn poll(&self, viewer: &mut Viewer) {
+        poll(viewer);
+    }
+
+    fn is_awaited(&self, viewer: &Viewer) -> bool {
+        viewer.figures.is_reading()
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        viewer.figures.forget();
+    }
+}
 
 /// Measures what the window shows, where the panel tells it and it has changed. It does nothing while a
 /// frame of another pose is being drawn.

@@ -1,13 +1,21 @@
 //! Edits of materials reach the GPU, those of side B too.
 
-use crate::app;
 use crate::{
     Result,
-    app::{viewer::Viewer, window::graphics::Graphics},
+    app::{self, feature::Feature, viewer::Viewer, window::graphics::Graphics},
 };
 
 /// Headline of an edit that the GPU has no room for.
 const FAILED: &str = "The edit cannot be shown";
+
+/// Edits of materials on their way to the GPU.
+pub(in crate::app) struct MaterialEdits;
+
+impl Feature for MaterialEdits {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        write(viewer)
+    }
+}
 
 /// Writes the materials that were edited, and gives side B the edits where it shows the same files: those
 /// that it keeps, or those of A.

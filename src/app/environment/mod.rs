@@ -2,9 +2,9 @@
 
 pub(in crate::app) mod file;
 pub(in crate::app) mod sun;
+pub(in crate::app) mod task;
 
-use crate::render::light::lights::SunInForce;
-use crate::scene::environment;
+use crate::{render::light::lights::SunInForce, scene::environment};
 use sun::SunOfScene;
 
 /// The environment that is shown, and the sun that shines.

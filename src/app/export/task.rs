@@ -6,6 +6,7 @@ use crate::{
     app::{
         edits::files,
         export::process::Exporting,
+        feature::Feature,
         files::{pictures, recent},
         viewer::Viewer,
     },
@@ -17,6 +18,16 @@ use std::{path::PathBuf, time::Duration};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Headline of its errors.
 const FAILED: &str = "The export failed";
+
+/// The export that goes on.
+pub(in crate::app) struct Export;
+
+impl Feature for Export {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        poll(viewer);
+        Ok(())
+    }
+}
 
 /// Starts an export, or cancels the one that goes on.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {

@@ -11,6 +11,7 @@ pub(in crate::app) mod pictures;
 pub(in crate::app) mod recent;
 pub(in crate::app) mod reopen;
 pub(in crate::app) mod save;
+pub(in crate::app) mod scene;
 pub(in crate::app) mod shaders;
 pub(in crate::app) mod task;
 pub(in crate::app) mod unsaved;

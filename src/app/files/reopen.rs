@@ -3,7 +3,8 @@
 use crate::{
     Result,
     app::{
-        files::recent::Recent, frame::of_picture, input::keys::Action, state::State, viewer::Viewer,
+        files::recent::Recent, input::keys::Action, schedule::of_picture, state::State,
+        viewer::Viewer,
     },
     config::{AdapterTraits, Config},
     provenance::{KeptFile, Provenance, Search, Shown},

@@ -1,14 +1,14 @@
 //! Opening files: dialogs and the browser, what is dropped, the next file of a folder, recent files, and
 //! reloading what has changed.
 
-use crate::app;
 use crate::{
     Error,
     app::{
+        self,
         files::{
             browser::{Browser, Choice, Kind},
             dropped::Dropped,
-            recent::{self, Opened, Recent},
+            recent::Recent,
             watch::{INTERVAL, Watch},
         },
         input::keys::Action,
@@ -92,12 +92,12 @@ pub(in crate::app) fn answered_in_dialog(
         Kind::Scenes => {}
         Kind::Compared => {
             if let Some(file) = files.pop() {
-                viewer.choose_compared(&file);
+                app::deviation::compared::choose(viewer, &file);
             }
         }
         Kind::Environments => {
             if let Some(file) = files.pop() {
-                viewer.choose_environment(&file);
+                app::environment::task::choose(viewer, &file);
             }
         }
         Kind::Edits => {
@@ -163,8 +163,8 @@ pub(in crate::app) fn answered_in_browser(viewer: &mut Viewer, answer: Answer) {
             viewer.browser = None;
             match choice {
                 Choice::Scene(files) => viewer.load(files),
-                Choice::Environment(file) => viewer.choose_environment(&file),
-                Choice::Compared(file) => viewer.choose_compared(&file),
+                Choice::Environment(file) => app::environment::task::choose(viewer, &file),
+                Choice::Compared(file) => app::deviation::compared::choose(viewer, &file),
                 Choice::Edits(file) => app::edits::files::load(viewer, &file),
                 Choice::Side(file) => app::compare::task::with_file(viewer, &file),
                 Choice::Look(file) => viewer.state.import_look(&file),
@@ -188,7 +188,7 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
         viewer.load(dropped.scenes);
     }
     if let Some(file) = dropped.environment {
-        viewer.choose_environment(&file);
+        app::environment::task::choose(viewer, &file);
     }
     // While sides are compared, a picture is meant as one of them.
     if let Some(file) = dropped.picture
@@ -233,14 +233,6 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
         Err(error) => viewer
             .state
             .notify(format!("the folder cannot be read: {error}")),
-    }
-}
-
-/// Lists what was opened among the recent files. Not what is opened for a count of frames: that is no
-/// person.
-pub(in crate::app) fn remember(viewer: &Viewer, opened: Opened) {
-    if let Some(file) = viewer.recent_file.as_deref() {
-        recent::remember(file, opened);
     }
 }
 

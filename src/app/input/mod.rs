@@ -1,6 +1,7 @@
 //! Keys and the pointer.
 
 pub(in crate::app) mod chord;
+pub(in crate::app) mod events;
 pub(in crate::app) mod keymap;
 pub(in crate::app) mod keys;
 pub(in crate::app) mod leaving;

@@ -1,17 +1,18 @@
 //! Clicks on the scene: what they hit is found in the trees of the last frame, some frames later.
 
-use crate::app;
 use crate::{
     Error, Result,
     app::{
+        self,
         camera::projector::Projector,
+        feature::Feature,
         inspect::{
             clicks::{Click, Hover},
             measure::MeasuredPoint,
             mesh_gap::MeshGap,
             selection::{Gap, Selected},
         },
-        schedule::{PictureKey, in_flight::GPU_POLL},
+        schedule::PictureKey,
         viewer::Viewer,
         window::graphics::Graphics,
     },
@@ -21,7 +22,7 @@ use crate::{
 use glam::Vec2;
 use std::{
     sync::{Arc, mpsc},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// Most clicks that wait to be answered.
@@ -30,6 +31,31 @@ const MOST_CLICKS: usize = 8;
 const SNAP_REACH: f32 = 10.0;
 /// Width of outlines in logical pixels.
 const OUTLINE_WIDTH: f32 = 2.5;
+
+/// Clicks on the scene.
+pub(in crate::app) struct Picking;
+
+impl Feature for Picking {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        hover(viewer);
+        ask_geometry(viewer)
+    }
+
+    fn poll(&self, viewer: &mut Viewer) {
+        poll_picks(viewer);
+        poll_gap(viewer);
+    }
+
+    fn is_awaited(&self, viewer: &Viewer) -> bool {
+        let selecting = &viewer.selecting;
+        let is_reading = selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
+        is_reading || asks_hover(viewer) || !selecting.asked.is_empty()
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        viewer.selecting.forget();
+    }
+}
 
 /// The scene was clicked.
 pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
@@ -313,58 +339,24 @@ fn copy_meshes(
     Ok(copied.ok().map(|copies| (meshes, copies)))
 }
 
-/// Takes what has come back. Returns when to come back, or `None` where nothing is awaited.
-pub(in crate::app) fn poll_selecting(viewer: &mut Viewer) -> Option<Instant> {
-    if awaits_geometry(viewer) {
-        viewer.graphics.gpu.device.poll(wgpu::PollType::Poll).ok();
-        if viewer.graphics.gpu.lost().is_some() {
-            // Drawing opens another device.
-            viewer.draw_within(Duration::ZERO);
-            return None;
-        }
+/// Takes what clicks have hit.
+fn poll_picks(viewer: &mut Viewer) {
+    let is_asked = asks_hover(viewer) || !viewer.selecting.asked.is_empty();
+    let Some(uploaded) = viewer.graphics.uploaded.as_ref().filter(|_| is_asked) else {
+        return;
+    };
+    let mut arrived = Vec::new();
+    let collected = |number, picked| arrived.push((number, picked));
+    viewer.graphics.renderer.collect_picks(uploaded, collected);
+    for (number, picked) in arrived {
+        answered(viewer, number, picked);
     }
-    let asks_hover = viewer
-        .selecting
-        .hovered
-        .as_ref()
-        .is_some_and(|hover| hover.number.is_some());
-    if (asks_hover || !viewer.selecting.asked.is_empty())
-        && let Some(uploaded) = &viewer.graphics.uploaded
-    {
-        let mut arrived = Vec::new();
-        let collected = |number, picked| arrived.push((number, picked));
-        viewer.graphics.renderer.collect_picks(uploaded, collected);
-        for (number, picked) in arrived {
-            answered(viewer, number, picked);
-        }
-    }
-    poll_gap(viewer);
-    app::deviation::task::poll(viewer);
-    app::trees::task::poll(viewer);
-    app::lab::task::poll(viewer);
-    app::rays::task::poll(viewer);
-    app::textures::task::poll_texel(viewer);
-    awaits_geometry(viewer).then(|| Instant::now() + GPU_POLL)
 }
 
-/// Whether anything is on its way back from the GPU.
-fn awaits_geometry(viewer: &Viewer) -> bool {
-    viewer
-        .selecting
-        .gap
-        .as_ref()
-        .is_some_and(MeshGap::is_reading)
-        || viewer.figures.is_reading()
-        || viewer.counted_trees.is_reading()
-        || viewer.lab.is_reading()
-        || app::rays::task::is_awaited(viewer)
-        || app::textures::task::is_awaited(viewer)
-        || !viewer.selecting.asked.is_empty()
-        || viewer
-            .selecting
-            .hovered
-            .as_ref()
-            .is_some_and(|hover| hover.number.is_some())
+/// True while the trees are asked what the pointer is over.
+fn asks_hover(viewer: &Viewer) -> bool {
+    let hovered = viewer.selecting.hovered.as_ref();
+    hovered.is_some_and(|hover| hover.number.is_some())
 }
 
 /// The camera of the picture that the window shows next, where anything is measured in it.

@@ -2,11 +2,32 @@
 
 use crate::{
     Result,
-    app::{lab::model::Subject, viewer::Viewer, window::graphics::Graphics},
+    app::{feature::Feature, lab::model::Subject, viewer::Viewer, window::graphics::Graphics},
     lab::{LabBuild, LabScene, LabView, view},
     render::{Channel, geometry::shown::visible},
 };
 use std::{sync::Arc, time::Duration};
+
+/// Structures of the laboratory.
+pub(in crate::app) struct Laboratory;
+
+impl Feature for Laboratory {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        follow(viewer)
+    }
+
+    fn poll(&self, viewer: &mut Viewer) {
+        poll(viewer);
+    }
+
+    fn is_awaited(&self, viewer: &Viewer) -> bool {
+        viewer.lab.is_reading()
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        viewer.lab.forget();
+    }
+}
 
 /// Builds over what the window shows, where the channel `lab` is shown and that has changed. It does
 /// nothing while a frame of another pose is being drawn.

@@ -3,10 +3,33 @@
 use crate::{
     Result,
     app::{
-        inspect::clicks::Click, schedule::PictureKey, viewer::Viewer, window::graphics::Graphics,
+        feature::Feature, inspect::clicks::Click, schedule::PictureKey, viewer::Viewer,
+        window::graphics::Graphics,
     },
 };
 use std::{sync::Arc, time::Duration};
+
+/// Rays that are traced step by step.
+pub(in crate::app) struct RaySteps;
+
+impl Feature for RaySteps {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        redraw(viewer)
+    }
+
+    fn poll(&self, viewer: &mut Viewer) {
+        poll(viewer);
+    }
+
+    fn is_awaited(&self, viewer: &Viewer) -> bool {
+        is_awaited(viewer)
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        viewer.traced_ray.forget();
+        viewer.state.trees.view.path = None;
+    }
+}
 
 /// A click asks for the ray of its pixel.
 pub(in crate::app) fn trace(viewer: &mut Viewer, click: Click) {

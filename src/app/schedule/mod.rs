@@ -9,7 +9,7 @@ pub(in crate::app) mod sample_pace;
 
 use crate::{
     app::window::screen::Area,
-    config::{Antialias, Config},
+    config::{self, Antialias, Config},
     render::{
         Channel, FrameSample, Noise, View,
         frame::{self, frame_sample::is_estimated_after},
@@ -505,6 +505,27 @@ impl Schedule {
         }
         !is_due && rests_at.is_none() && !activity.compiles && !activity.draws
     }
+}
+
+/// The settings that the picture depends on. Others leave it as it is, and are those of the start.
+pub(in crate::app) fn of_picture(config: &Config, initial: &Config) -> Config {
+    let mut of_picture = config.clone();
+    of_picture.window = config::Window {
+        still_samples: config.window.still_samples,
+        render_scale: config.window.render_scale,
+        ..initial.window.clone()
+    };
+    // The key holds the view and the time themselves.
+    of_picture.camera = config::Camera {
+        mode: config.camera.mode,
+        avoid_walls: config.camera.avoid_walls,
+        ..initial.camera.clone()
+    };
+    of_picture.animation = initial.animation.clone();
+    of_picture.output = initial.output.clone();
+    of_picture.load = initial.load.clone();
+    of_picture.keys = initial.keys.clone();
+    of_picture
 }
 
 #[cfg(test)]

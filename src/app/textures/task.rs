@@ -1,7 +1,9 @@
 //! What the texture viewer asks of the GPU: the texture that is shown, and the texel under the pointer.
 
 use crate::{
+    Result,
     app::{
+        feature::Feature,
         textures::model::{Listed, listed},
         viewer::Viewer,
         window::{graphics::Graphics, screen},
@@ -11,6 +13,30 @@ use crate::{
     scene::environment::EnvironmentImage,
 };
 use std::time::Duration;
+
+/// Textures that are looked at.
+pub(in crate::app) struct TexturePreview;
+
+impl Feature for TexturePreview {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        follow(viewer);
+        Ok(())
+    }
+
+    fn poll(&self, viewer: &mut Viewer) {
+        poll_texel(viewer);
+    }
+
+    fn is_awaited(&self, viewer: &Viewer) -> bool {
+        is_awaited(viewer)
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        viewer.texture_view = None;
+        viewer.state.inspect.textures.forget();
+        viewer.state.inspect.outline.thumbnails.clear();
+    }
+}
 
 /// Follows what the viewer shows, while it is open.
 pub(in crate::app) fn follow(viewer: &mut Viewer) {

@@ -1,14 +1,40 @@
 //! When the trees that the window shows are counted, and what becomes of their figures.
 
-use crate::app::{
-    trees::figures::{Step, has_trees_of},
-    viewer::Viewer,
-    window::graphics::Graphics,
+use crate::{
+    Result,
+    app::{
+        feature::Feature,
+        trees::figures::{Step, has_trees_of},
+        viewer::Viewer,
+        window::graphics::Graphics,
+    },
 };
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+
+/// Figures of the trees.
+pub(in crate::app) struct TreeFigures;
+
+impl Feature for TreeFigures {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        count(viewer);
+        Ok(())
+    }
+
+    fn poll(&self, viewer: &mut Viewer) {
+        poll(viewer);
+    }
+
+    fn is_awaited(&self, viewer: &Viewer) -> bool {
+        viewer.counted_trees.is_reading()
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) {
+        viewer.counted_trees.forget();
+    }
+}
 
 /// Counts what the trees of the picture that is shown are like, where the panel tells it and they have changed. It
 /// does nothing while a frame of another pose is being drawn.

@@ -1,0 +1,73 @@
+//! The file whose surface the scene is compared with: chosen, read, and shown.
+
+use crate::{
+    Error, Result,
+    app::{
+        deviation::file::ComparedWith, feature::Feature, viewer::Viewer, window::graphics::Graphics,
+    },
+    render::{Channel, inspect::compared_tree::ComparedTree},
+};
+use std::{path::Path, sync::Arc};
+
+/// Headline of errors of the file that the scene is compared with.
+const COMPARED_FAILED: &str = "The file to compare with could not be read";
+
+/// Surfaces to compare with that are read.
+pub(in crate::app) struct ComparedSurface;
+
+impl Feature for ComparedSurface {
+    fn follow(&self, viewer: &mut Viewer) -> Result<()> {
+        follow(viewer)
+    }
+}
+
+pub(in crate::app) fn choose(viewer: &mut Viewer, file: &Path) {
+    match file.to_str() {
+        Some(name) => viewer.state.config.deviation.file = name.into(),
+        None => {
+            let what = "the name of a file to compare with has to be Unicode";
+            viewer
+                .state
+                .fail(COMPARED_FAILED, Error::scene(file, what).to_string());
+        }
+    }
+}
+
+/// Reads the file that the settings compare the scene with, and shows the distance from one that has been
+/// read.
+pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
+    let wake = viewer.waker.redraw();
+    let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
+    if viewer.deviation.follow(&viewer.state.config, wake) {
+        viewer.comparisons += 1;
+        viewer.state.deviation.compared = None;
+        if viewer.state.picture.channel == Channel::Deviation {
+            viewer.state.picture.channel = Channel::Lit;
+        }
+        renderer.set_compared(None);
+        return Ok(());
+    }
+    let before = viewer.deviation.name().map(ToOwned::to_owned);
+    match viewer.deviation.poll(&mut viewer.state.config) {
+        None => Ok(()),
+        Some(Ok(surface)) => {
+            let tree = ComparedTree::new(gpu, surface.clone());
+            let (tree, outcome) = match tree {
+                Ok(tree) => (Some(Arc::new(tree)), Ok(())),
+                Err(error) => (None, Err(error)),
+            };
+            renderer.set_compared(tree);
+            viewer.comparisons += 1;
+            viewer.state.deviation.compared = Some(ComparedWith::from(&*surface));
+            // A file that was read again is shown as it was before.
+            if before.as_deref() != viewer.deviation.name() {
+                viewer.state.picture.channel = Channel::Deviation;
+            }
+            outcome.or_else(|error| viewer.report_as(COMPARED_FAILED, error))
+        }
+        Some(Err(error)) => {
+            viewer.state.edits.undo.correct(&viewer.state.config);
+            viewer.report_as(COMPARED_FAILED, error)
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Events of the window, and the keys and clicks that they are.
+
+use crate::app::{
+    self,
+    input::{
+        chord::Press,
+        keys::{self, Action},
+        leaving::Answer,
+    },
+    viewer::Viewer,
+    window::native,
+};
+use glam::Vec2;
+use std::time::{Duration, Instant};
+use winit::{
+    event::{ElementState, KeyEvent, WindowEvent},
+    keyboard::{Key, NamedKey, PhysicalKey},
+    platform::modifier_supplement::KeyEventExtModifierSupplement as _,
+};
+
+/// True where `event` comes from the keyboard or the pointer, or ends what they hold.
+fn is_input(event: &WindowEvent) -> bool {
+    matches!(
+        event,
+        WindowEvent::KeyboardInput { .. }
+            | WindowEvent::Ime(_)
+            | WindowEvent::Focused(_)
+            | WindowEvent::ModifiersChanged(_)
+            | WindowEvent::CursorMoved { .. }
+            | WindowEvent::CursorLeft { .. }
+            | WindowEvent::MouseInput { .. }
+            | WindowEvent::MouseWheel { .. }
+    )
+}
+
+/// Something happened to the window, which is drawn by [`Viewer::redraw_or_recover`].
+pub(in crate::app) fn event(viewer: &mut Viewer, event: WindowEvent) {
+    match is_input(&event) {
+        true => {
+            viewer.waiting.push_back(event);
+            take_input(viewer);
+        }
+        false => handle(viewer, &event),
+    }
+}
+
+/// The panel has been drawn, so that it is known what has the keyboard.
+pub(in crate::app) fn panel_is_drawn(viewer: &mut Viewer) {
+    viewer.awaits_panel = false;
+    take_input(viewer);
+}
+
+/// Handles input up to the next event that may move the keyboard.
+fn take_input(viewer: &mut Viewer) {
+    while !viewer.awaits_panel
+        && let Some(event) = viewer.waiting.pop_front()
+    {
+        let before = has_text_field(viewer);
+        handle(viewer, &event);
+        viewer.awaits_panel = may_move_keyboard(viewer, &event) || before != has_text_field(viewer);
+        if viewer.awaits_panel {
+            viewer.draw_within(Duration::ZERO);
+        }
+    }
+}
+
+/// Whether something is open that takes every key.
+fn has_text_field(viewer: &Viewer) -> bool {
+    viewer.browser.is_some()
+        || viewer.state.ui.palette.is_some()
+        || viewer.state.ui.finder.takes_keyboard
+}
+
+/// Whether widgets may take the keyboard, or give it up, once they have seen `event`.
+fn may_move_keyboard(viewer: &Viewer, event: &WindowEvent) -> bool {
+    match event {
+        WindowEvent::KeyboardInput { event, .. } => {
+            let moves = [NamedKey::Escape, NamedKey::Enter, NamedKey::Tab].map(Key::Named);
+            let is_theirs = viewer.gui.wants_keyboard() || has_text_field(viewer);
+            event.state == ElementState::Pressed && moves.contains(&event.logical_key) && is_theirs
+        }
+        WindowEvent::MouseInput { .. } => !viewer.is_in_scene(),
+        _ => false,
+    }
+}
+
+fn handle(viewer: &mut Viewer, event: &WindowEvent) {
+    viewer.events += 1;
+    let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
+        if event.logical_key == Key::Named(NamedKey::Tab));
+    // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once
+    // one of them has the keyboard.
+    let is_tab = is_tab && !has_text_field(viewer) && !viewer.gui.wants_keyboard();
+    if !is_tab && viewer.gui.event(&viewer.window, event) {
+        viewer.draw_within(Duration::ZERO);
+    }
+    match event {
+        WindowEvent::CloseRequested => viewer.quit(),
+        WindowEvent::HoveredFile(_) => viewer.hovering = true,
+        WindowEvent::HoveredFileCancelled => viewer.hovering = false,
+        WindowEvent::DroppedFile(path) => {
+            viewer.hovering = false;
+            viewer.dropped.push(path.clone());
+        }
+        WindowEvent::Focused(false) => {
+            viewer.state.compare.is_held = false;
+            viewer.input.release_all();
+        }
+        WindowEvent::MouseInput { state, button, .. }
+            if app::compare::task::hold_line(viewer, *button, *state) => {}
+        WindowEvent::ModifiersChanged(modifiers) => viewer.input.set_modifiers(modifiers.state()),
+        WindowEvent::KeyboardInput {
+            event,
+            is_synthetic: false,
+            ..
+        } => key(viewer, event),
+        WindowEvent::MouseInput { state, button, .. } => {
+            let in_scene = viewer.is_in_scene();
+            if let Some(beside) = viewer.input.set_button(*button, *state, in_scene) {
+                app::inspect::task::click(viewer, beside);
+            }
+        }
+        WindowEvent::CursorMoved { position, .. } => {
+            let pointer = Vec2::new(position.x as f32, position.y as f32);
+            let height = viewer.area.size[1] as f32;
+            viewer.input.set_pointer(pointer, height, &mut viewer.state);
+            app::compare::task::drag_line(viewer);
+            app::inspect::task::hover(viewer);
+            app::presentation::task::wake_pointer(viewer);
+        }
+        WindowEvent::CursorLeft { .. } => {
+            viewer.input.leave();
+            app::inspect::task::leave_hover(viewer);
+        }
+        WindowEvent::MouseWheel { delta, .. } if viewer.is_in_scene() => {
+            viewer.input.wheel(*delta, &mut viewer.state);
+        }
+        _ => {}
+    }
+}
+
+fn key(viewer: &mut Viewer, event: &KeyEvent) {
+    let pressed = event.state == ElementState::Pressed;
+    let code = match event.physical_key {
+        PhysicalKey::Code(code) => Some(code),
+        PhysicalKey::Unidentified(_) => None,
+    };
+    let is_plain = viewer.input.modifiers() == Default::default();
+    if let Some(code) = code.filter(|_| pressed && is_plain && !viewer.gui.wants_keyboard())
+        && viewer.state.walk_outline(code)
+    {
+        viewer.draw_within(Duration::ZERO);
+        return;
+    }
+    // A key that is bound does nothing else: it neither flies nor holds the sun.
+    let action = viewer.state.ui.keymap.action(&Press {
+        logical: event.logical_key.clone(),
+        plain: event.key_without_modifiers(),
+        code,
+        modifiers: viewer.input.modifiers(),
+    });
+    let is_l = matches!(&event.logical_key, Key::Character(text) if text.eq_ignore_ascii_case("l"));
+    if is_l {
+        viewer.input.set_sun(pressed && action.is_none());
+    }
+    let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
+    // A control that has the keyboard takes the plain keys that move it, and a text all keys.
+    let modifiers = viewer.input.modifiers();
+    let is_plain = !modifiers.ctrl && !modifiers.alt && !code.is_some_and(keys::is_function);
+    let moves_control = is_plain && code.is_some_and(keys::moves_control);
+    let edits_text = viewer.gui.edits_text();
+    // Its button has the keyboard from the start.
+    let closes_card = is_escape && viewer.state.files.export.is_open && !edits_text;
+    // The key that opens a dialog closes it, though the dialog's field has the keyboard.
+    let closes_dialog = !is_plain
+        && match action {
+            Some(Action::Palette) => viewer.state.ui.palette.is_some(),
+            Some(Action::Browse) => viewer.browser.is_some(),
+            _ => false,
+        };
+    let typing = !closes_dialog
+        && (viewer.gui.wants_keyboard() && (moves_control && !closes_card || edits_text)
+            || has_text_field(viewer)
+            || is_escape && viewer.gui.has_popup());
+    if let Some(code) = code {
+        viewer
+            .input
+            .set_key(code, pressed && !typing && action.is_none());
+    }
+    let Some(action) = action.filter(|_| pressed && !typing) else {
+        return;
+    };
+    if !event.repeat
+        || matches!(
+            action,
+            Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_) | Action::StepFrame(_)
+        )
+    {
+        viewer.perform(action);
+    }
+    viewer.draw_within(Duration::ZERO);
+}
+
+/// Gives the keyboard to the first control of the panel, or back to the scene.
+pub(in crate::app) fn focus_panel(viewer: &mut Viewer) {
+    if viewer.gui.wants_keyboard() {
+        viewer.gui.surrender_keyboard();
+    } else {
+        viewer.state.ui.panel = true;
+        viewer.gui.focus_first();
+    }
+}
+
+/// Closes what is uppermost, and the window only when asked twice.
+pub(in crate::app) fn leave(viewer: &mut Viewer) {
+    let now = Instant::now();
+    if viewer.state.ui.error.take().is_some()
+        || std::mem::take(&mut viewer.state.ui.help)
+        || std::mem::take(&mut viewer.state.files.export.is_open)
+    {
+        // Closed.
+    } else if viewer.state.picture.presents {
+        app::presentation::task::toggle(viewer);
+    } else if let Some(loading) = viewer.loading.take() {
+        // Its thread ends by itself; nobody has to wait for that.
+        loading.cancel();
+        viewer.leaving.ended_load(now);
+        viewer.state.notify("loading was cancelled");
+    } else if viewer.environment.cancel(&mut viewer.state.config) {
+        viewer.state.edits.undo.correct(&viewer.state.config);
+        viewer.leaving.ended_load(now);
+        viewer.state.notify("the environment stays as it is");
+    } else if !std::mem::take(&mut viewer.state.files.offers).is_empty() {
+        // Declined.
+    } else if viewer.state.welcomes() {
+        viewer.state.ui.layout.welcomed = true;
+    } else if viewer.state.ui.panel && !viewer.state.ui.finder.text.is_empty() {
+        viewer.state.ui.finder.text.clear();
+    } else if !viewer.state.inspect.measure.points().is_empty() {
+        viewer.state.inspect.measure.clear();
+    } else if std::mem::take(&mut viewer.state.inspect.measure.is_on) {
+        viewer.state.notify("measuring ended");
+    } else if std::mem::take(&mut viewer.state.trees.view.traces) {
+        viewer.state.notify("tracing ended");
+    } else if std::mem::take(&mut viewer.state.inspect.textures.is_open)
+        || std::mem::take(&mut viewer.state.profile.profiler.is_open)
+        || std::mem::take(&mut viewer.state.inspect.outline.is_open)
+    {
+        // Closed.
+    } else if !viewer.state.inspect.selection.is_empty()
+        || viewer.state.inspect.outline.has_selection()
+    {
+        viewer.state.inspect.selection.clear();
+        viewer.state.inspect.outline.select_nothing();
+    } else if viewer.state.compare.other().is_some() {
+        viewer.state.compare.end();
+        viewer.state.notify("comparing ended");
+    } else if viewer.window.fullscreen().is_some() {
+        native::toggle_fullscreen(&viewer.window);
+    } else {
+        match viewer.leaving.ask(now) {
+            Answer::Quit => viewer.quit(),
+            Answer::AskAgain => viewer.state.notify("press Esc again to quit"),
+            Answer::Ignore => {}
+        }
+    }
+}
