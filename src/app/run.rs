@@ -234,7 +234,7 @@ impl Viewer {
             Wake::Accessibility(event) => self.gui.accessibility(event),
             Wake::Chosen(kind, files) => app::files::task::answered_in_dialog(self, kind, files),
             Wake::Save(unsaved, place) => {
-                app::files::save::answered_where_to_save(self, &unsaved, place)
+                app::files::save::answered_where_to_save(self, &unsaved, place);
             }
             Wake::OpenNeighbour(found) => app::files::task::open_neighbour(self, found),
             Wake::SceneChanged => app::files::task::reload_changed(self),

@@ -29,7 +29,7 @@ pub mod settings;
 pub mod shaders;
 mod view;
 
-pub use options::{CameraArgs, Common, LookArgs, Occlusion, Reflections, Shadows, TimeArgs};
+pub use options::{CameraArgs, Common, LookArgs, TimeArgs};
 pub use view::ViewArgs;
 
 use crate::config::closest;

@@ -13,7 +13,10 @@ use crate::{
         srgb,
     },
 };
-use clap::{Args, ValueEnum};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use glam::Vec3;
 use std::{
     ops::RangeInclusive,
@@ -93,26 +96,29 @@ pub struct LookArgs {
     #[arg(
         long,
         value_name = "off|map|rays",
+        value_parser = words(&ShadowMode::ALL, ShadowMode::name),
         hide_possible_values = true,
         help_heading = "Light"
     )]
-    pub shadows: Option<Shadows>,
+    pub shadows: Option<ShadowMode>,
     /// Ambient occlusion by rays; auto: not in software in `view`
     #[arg(
         long,
         value_name = "off|rays|auto",
+        value_parser = words(&OcclusionMode::ALL, OcclusionMode::name),
         hide_possible_values = true,
         help_heading = "Light"
     )]
-    pub occlusion: Option<Occlusion>,
+    pub occlusion: Option<OcclusionMode>,
     /// What glossy surfaces reflect, by rays; auto: not in software in `view`
     #[arg(
         long,
         value_name = "off|rays|auto",
+        value_parser = words(&ReflectionMode::ALL, ReflectionMode::name),
         hide_possible_values = true,
         help_heading = "Light"
     )]
-    pub reflections: Option<Reflections>,
+    pub reflections: Option<ReflectionMode>,
     /// Rays treat a node of the tree with at most N triangles as a leaf
     #[arg(
         long,
@@ -208,31 +214,16 @@ pub enum Backdrop {
     Color([f32; 3]),
 }
 
-/// [`ShadowMode`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[expect(missing_docs, reason = "ShadowMode documents them")]
-pub enum Shadows {
-    Off,
-    Map,
-    Rays,
-}
-
-/// [`OcclusionMode`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[expect(missing_docs, reason = "OcclusionMode documents them")]
-pub enum Occlusion {
-    Off,
-    Rays,
-    Auto,
-}
-
-/// [`ReflectionMode`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[expect(missing_docs, reason = "ReflectionMode documents them")]
-pub enum Reflections {
-    Off,
-    Rays,
-    Auto,
+/// Parses the word of one of `all`.
+fn words<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let words = PossibleValuesParser::new(all.iter().map(move |one| name(*one)));
+    words.try_map(move |word| {
+        let found = all.iter().copied().find(|one| name(*one) == word);
+        found.ok_or("no such word")
+    })
 }
 
 impl Common {
@@ -399,26 +390,14 @@ impl LookArgs {
             };
             config.set("--deviation", "deviation.file", name)?;
         }
-        if let Some(shadows) = self.shadows {
-            config.shadows.mode = match shadows {
-                Shadows::Off => ShadowMode::Off,
-                Shadows::Map => ShadowMode::Map,
-                Shadows::Rays => ShadowMode::Rays,
-            };
+        if let Some(mode) = self.shadows {
+            config.shadows.mode = mode;
         }
-        if let Some(occlusion) = self.occlusion {
-            config.occlusion.mode = match occlusion {
-                Occlusion::Off => OcclusionMode::Off,
-                Occlusion::Rays => OcclusionMode::Rays,
-                Occlusion::Auto => OcclusionMode::Auto,
-            };
+        if let Some(mode) = self.occlusion {
+            config.occlusion.mode = mode;
         }
-        if let Some(reflections) = self.reflections {
-            config.reflections.mode = match reflections {
-                Reflections::Off => ReflectionMode::Off,
-                Reflections::Rays => ReflectionMode::Rays,
-                Reflections::Auto => ReflectionMode::Auto,
-            };
+        if let Some(mode) = self.reflections {
+            config.reflections.mode = mode;
         }
         if let Some(cutoff) = self.leaf_cutoff {
             config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
@@ -501,9 +480,7 @@ impl TimeArgs {
 }
 
 /// Parses a number within the range of a key.
-pub(super) fn within(
-    range: RangeInclusive<u32>,
-) -> impl clap::builder::TypedValueParser<Value = u32> {
+pub(super) fn within(range: RangeInclusive<u32>) -> impl TypedValueParser<Value = u32> {
     let (least, most) = range.into_inner();
     clap::value_parser!(u32).range(i64::from(least)..=i64::from(most))
 }
