@@ -2,9 +2,9 @@
 //! wrongly enough to harm the GPU, none reads or writes what it should not, and none takes more time or
 //! memory than it may. SECURITY.md promises this.
 
-use crate::common;
 use crate::common::{
-    draco, folder::isolate, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,
+    self, draco, folder::isolate, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt,
+    mutate,
 };
 use canopy::{
     render::{Channel, View},
@@ -182,13 +182,7 @@ fn view(scene: &Scene, pose: &Pose) -> View {
     let points = scene::deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 0.8 };
     let viewpoint = Viewpoint::framing(&points, lens, 1.5);
-    let (near, far) = viewpoint.clip_planes(Aabb::of(points), f32::INFINITY, None);
-    View {
-        world_from_view: viewpoint.world_from_view,
-        projection: viewpoint.projection,
-        near,
-        far,
-    }
+    View::new(&viewpoint, Aabb::of(points), f32::INFINITY, None)
 }
 
 #[test]

@@ -759,13 +759,7 @@ fn a_file_of_nothing_else_is_framed_and_seen() {
         (bounds.min, bounds.max),
         (Vec3::splat(100.), Vec3::splat(104.))
     );
-    let (near, far) = framed.clip_planes(bounds, f32::INFINITY, None);
-    let view = View {
-        world_from_view: framed.world_from_view,
-        projection: framed.projection,
-        near,
-        far,
-    };
+    let view = View::new(&framed, bounds, f32::INFINITY, None);
     let seen = |gpu: &Gpu| {
         let mut stage = Stage::new(gpu, &scene, [64, 64]);
         stage.config.shadows.mode = ShadowMode::Rays;

@@ -201,7 +201,6 @@ impl Viewer {
         let (viewpoint, focus) = self.state.viewpoint(bounds);
         let config = &self.drawn_config();
         let ground = stage.ground(config.scene.ground);
-        let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
         let stage = self.state.stage.as_mut()?;
         // The first picture shows its environment.
         let is_read = self.environments > 0 || self.environment.loading().is_none();
@@ -217,12 +216,7 @@ impl Viewer {
             environment: self.environments,
             comparison: self.comparisons,
             lab: self.labs,
-            view: View {
-                world_from_view: viewpoint.world_from_view,
-                projection: viewpoint.projection,
-                near,
-                far,
-            },
+            view: View::new(&viewpoint, bounds, focus, ground.as_ref()),
             clip: stage.clip,
             blend: stage.blend.clone(),
             variant: stage.variant,

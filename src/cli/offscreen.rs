@@ -259,15 +259,9 @@ impl Offscreen {
         };
         self.profiled("animate", began);
         let ground = self.ground;
-        let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY, ground.as_ref());
         Moment {
             time,
-            view: View {
-                world_from_view: viewpoint.world_from_view,
-                projection: viewpoint.projection,
-                near,
-                far,
-            },
+            view: View::new(&viewpoint, bounds, f32::INFINITY, ground.as_ref()),
             eye_rest,
             pose,
             bounds,

@@ -1,7 +1,11 @@
 //! The camera of a frame: where the picture is taken from.
 
 use super::layout::ViewRays;
-use canopy_scene::Projection;
+use canopy_scene::{
+    Projection,
+    bounds::Aabb,
+    framing::{Ground, Viewpoint},
+};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// Where the picture is taken from.
@@ -18,6 +22,17 @@ pub struct View {
 }
 
 impl View {
+    /// The view from `viewpoint` of a scene within `bounds`, with the planes of [`Viewpoint::clip_planes`].
+    pub fn new(viewpoint: &Viewpoint, bounds: Aabb, focus: f32, ground: Option<&Ground>) -> Self {
+        let (near, far) = viewpoint.clip_planes(bounds, focus, ground);
+        Self {
+            world_from_view: viewpoint.world_from_view,
+            projection: viewpoint.projection,
+            near,
+            far,
+        }
+    }
+
     /// The eye.
     pub fn eye(&self) -> Vec3 {
         self.world_from_view.w_axis.truncate()

@@ -338,18 +338,12 @@ fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<
     let bounds = side.stage.bounds.scene(&side.stage.scene, &pose);
     let (viewpoint, focus) = viewer.state.viewpoint(bounds);
     let ground = side.stage.ground(config.scene.ground);
-    let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
     let luminance = side.environment.luminance(&config);
     let exposure_ev = side.stage.exposure_ev(&config, luminance);
     let picture = PictureKey {
         scene: side.number,
         environment: side.environments,
-        view: View {
-            world_from_view: viewpoint.world_from_view,
-            projection: viewpoint.projection,
-            near,
-            far,
-        },
+        view: View::new(&viewpoint, bounds, focus, ground.as_ref()),
         clip: side.stage.clip,
         blend: side.stage.blend.clone(),
         variant: side.stage.variant,

@@ -20,8 +20,9 @@ use super::{
     upload::scene_buffers::SceneBuffers,
     view::{View, aspect, jittered_from_clip},
 };
-use crate::settings::{
-    self, Antialias, ImageMode, OcclusionMode, ReflectionMode, Settings, ShadowMode,
+use crate::{
+    light::scene_exposure::first_exposure_ev,
+    settings::{self, Antialias, ImageMode, OcclusionMode, ReflectionMode, Settings, ShadowMode},
 };
 use canopy_bvh::{
     Error, Result,
@@ -30,7 +31,8 @@ use canopy_bvh::{
 use canopy_scene::{
     AlphaMode, Material, Pose, Projection, Scene,
     bounds::{self, Aabb},
-    framing::Ground,
+    framing::{Ground, Look},
+    opened::OpenedScene,
 };
 use frame_sample::FrameSample;
 use glam::{Mat4, Vec2, Vec3};
@@ -142,6 +144,47 @@ pub struct FrameInput<'a> {
     /// [`Channel::Intersections`] and, with volumes, [`Channel::Transmittance`] and [`Channel::Scattered`] are known
     /// only where they are shown or named here.
     pub reads: &'a [Channel],
+}
+
+impl<'a> FrameInput<'a> {
+    /// The first frame of a scene as it was opened, of `size` pixels, without an environment's file.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_scene::Error::NotFound`] where the settings name a camera that the scene does not have.
+    pub fn first(
+        opened: &'a OpenedScene,
+        settings: &'a Settings,
+        size: [u32; 2],
+    ) -> canopy_scene::Result<Self> {
+        let OpenedScene {
+            scene,
+            first,
+            points,
+            ..
+        } = opened;
+        let aspect = size[0].max(1) as f32 / size[1].max(1) as f32;
+        let seen = first.view(scene, points, &Look::default(), &settings.camera, aspect)?;
+        let ground = first.ground(settings.scene.ground);
+        Ok(Self {
+            scene,
+            pose: &first.pose,
+            view: View::new(
+                &seen.viewpoint,
+                first.bounds,
+                f32::INFINITY,
+                ground.as_ref(),
+            ),
+            eye_rest: seen.eye_rest,
+            config: settings,
+            exposure_ev: first_exposure_ev(scene, first, settings, 0.0, LIGHT_LIMIT as usize),
+            elapsed_secs: f32::INFINITY,
+            channel: Channel::Lit,
+            size,
+            ground,
+            reads: &[],
+        })
+    }
 }
 
 impl FrameInput<'_> {
