@@ -97,7 +97,7 @@ fn viewpoints(scene: &Scene, scale: f32, offset: Vec3) -> [Viewpoint; 3] {
 fn view(scene: &Scene, viewpoint: &Viewpoint) -> View {
     let pose = Pose::new(scene, None, 0.0);
     let bounds = Bounds::new(scene).scene(scene, &pose);
-    View::new(&viewpoint, bounds, f32::INFINITY, None)
+    View::new(viewpoint, bounds, f32::INFINITY, None)
 }
 
 /// Shadow modes, and whether lights have a size: the sun 12°, the lamp a fiftieth of a unit.
