@@ -64,12 +64,10 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (part, mut file) = create_beside(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     drop(file);
-    written
-        .and_then(|()| fs::rename(&part, path))
-        .inspect_err(|_| {
-            // The first error is the one that counts.
-            fs::remove_file(&part).ok();
-        })
+    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| {
+        // The first error is the one that counts.
+        fs::remove_file(&part).ok();
+    })
 }
 
 /// A new file beside `path`, under a name that no other thread or process uses.

@@ -122,15 +122,7 @@ impl From<canopy_scene::Error> for Error {
         match error {
             Of::Io { path, source } => Self::Io { path, source },
             Of::Scene { path, what } => Self::Scene { path, what },
-            Of::SeveralScenes {
-                folder,
-                count,
-                names,
-            } => Self::SeveralScenes {
-                folder,
-                count,
-                names,
-            },
+            Of::SeveralScenes { folder, count, names } => Self::SeveralScenes { folder, count, names },
             Of::NotFound(what) => Self::NotFound(what),
             Of::Limit {
                 what,

@@ -3,8 +3,8 @@
 use crate::common;
 use canopy::{
     accel::{
-        self, Codes, Cost, Geometry, Lbvh, MeshRange, Quality, Query, Ray, Trace, Tree, Work,
-        codes, layout::Node, sort::RadixSort, trace::RayBatch, tree::TreeData,
+        self, Codes, Cost, Geometry, Lbvh, MeshRange, Quality, Query, Ray, Trace, Tree, Work, codes,
+        layout::Node, sort::RadixSort, trace::RayBatch, tree::TreeData,
     },
     gpu::{Array, Gpu, bind_group, pass, profiler::Profiler},
     reference::{self, trace::closest_hit},
@@ -39,12 +39,7 @@ fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32, implied: bool) -
     let mut encoder = gpu.encoder("test");
     pairs.keys[0].publish(&mut encoder, 0..count);
     pairs.values[0].publish(&mut encoder, 0..count);
-    let recorded = sort.record(
-        gpu,
-        &mut profiler.scope("test", &mut encoder),
-        &pairs,
-        &digits,
-    );
+    let recorded = sort.record(gpu, &mut profiler.scope("test", &mut encoder), &pairs, &digits);
     recorded.unwrap();
     profiler.submit(gpu, encoder);
     let output = digits.output();
@@ -57,11 +52,7 @@ type Pairs = (Vec<u32>, Vec<u32>);
 
 /// What is wrong with a sort: the twin is the standard library's stable sort.
 fn sort_fault(keys: &[u32], bits: u32, result: &Pairs) -> Option<String> {
-    let mask = if bits == 32 {
-        u32::MAX
-    } else {
-        (1 << bits) - 1
-    };
+    let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
     order.sort_by_key(|i| keys[*i as usize] & mask);
     let twin: Vec<u32> = order.iter().map(|i| keys[*i as usize]).collect();
@@ -145,10 +136,7 @@ fn check_any_keys(gpu: &Gpu) {
     })
     .run(&strategy, |(keys, shift)| {
         let keys: Vec<u32> = keys.into_iter().map(|key| key >> shift).collect();
-        prop_assert_eq!(
-            sort_fault(&keys, 32, &sorted(gpu, &sort, &keys, 32, false)),
-            None
-        );
+        prop_assert_eq!(sort_fault(&keys, 32, &sorted(gpu, &sort, &keys, 32, false)), None);
         Ok(())
     })
     .unwrap();
@@ -171,25 +159,15 @@ fn inputs() -> Vec<(String, Soup)> {
         .map(|t| t.map(|v| Vec3::new(v.x, 0.0, 0.0)));
     inputs.push(("on a line".into(), Soup::default().mesh(line)));
     let mut bad = random_triangles(300, 9);
-    for (i, x) in [
-        f32::NAN,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        f32::MAX,
-        1e16,
-        -1e16,
-    ]
-    .into_iter()
-    .enumerate()
+    for (i, x) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1e16, -1e16]
+        .into_iter()
+        .enumerate()
     {
         bad[40 * i][i % 3].y = x;
     }
     bad[299] = [Vec3::ZERO; 3];
     inputs.push(("not finite".into(), Soup::default().mesh(bad)));
-    inputs.push((
-        "all NaN".into(),
-        Soup::default().mesh(vec![[Vec3::NAN; 3]; 70]),
-    ));
+    inputs.push(("all NaN".into(), Soup::default().mesh(vec![[Vec3::NAN; 3]; 70])));
     inputs.push((
         "denormal".into(),
         Soup::default().mesh(
@@ -299,14 +277,10 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
         if let Some((twin, twin_area)) = twin {
             assert_eq!(node, twin, "node {number} of {name}");
             let close = (f64::from(area) - twin_area).abs() <= 1e-5 * twin_area + 1e-30;
-            assert!(
-                close,
-                "area of node {number} of {name}: {area} for {twin_area}"
-            );
+            assert!(close, "area of node {number} of {name}: {area} for {twin_area}");
         }
     }
-    data.validate(meshes)
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    data.validate(meshes).unwrap_or_else(|e| panic!("{name}: {e}"));
 }
 
 #[test]
@@ -402,12 +376,7 @@ fn grid(side: usize) -> Soup {
     };
     let cells = (0..side * side).map(|cell| (cell % side, cell / side));
     Soup::default().mesh(cells.flat_map(|(x, z)| {
-        let [a, b, c, d] = [
-            point(x, z),
-            point(x + 1, z),
-            point(x, z + 1),
-            point(x + 1, z + 1),
-        ];
+        let [a, b, c, d] = [point(x, z), point(x + 1, z), point(x, z + 1), point(x + 1, z + 1)];
         [[a, b, c], [b, d, c]]
     }))
 }
@@ -420,8 +389,7 @@ fn a_build_is_one_pass_unless_it_is_timed() {
     let mut tree = soup.build(&gpu, &lbvh);
     assert!(tree.passes() > 5, "{} timed passes", tree.passes());
     let mut encoder = gpu.encoder("test");
-    lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild)
-        .unwrap();
+    lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild).unwrap();
     gpu.queue.submit([encoder.finish()]);
     assert_eq!(tree.passes(), 1);
     check_stages("one pass", &gpu, &soup, &tree, Codes::Bits30);
@@ -447,9 +415,7 @@ fn sectors_per_key(stores: &[Vec<u32>]) -> f64 {
 fn a_model_stores_reordered_pairs_in_fewer_sectors() {
     let mut random = Random(5);
     let block = (accel::layout::SORT_BLOCK * accel::layout::SORT_ROUNDS) as usize;
-    let digits: Vec<usize> = (0..64 * block)
-        .map(|_| (random.bits() >> 24) as usize)
-        .collect();
+    let digits: Vec<usize> = (0..64 * block).map(|_| (random.bits() >> 24) as usize).collect();
     let mut places = vec![0; digits.len()];
     let mut order: Vec<usize> = (0..digits.len()).collect();
     order.sort_by_key(|i| digits[*i]);
@@ -493,11 +459,7 @@ fn large_builds_validate_and_repeat() {
                     first.triangles == again.triangles && first.tlas == again.tlas,
                     "{kernels}"
                 );
-                assert_eq!(
-                    made_nodes(&again),
-                    made_nodes(first),
-                    "{kernels}, {quality:?}"
-                );
+                assert_eq!(made_nodes(&again), made_nodes(first), "{kernels}, {quality:?}");
             }
         }
     }
@@ -527,9 +489,8 @@ fn a_better_tree_has_a_lower_cost() {
     let boxes = (0..1500).flat_map(|_| {
         let at = random.cube();
         let size = 0.8 * 0.5f32.powi((random.bits() % 7) as i32) * random.cube().abs();
-        let corner = move |i: usize| {
-            at + size * Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32)
-        };
+        let corner =
+            move |i: usize| at + size * Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32);
         let walls = [
             [0, 1, 3, 2],
             [4, 5, 7, 6],
@@ -538,9 +499,9 @@ fn a_better_tree_has_a_lower_cost() {
             [0, 2, 6, 4],
             [1, 3, 7, 5],
         ];
-        walls.into_iter().flat_map(move |[a, b, c, d]| {
-            [[a, b, c], [a, c, d]].map(|triangle| triangle.map(corner))
-        })
+        walls
+            .into_iter()
+            .flat_map(move |[a, b, c, d]| [[a, b, c], [a, c, d]].map(|triangle| triangle.map(corner)))
     });
     let boxes = Soup::default().mesh(boxes.collect::<Vec<_>>());
     let soups = [("slivers", slivers, 0.8), ("boxes", boxes, 0.9)];
@@ -564,10 +525,7 @@ fn a_better_tree_has_a_lower_cost() {
         assert_eq!(high.0, fast.0, "{name}");
         let (cost, nodes) = (high.1 / fast.1, high.2 / fast.2);
         println!("{name}: cost {cost:.2}, nodes a ray {nodes:.2}");
-        assert!(
-            cost < most && nodes < most,
-            "{name}: {cost:.2} and {nodes:.2}"
-        );
+        assert!(cost < most && nodes < most, "{name}: {cost:.2} and {nodes:.2}");
     }
 }
 
@@ -614,10 +572,7 @@ fn the_largest_pyramid_gives_the_same_tree() {
 #[test]
 fn ranges_of_few_triangles_get_no_node() {
     let soup = (0..9u64).fold(Soup::random(3000, 5), |soup, mesh| {
-        soup.mesh(random_triangles(
-            [1, 0, 5, 40, 200][mesh as usize % 5],
-            mesh,
-        ))
+        soup.mesh(random_triangles([1, 0, 5, 40, 200][mesh as usize % 5], mesh))
     });
     let rays = rays(300, 17);
     for (kernels, gpu) in implementations() {
@@ -690,14 +645,10 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
         after
             .validate(&soup.meshes)
             .unwrap_or_else(|e| panic!("{kernels}: {e}"));
-        let order = |data: &TreeData| -> Vec<u32> {
-            data.triangles.iter().map(|leaf| leaf.triangle).collect()
-        };
+        let order =
+            |data: &TreeData| -> Vec<u32> { data.triangles.iter().map(|leaf| leaf.triangle).collect() };
         assert_eq!(order(&before), order(&after), "{kernels}");
-        assert!(
-            before.triangles != after.triangles,
-            "{kernels}: nothing moved"
-        );
+        assert!(before.triangles != after.triangles, "{kernels}: nothing moved");
         common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
         check_stages(kernels, &gpu, &soup, &tree, Codes::Bits30);
     }
@@ -721,11 +672,7 @@ fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
         (0..40u64).fold(Soup::default(), |soup, mesh| {
             let moved = Vec3::Y * if is_changed(mesh) { shift } else { 0.0 };
             let count = [300, 0, 1, 2, 41][mesh as usize % 5];
-            let count = if keeps_rest || is_changed(mesh) {
-                count
-            } else {
-                0
-            };
+            let count = if keeps_rest || is_changed(mesh) { count } else { 0 };
             let place = Vec3::X * mesh as f32 + moved;
             let triangles = random_triangles(count, mesh);
             soup.mesh(triangles.into_iter().map(|t| t.map(|v| v * 2.0 + place)))
@@ -760,18 +707,12 @@ fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
         let meshes = soup.meshes.iter().zip(&changed);
         let meshes = meshes.filter(|(_, changed)| **changed == built);
         let leaf = |leaf: u32| tree.triangles[leaf as usize];
-        let leaves = meshes
-            .flat_map(|(mesh, _)| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count);
-        leaves
-            .map(leaf)
-            .map(|leaf| [leaf.v0, leaf.v1, leaf.v2])
-            .collect()
+        let leaves =
+            meshes.flat_map(|(mesh, _)| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count);
+        leaves.map(leaf).map(|leaf| [leaf.v0, leaf.v1, leaf.v2]).collect()
     };
     let built = corners(&some, &moved, true);
-    assert!(
-        built == corners(&alone, &soup(0.7, false), true),
-        "{kernels}"
-    );
+    assert!(built == corners(&alone, &soup(0.7, false), true), "{kernels}");
     assert!(built == corners(&refit, &moved, true), "{kernels}");
     assert!(
         corners(&some, &moved, false) == corners(&before, &moved, false),
@@ -913,10 +854,7 @@ fn rays_hit_what_brute_force_hits_at_every_leaf_cutoff() {
     for (_, gpu) in implementations() {
         // A TLAS of many leaves with empty and single meshes, and one of a single mesh.
         let many = (0..9).fold(Soup::default(), |soup, mesh| {
-            soup.mesh(random_triangles(
-                [700, 1, 0, 333][mesh % 4],
-                21 + mesh as u64,
-            ))
+            soup.mesh(random_triangles([700, 1, 0, 333][mesh % 4], 21 + mesh as u64))
         });
         for soup in [many, Soup::random(900, 3)] {
             check_rays(&gpu, &soup);
@@ -940,15 +878,7 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     }
     let brute: Vec<_> = rays
         .iter()
-        .map(|ray| {
-            closest_hit(
-                &triangles,
-                ray.origin.into(),
-                ray.direction.into(),
-                0.0,
-                10.0,
-            )
-        })
+        .map(|ray| closest_hit(&triangles, ray.origin.into(), ray.direction.into(), 0.0, 10.0))
         .collect();
     assert!(
         brute.iter().flatten().count() > 100,
@@ -959,10 +889,7 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
         match brute {
             None => assert!(hit.is_miss(), "ray {ray} hits nothing"),
             Some((triangle, t)) => {
-                assert!(
-                    !hit.is_miss(),
-                    "ray {ray} misses triangle {triangle} at {t}"
-                );
+                assert!(!hit.is_miss(), "ray {ray} misses triangle {triangle} at {t}");
                 // Soups have the mesh in their triangle information; the hit's triangle counts from the
                 // mesh's first.
                 let mesh = soup.info[*triangle][0];
@@ -985,13 +912,9 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
             first,
             "leaf cutoff {leaf_cutoff}"
         );
-        let any = trace
-            .run(gpu, &tree, &rays, Query::AnyHit, leaf_cutoff)
-            .unwrap();
+        let any = trace.run(gpu, &tree, &rays, Query::AnyHit, leaf_cutoff).unwrap();
         assert!(
-            any.iter()
-                .zip(&first)
-                .all(|(a, b)| a.is_miss() == b.is_miss()),
+            any.iter().zip(&first).all(|(a, b)| a.is_miss() == b.is_miss()),
             "any hit, leaf cutoff {leaf_cutoff}"
         );
     }
@@ -1020,9 +943,7 @@ fn rays_into_boxes() -> Vec<Entering> {
             .map(|i| {
                 let at = center + random.cube() * size;
                 // Some are flat, and some a point.
-                let flat = Vec3::from_array(
-                    [1, 2, 4].map(|bit| f32::from(u8::from((round + i) & bit == 0))),
-                );
+                let flat = Vec3::from_array([1, 2, 4].map(|bit| f32::from(u8::from((round + i) & bit == 0))));
                 Aabb::of([at, at + random.cube() * 0.3 * size * flat])
             })
             .collect();
@@ -1032,9 +953,7 @@ fn rays_into_boxes() -> Vec<Entering> {
         // On edges and corners as often as inside.
         let inside = Vec3::select(random.cube().cmpgt(Vec3::ZERO), inside, inside.round());
         let b = boxes[child];
-        let target = (b.min + (b.max - b.min) * inside)
-            .clamp(b.min, b.max)
-            .as_dvec3();
+        let target = (b.min + (b.max - b.min) * inside).clamp(b.min, b.max).as_dvec3();
         let origin = random.cube() * (away + size);
         let direction = (target - origin.as_dvec3()).normalize_or(glam::DVec3::X);
         let mut direction = direction.as_vec3();
@@ -1077,12 +996,7 @@ fn rays_into_boxes() -> Vec<Entering> {
             t_max: f32::MAX,
         };
         let inverse = direction.to_array().map(|d| {
-            let inverse = 1.0
-                / if d.abs() < 1e-20 {
-                    1e-20f32.copysign(d)
-                } else {
-                    d
-                };
+            let inverse = 1.0 / if d.abs() < 1e-20 { 1e-20f32.copysign(d) } else { d };
             let off = (random.unit() * 3.0).floor() as i32 * 3 - 3;
             f32::from_bits((inverse.to_bits() as i32 + off) as u32)
         });
@@ -1180,8 +1094,7 @@ fn a_device_of_the_callers_keeps_its_callbacks() {
     let lbvh = Lbvh::new(&gpu);
     let mut tree = lbvh.tree(&gpu, &geometry, Codes::Bits30).unwrap();
     let mut encoder = gpu.encoder("test");
-    lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild)
-        .unwrap();
+    lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild).unwrap();
     gpu.queue.submit([encoder.finish()]);
     tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
     let rays = rays(200, 5);
@@ -1190,13 +1103,7 @@ fn a_device_of_the_callers_keeps_its_callbacks() {
     let triangles = soup.triangles();
     let mut found = 0;
     for (ray, hit) in rays.iter().zip(&hits) {
-        let twin = closest_hit(
-            &triangles,
-            ray.origin.into(),
-            ray.direction.into(),
-            0.0,
-            10.0,
-        );
+        let twin = closest_hit(&triangles, ray.origin.into(), ray.direction.into(), 0.0, 10.0);
         let number = |hit: &accel::Hit| {
             let first = soup.meshes[hit.mesh as usize].first_triangle;
             (first + hit.triangle) as usize
@@ -1280,11 +1187,7 @@ fn the_deepest_tree_is_traversed() {
     for (soup, is_one) in [(Soup::default().mesh(chain), true), (meshes, false)] {
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
         let report = tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
-        let depth = if is_one {
-            report.depth
-        } else {
-            report.tlas_depth
-        };
+        let depth = if is_one { report.depth } else { report.tlas_depth };
         assert!(depth >= 10 && (is_one || depth <= room), "{report:?}");
         check_deepest(&gpu, &tree);
     }

@@ -7,10 +7,7 @@ use canopy::{
     gpu::Gpu,
     reference::antialias::{self, Picture},
     render::{Channel, TreeWork, View},
-    scene::{
-        AlphaMode, Image, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
-        TextureRef,
-    },
+    scene::{AlphaMode, Image, Material, Pose, Primitive, Projection, Sampler, Scene, Texture, TextureRef},
 };
 use common::{
     Random, by_lane, gpu, portable_gpu,
@@ -119,10 +116,7 @@ fn check(errors: &Errors, what: &str) {
     } = *errors;
     assert!(off > 2.0, "{what}: {errors:?} tests little");
     assert!(smaa < 0.5 * off, "{what}: {errors:?}");
-    assert!(
-        four < 0.75 * off && sixteen < 0.6 * four,
-        "{what}: {errors:?}"
-    );
+    assert!(four < 0.75 * off && sixteen < 0.6 * four, "{what}: {errors:?}");
 }
 
 #[test]
@@ -132,8 +126,7 @@ fn edges_at_every_angle_come_near_to_many_samples() {
     let scene = scene([square], vec![flat_color(BRIGHT)]);
     let mut stage = unlit(&gpu, &scene);
     let angles = [
-        2.0, 5.0, 11.0, 18.4, 22.5, 26.6, 31.0, 36.0, 40.0, 43.0, 44.0, 46.5, 51.0, 64.0, 77.0,
-        88.5,
+        2.0, 5.0, 11.0, 18.4, 22.5, 26.6, 31.0, 36.0, 40.0, 43.0, 44.0, 46.5, 51.0, 64.0, 77.0, 88.5,
     ];
     let (first, step) = by_lane((1, 4), (0, 1));
     for degrees in angles.into_iter().skip(first).step_by(step) {
@@ -186,10 +179,7 @@ fn thin_lines_masks_and_blended_edges_come_near_to_many_samples() {
 fn shadows_and_silhouettes_come_near_to_many_samples() {
     let gpu = gpu();
     let floor = quad(Vec3::new(-4.0, -1.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
-    let scene = scene(
-        [sphere(Vec3::ZERO, 1.0, 24, 0), floor],
-        vec![matte(Vec3::ONE)],
-    );
+    let scene = scene([sphere(Vec3::ZERO, 1.0, 24, 0), floor], vec![matte(Vec3::ONE)]);
     let mut stage = stage(&gpu, &scene);
     let view = look_at(Vec3::new(2.0, 1.5, 3.0), Vec3::ZERO, 20.0);
     let modes = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::Off];
@@ -271,10 +261,7 @@ fn the_filter_equals_its_twin() {
                 i % 2,
             )
         }),
-        vec![
-            flat_color(BRIGHT),
-            flat_color(Vec4::new(0.3, 0.1, 0.5, 1.0)),
-        ],
+        vec![flat_color(BRIGHT), flat_color(Vec4::new(0.3, 0.1, 0.5, 1.0))],
     );
     for degrees in [0.0, 17.0, 45.0, 80.0] {
         let pictures = before_and_after(&gpu, &shapes, turned_view(degrees), SIZE);
@@ -318,10 +305,7 @@ fn flat_areas_grids_and_letters_stay() {
     let share_and_change = |level: &dyn Fn(u32, u32) -> [u8; 3]| {
         let scene = pixels(SIZE, level);
         let [before, after] = before_and_after(&gpu, &scene, flat_view(SIZE), SIZE);
-        let changed = before
-            .chunks(4)
-            .zip(after.chunks(4))
-            .filter(|(a, b)| a != b);
+        let changed = before.chunks(4).zip(after.chunks(4)).filter(|(a, b)| a != b);
         let share = changed.count() as f64 / f64::from(SIZE[0] * SIZE[1]);
         let contrast = rmse(&before, &vec![128; before.len()]);
         (share, rmse(&before, &after) / contrast)
@@ -422,8 +406,7 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         for (pixel, texel) in picture.chunks(4).zip(&mean.texels) {
             let radiance = Vec3::from_slice(texel).as_dvec3();
             let expected =
-                canopy::reference::tonemap::tonemap(&params, &exposure, DVec3::ZERO, radiance)
-                    * 255.0;
+                canopy::reference::tonemap::tonemap(&params, &exposure, DVec3::ZERO, radiance) * 255.0;
             let error = (0..3).map(|i| (f64::from(pixel[i]) - expected[i]).abs());
             assert!(error.fold(0.0, f64::max) < 0.6, "{pixel:?} of {texel:?}");
             // Alpha is the pixel's coverage, in steps of one sample.

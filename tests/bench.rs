@@ -4,9 +4,7 @@ use crate::common::{by_lane, folder::Folder, gltf_builder::Builder};
 use serde_json::{Value, json};
 use std::process::Output;
 
-const KINDS: [&str; 7] = [
-    "soup", "terrain", "meshes", "slivers", "equal", "dense", "long",
-];
+const KINDS: [&str; 7] = ["soup", "terrain", "meshes", "slivers", "equal", "dense", "long"];
 
 /// Runs `canopy bench` in a folder that holds scene.obj.
 fn bench(line: &str) -> Output {
@@ -40,9 +38,7 @@ fn runs(report: &Value) -> &[Value] {
 }
 
 fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// Times are ordered, and those of the stages add up to no more than the whole.
@@ -123,8 +119,7 @@ fn trace_reports_rates_visits_and_the_baseline() {
                 assert!(number(&run["nodes_per_ray"]) > 0.0);
                 assert!(number(&run["lockstep_steps"]) > 0.0);
                 // The GPU's visits and those on the CPU differ by no more than rounding.
-                let replayed =
-                    number(&run["replayed_nodes_per_ray"]) / number(&run["nodes_per_ray"]);
+                let replayed = number(&run["replayed_nodes_per_ray"]) / number(&run["nodes_per_ray"]);
                 assert!((replayed - 1.0).abs() < 0.02, "{run}");
                 assert!(number(&run["binary_nodes_per_ray"]) > 0.0);
                 assert_eq!(run["hit_share"], report_hits(&report, run));
@@ -162,8 +157,7 @@ fn trace_runs_on_every_kind() {
 #[test]
 fn query_compares_orders_and_ways() {
     // It fails by itself where they find something else.
-    let report =
-        report("query scene.obj --kind soup --triangles 300 --queries 500 --leaf-cutoff 2");
+    let report = report("query scene.obj --kind soup --triangles 300 --queries 500 --leaf-cutoff 2");
     let ways: Vec<_> = runs(&report)
         .iter()
         .map(|run| ["name", "query", "order"].map(|key| run[key].as_str().unwrap()))
@@ -267,10 +261,7 @@ fn compile_measures_every_entry_point_once() {
         assert!((number(&run["sum_ms"]) / sum - 1.0).abs() < 1e-6, "{run}");
         assert!(number(&run["expressions"]) > 0.0, "{run}");
     }
-    let sums: Vec<_> = runs(&report)
-        .iter()
-        .map(|run| number(&run["sum_ms"]))
-        .collect();
+    let sums: Vec<_> = runs(&report).iter().map(|run| number(&run["sum_ms"])).collect();
     assert!(sums.is_sorted_by(|a, b| a >= b), "the slowest come first");
     // A traversal is more than the function that begins it.
     let rays = runs(&report).iter().find(|run| run["name"] == "any_hit");
@@ -322,9 +313,7 @@ fn irradiance_reports_times_and_errors_beside_the_cpu() {
         assert!(number(&run["share"]["project_sh"]) > 0.0);
         for implementation in ["f32", "f32_threads", "f64"] {
             let ratio = number(&run["cpu_ms"][implementation]) / number(&run["gpu_ms"]["median"]);
-            assert!(
-                ratio > 0.0 && (number(&run["speedup"][implementation]) / ratio - 1.0).abs() < 1e-6
-            );
+            assert!(ratio > 0.0 && (number(&run["speedup"][implementation]) / ratio - 1.0).abs() < 1e-6);
         }
         for implementation in ["gpu", "f32", "f32_threads"] {
             let error = number(&run["error"][implementation]);
@@ -426,14 +415,7 @@ fn paths_are_played_and_reported() {
     assert!(number(&frames[0]["passes"]["gbuffer"]) > 0.0);
     let page = std::fs::read_to_string(file("report.html")).unwrap();
     let adapter = report["adapter"]["name"].as_str().unwrap();
-    for part in [
-        "<svg",
-        "gbuffer",
-        "output.size",
-        "keys.json",
-        "p99",
-        adapter,
-    ] {
+    for part in ["<svg", "gbuffer", "output.size", "keys.json", "p99", adapter] {
         assert!(page.contains(part), "no {part} in the page");
     }
     // What the page says is what the JSON says.
@@ -441,19 +423,13 @@ fn paths_are_played_and_reported() {
 
     let turn = bench("path scene.obj --size 34x18 --frames 3 --warm-up 0");
     let text = String::from_utf8_lossy(&turn.stdout);
-    assert!(
-        turn.status.success() && text.contains("slowest frames"),
-        "{text}"
-    );
+    assert!(turn.status.success() && text.contains("slowest frames"), "{text}");
     for (line, part) in [
         ("path scene.obj --clip Run", "Run"),
         ("path scene.obj --path nowhere.json", "nowhere.json"),
         ("path scene.obj --triangles 5", "--triangles is no option"),
         ("build --fps 5", "--fps is no option"),
-        (
-            "path scene.obj -o page.txt",
-            "page.txt: unknown output format",
-        ),
+        ("path scene.obj -o page.txt", "page.txt: unknown output format"),
     ] {
         let output = bench(line);
         let stderr = String::from_utf8_lossy(&output.stderr);

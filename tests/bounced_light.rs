@@ -72,10 +72,7 @@ fn clutter_view() -> View {
 /// The bounced light of every pixel of the last frame, which is black where nothing is seen.
 fn bounced(stage: &mut Stage<'_>) -> Vec<DVec3> {
     let texels = stage.channel(Channel::Bounced).texels;
-    texels
-        .iter()
-        .map(|t| Vec3::from_slice(t).as_dvec3())
-        .collect()
+    texels.iter().map(|t| Vec3::from_slice(t).as_dvec3()).collect()
 }
 
 /// The twin of a stage at rest.
@@ -165,10 +162,7 @@ fn light_bounces_as_its_twin_says() {
                 f64::from(same) / f64::from(bright)
             };
             // Rays that pass an edge, or start on the smooth surface, may end elsewhere.
-            let (own, other) = (
-                alike(2 * frame + frame % 2),
-                alike(2 * frame + 1 - frame % 2),
-            );
+            let (own, other) = (alike(2 * frame + frame % 2), alike(2 * frame + 1 - frame % 2));
             assert!(own > 0.95 && other < 0.5, "frame {frame}: {own} {other}");
         }
     }
@@ -266,11 +260,7 @@ fn a_sunlit_wall_lights_the_floor_as_geometry_says() {
     let color = 0.8 * checkered(&mut scene, 1);
     scene.materials[1].base_color = Vec3::splat(0.8).extend(1.0);
     // 30° off the wall's normal, straight above its foot.
-    let from = Vec3::new(
-        30.0_f32.to_radians().cos(),
-        30.0_f32.to_radians().sin(),
-        0.0,
-    );
+    let from = Vec3::new(30.0_f32.to_radians().cos(), 30.0_f32.to_radians().sin(), 0.0);
     add_light(&mut scene, LightKind::Directional, 2.0, from, Vec3::ZERO);
     let radiance = color.as_dvec3() * 2.0 * 30.0_f64.to_radians().cos() / PI;
     let view = look_at(Vec3::new(1.5, 2.5, 0.5), Vec3::new(1.2, 0.0, 0.0), 20.0);
@@ -303,9 +293,7 @@ fn a_sunlit_wall_lights_the_floor_as_geometry_says() {
 #[test]
 fn a_room_is_as_bright_as_by_paths_of_two_bounces() {
     let gpu = gpu();
-    let sides = [Vec3::X, Vec3::Y, Vec3::Z]
-        .into_iter()
-        .flat_map(|n| [n, -n]);
+    let sides = [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|n| [n, -n]);
     let walls = sides.enumerate().map(|(number, normal)| {
         let u = Vec3::new(normal.y, normal.z, normal.x);
         let v = normal.cross(u);
@@ -375,10 +363,7 @@ fn light_that_is_switched_off_leaves_nothing_behind() {
     let sums = |stages: &mut [Stage<'_>; 2]| {
         stages.each_mut().map(|stage| {
             drop(stage.draw(&rest(&scene), clutter_view()));
-            bounced(stage)
-                .into_iter()
-                .map(DVec3::element_sum)
-                .sum::<f64>()
+            bounced(stage).into_iter().map(DVec3::element_sum).sum::<f64>()
         })
     };
     let [with, without] = sums(&mut stages);
@@ -411,9 +396,7 @@ fn nothing_bounces_where_there_is_no_light_to() {
         // Times come back some frames later.
         (0..6).for_each(|_| drop(stage.draw(&rest(scene), clutter_view())));
         let passes = &stage.renderer.stats().passes;
-        let ours = passes
-            .iter()
-            .filter(|pass| pass.name.starts_with("bounced"));
+        let ours = passes.iter().filter(|pass| pass.name.starts_with("bounced"));
         let ours: Vec<_> = ours.map(|pass| pass.name.as_str()).collect();
         let names: &[&str] = if expected {
             &["bounced_light", "bounced_filter"]

@@ -69,11 +69,7 @@ fn help_and_version_are_no_failures() {
         "view", "render", "bench", "export", "info", "adapters", "selftest",
     ] {
         assert!(help.contains(command), "{help}");
-        assert!(
-            folder
-                .succeeds(&format!("{command} --help"))
-                .contains("--config")
-        );
+        assert!(folder.succeeds(&format!("{command} --help")).contains("--config"));
     }
     assert!(folder.succeeds("--version").starts_with("canopy "));
 }
@@ -109,14 +105,8 @@ fn shaders_are_listed_written_and_checked() {
     let basis = include_str!("../shaders/math/basis.wgsl");
     let edit = |text: &str| std::fs::write(folder.path("mine/math/basis.wgsl"), text).unwrap();
     edit(&format!("{basis}\nfn more() -> f32 {{ return 1.0; }}\n"));
-    assert!(
-        folder
-            .succeeds("shaders --check mine")
-            .ends_with(" are valid\n")
-    );
-    edit(&format!(
-        "{basis}\nfn more() -> f32 {{ return nothing; }}\n"
-    ));
+    assert!(folder.succeeds("shaders --check mine").ends_with(" are valid\n"));
+    edit(&format!("{basis}\nfn more() -> f32 {{ return nothing; }}\n"));
     let output = folder.canopy("shaders --check mine");
     assert_eq!(output.status.code(), Some(1));
     let line = basis.lines().count() + 2;
@@ -239,10 +229,7 @@ fn impossible_outputs_are_wrong_usage() {
             "render scene.obj -o a.png --aov cost=b.png --shadows map",
             &["cost", "--shadows rays"],
         ),
-        (
-            "render scene.obj -o a.png --frames 2",
-            &["--frames 2", "{frame}"],
-        ),
+        ("render scene.obj -o a.png --frames 2", &["--frames 2", "{frame}"]),
         (
             "render scene.obj -o a.png --aov normal=a.png",
             &["a.png", "twice"],
@@ -259,10 +246,7 @@ fn impossible_outputs_are_wrong_usage() {
             "render scene.obj -o a.json --format png --stats ./a.json",
             &["a.json", "twice"],
         ),
-        (
-            "render scene.obj -o a.png --stats a.txt",
-            &["a.txt", ".json"],
-        ),
+        ("render scene.obj -o a.png --stats a.txt", &["a.txt", ".json"]),
         ("export scene.obj -o a.stl", &["a.stl", ".obj"]),
     ] {
         let here = folder.0.path().file_name().unwrap().to_string_lossy();
@@ -278,10 +262,7 @@ fn an_unknown_adapter_is_an_error_that_lists_the_adapters() {
         "render scene.obj -o a.png --adapter Voodoo2",
         &["Voodoo2", "there are"],
     );
-    folder.fails(
-        "render scene.obj -o a.png --backend glide",
-        &["glide", "vulkan"],
-    );
+    folder.fails("render scene.obj -o a.png --backend glide", &["glide", "vulkan"]);
     assert!(!folder.path("a.png").exists());
 }
 
@@ -298,12 +279,8 @@ fn a_scene_of_points_and_lines_is_counted_and_framed() {
     let folder = Folder::new();
     let text = "v 7 0 0\nv 9 0 0\nv 9 2 0\nv 8 1 1\nl 1 2 3\np 4\n";
     std::fs::write(folder.path("thin.obj"), text).unwrap();
-    let info: serde_json::Value =
-        serde_json::from_str(&folder.succeeds("info thin.obj --json")).unwrap();
-    assert_eq!(
-        [&info["triangles"], &info["lines"], &info["points"]],
-        [0, 2, 1]
-    );
+    let info: serde_json::Value = serde_json::from_str(&folder.succeeds("info thin.obj --json")).unwrap();
+    assert_eq!([&info["triangles"], &info["lines"], &info["points"]], [0, 2, 1]);
     assert_eq!(info["bounds"]["max"], serde_json::json!([9.0, 2.0, 1.0]));
     assert_eq!(info["warnings"].as_array().map(Vec::len), Some(1), "{info}");
     folder.succeeds(
@@ -312,9 +289,7 @@ fn a_scene_of_points_and_lines_is_counted_and_framed() {
     );
     let picture = picture(&folder.path("a.png")).into_rgb8();
     let first = *picture.get_pixel(0, 0);
-    let seen = picture
-        .enumerate_pixels()
-        .filter(|(.., pixel)| **pixel != first);
+    let seen = picture.enumerate_pixels().filter(|(.., pixel)| **pixel != first);
     let rows: std::collections::BTreeSet<u32> = seen.map(|(_, y, _)| y).collect();
     assert!(rows.len() > 20, "{rows:?}");
     let stats = std::fs::read_to_string(folder.path("s.json")).unwrap();
@@ -336,10 +311,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
     std::fs::write(folder.path("none.gltf"), r#"{"asset":{"version":"2.0"}}"#).unwrap();
     for file in ["normals.obj", "none.gltf"] {
         let text = folder.succeeds(&format!("info {file}"));
-        assert!(
-            text.contains("no triangles") && !text.contains("NaN"),
-            "{text}"
-        );
+        assert!(text.contains("no triangles") && !text.contains("NaN"), "{text}");
         for shadows in ["rays", "map"] {
             folder.succeeds(&format!(
                 "render {file} -o a.png --size 10x10 --shadows {shadows} --aov depth=a.exr \
@@ -358,8 +330,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
 #[test]
 fn info_lists_what_files_hold() {
     let folder = Folder::new();
-    let json: serde_json::Value =
-        serde_json::from_str(&folder.succeeds("info scene.obj --json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&folder.succeeds("info scene.obj --json")).unwrap();
     assert_eq!(json["triangles"], 3);
     assert_eq!(json["bounds"]["max"], serde_json::json!([1.0, 0.5, 1.0]));
     assert_eq!(json["sources"][0]["format"], "OBJ");
@@ -415,11 +386,7 @@ fn mistyped_commands_are_suggested() {
 #[test]
 fn settings_are_listed_with_their_origins() {
     let folder = Folder::new();
-    assert!(
-        folder
-            .succeeds("config")
-            .contains("canopy.toml (not there)")
-    );
+    assert!(folder.succeeds("config").contains("canopy.toml (not there)"));
     std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = \"aces\"").unwrap();
     let text = folder.succeeds("config --set camera.fov=30 --adapter x");
     for part in [
@@ -499,10 +466,7 @@ fn completions_and_manual_pages_are_printed() {
     folder.succeeds("man -o pages/man1");
     for (name, part) in [("canopy", "bake"), ("canopy-render", "transparent")] {
         let page = std::fs::read_to_string(folder.path(&format!("pages/man1/{name}.1"))).unwrap();
-        assert!(
-            page.starts_with(".") && page.contains(part),
-            "{name}: {page}"
-        );
+        assert!(page.starts_with(".") && page.contains(part), "{name}: {page}");
     }
     // Every page that one of them names is there.
     let page = std::fs::read_to_string(folder.path("pages/man1/canopy.1")).unwrap();
@@ -510,10 +474,7 @@ fn completions_and_manual_pages_are_printed() {
     let named: Vec<_> = named.map(|name| name.replace('\\', "")).collect();
     assert!(named.len() > 8, "{named:?}");
     for name in named {
-        assert!(
-            folder.path(&format!("pages/man1/{name}.1")).exists(),
-            "{name}"
-        );
+        assert!(folder.path(&format!("pages/man1/{name}.1")).exists(), "{name}");
     }
 }
 
@@ -524,28 +485,18 @@ fn scenes_come_from_standard_input_and_pictures_go_to_standard_output() {
     let glb = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb")).unwrap();
     for (input, format) in [(OBJ.as_bytes(), "OBJ"), (&glb, "glTF 2.0 (binary)")] {
         let info = String::from_utf8(run("info -", input).stdout).unwrap();
-        assert!(
-            info.starts_with(&format!("standard input: {format}, ")),
-            "{info}"
-        );
+        assert!(info.starts_with(&format!("standard input: {format}, ")), "{info}");
     }
     let tiny = "--size 18x18 --shadows off --occlusion off --set environment.source=color";
     let output = run(&format!("render - -o - -q {tiny}"), OBJ.as_bytes());
     assert!(output.stderr.is_empty(), "{:?}", output.stderr);
     let picture = image::load_from_memory_with_format(&output.stdout, image::ImageFormat::Png);
     assert_eq!(picture.unwrap().into_rgba8().dimensions(), (18, 18));
-    let output = run(
-        &format!("render - -o - --format jpg {tiny}"),
-        OBJ.as_bytes(),
-    );
+    let output = run(&format!("render - -o - --format jpg {tiny}"), OBJ.as_bytes());
     let picture = image::load_from_memory_with_format(&output.stdout, image::ImageFormat::Jpeg);
     assert_eq!(picture.unwrap().into_rgb8().dimensions(), (18, 18));
     for (line, input, part) in [
-        (
-            "info -",
-            &b"neither"[..],
-            "standard input: is not a scene file",
-        ),
+        ("info -", &b"neither"[..], "standard input: is not a scene file"),
         (
             "info - --set load.max_file_bytes=20",
             OBJ.as_bytes(),
@@ -566,16 +517,12 @@ fn transparent_pictures_keep_their_colours_at_edges() {
     let line = "--size 34x24 --shadows off --occlusion off --transparent --sun 0,-1,0 --eye 0,4,0.01 \
                 --target 0,0,0 --fov 40";
     for (name, samples) in [("smaa.png", 1), ("mean.png", 8)] {
-        folder.succeeds(&format!(
-            "render scene.obj -o {name} {line} --samples {samples}"
-        ));
+        folder.succeeds(&format!("render scene.obj -o {name} {line} --samples {samples}"));
         let picture = picture(&folder.path(name)).into_rgba8();
         let inside = picture.get_pixel(16, 16).0;
         assert_eq!(picture.get_pixel(0, 0).0, [0; 4], "{name}");
         assert_eq!(inside[3], 255, "{name}");
-        let edges = picture
-            .pixels()
-            .filter(|pixel| (30..250).contains(&pixel.0[3]));
+        let edges = picture.pixels().filter(|pixel| (30..250).contains(&pixel.0[3]));
         let edges: Vec<_> = edges.collect();
         assert!(edges.len() > 3, "{name}: no edge is smooth");
         for pixel in edges {
@@ -590,9 +537,7 @@ fn transparent_pictures_keep_their_colours_at_edges() {
     let floats = picture(&folder.path("mean.exr")).into_rgba32f();
     assert_eq!(floats.get_pixel(0, 0).0, [0.0; 4]);
     let inside = floats.get_pixel(16, 16).0;
-    let edges = floats
-        .pixels()
-        .filter(|pixel| (0.1..0.9).contains(&pixel.0[3]));
+    let edges = floats.pixels().filter(|pixel| (0.1..0.9).contains(&pixel.0[3]));
     let edges: Vec<_> = edges.collect();
     assert!(edges.len() > 3);
     for pixel in edges {
@@ -607,15 +552,10 @@ fn background_and_exposure_are_those_of_the_command_line() {
     let folder = Folder::new();
     let tiny = "--size 18x18 --shadows off --occlusion off --sun 0,-1,0";
     let draw = |more: &str| {
-        folder.succeeds(&format!(
-            "render scene.obj -o a.png {tiny} --env sky {more}"
-        ));
+        folder.succeeds(&format!("render scene.obj -o a.png {tiny} --env sky {more}"));
         let picture = picture(&folder.path("a.png")).into_rgba8();
         let sum = |pixel: &image::Rgba<u8>| pixel.0[..3].iter().map(|&c| u32::from(c)).sum::<u32>();
-        (
-            picture.get_pixel(0, 0).0,
-            picture.pixels().map(sum).sum::<u32>(),
-        )
+        (picture.get_pixel(0, 0).0, picture.pixels().map(sum).sum::<u32>())
     };
     assert_eq!(draw("--background #ff8000").0, [255, 128, 0, 255]);
     assert_eq!(draw("--background 1,0,0").0, [255, 0, 0, 255]);
@@ -637,10 +577,7 @@ fn boxes_and_costs_of_trees_are_drawn() {
     let plain = draw("plain.png", "");
     let boxes = draw("boxes.png", "--tree-boxes leaves");
     assert_ne!(plain, boxes);
-    assert_ne!(
-        boxes,
-        draw("top.png", "--tree-boxes 0 --set tree_boxes.hidden=1")
-    );
+    assert_ne!(boxes, draw("top.png", "--tree-boxes 0 --set tree_boxes.hidden=1"));
     let floats = draw("plain.exr", "");
     assert_eq!(floats, draw("boxes.exr", "--tree-boxes leaves"));
     let cost = |name: &str, options: &str| {
@@ -650,10 +587,7 @@ fn boxes_and_costs_of_trees_are_drawn() {
     let both = cost("both.png", "--set cost.range=8");
     assert_ne!(
         both,
-        cost(
-            "triangles.png",
-            "--set cost.range=8 --set cost.count=triangles"
-        )
+        cost("triangles.png", "--set cost.range=8 --set cost.count=triangles")
     );
     assert_ne!(both, cost("auto.png", "--set cost.range=0"));
     folder.fails_with(
@@ -717,8 +651,7 @@ fn a_shadow_channel_outlives_its_light() {
     let states = serde_json::json!({ "bufferView": view, "byteOffset": 12, "componentType": 5121,
         "count": 3, "type": "SCALAR" });
     let states = add(&mut scene, "accessors", states);
-    scene["extensions"]["KHR_lights_punctual"] =
-        serde_json::json!({ "lights": [{ "type": "directional" }] });
+    scene["extensions"]["KHR_lights_punctual"] = serde_json::json!({ "lights": [{ "type": "directional" }] });
     let light = serde_json::json!({ "extensions": {
         "KHR_lights_punctual": { "light": 0 }, "KHR_node_visibility": { "visible": true } } });
     let light = add(&mut scene, "nodes", light);
@@ -748,10 +681,7 @@ fn stats_cover_every_frame_of_a_sequence() {
     let stats = std::fs::read(folder.path("s.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
     let frames = stats["frames"].as_array().unwrap();
-    let numbers: Vec<_> = frames
-        .iter()
-        .map(|f| f["frame"].as_u64().unwrap())
-        .collect();
+    let numbers: Vec<_> = frames.iter().map(|f| f["frame"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [0, 1, 2]);
     assert_eq!(frames[2]["time_secs"], 1.0);
     assert!(frames.iter().all(|f| f["wall_ms"].as_f64().unwrap() > 0.0));
@@ -804,9 +734,7 @@ fn links_out_of_the_folder_are_followed_where_that_is_allowed() {
     let bytes = {
         use base64::Engine as _;
         let data = uri.split_once(',').unwrap().1;
-        base64::engine::general_purpose::STANDARD
-            .decode(data)
-            .unwrap()
+        base64::engine::general_purpose::STANDARD.decode(data).unwrap()
     };
     std::fs::write(folder.path("outside.bin"), bytes).unwrap();
     std::fs::create_dir(folder.path("in")).unwrap();
@@ -820,8 +748,7 @@ fn links_out_of_the_folder_are_followed_where_that_is_allowed() {
 #[test]
 fn adapters_are_listed() {
     let folder = Folder::new();
-    let json: serde_json::Value =
-        serde_json::from_str(&folder.succeeds("adapters --json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&folder.succeeds("adapters --json")).unwrap();
     for adapter in json.as_array().unwrap() {
         assert!(adapter["name"].is_string() && adapter["usable"].is_boolean());
     }
@@ -834,13 +761,7 @@ fn the_selftest_holds_and_reports() {
     // One implementation, or all, whose trees are compared.
     let (option, checked) = by_lane(("--chosen ", "chosen"), ("", "bit for bit"));
     let lines = folder.succeeds(&format!("selftest {option}-o report.txt"));
-    for check in [
-        "hierarchy",
-        "rays, shared edges",
-        checked,
-        "lighting",
-        "tonemap",
-    ] {
+    for check in ["hierarchy", "rays, shared edges", checked, "lighting", "tonemap"] {
         assert!(lines.contains(check), "{check}: {lines}");
     }
     assert!(
@@ -880,11 +801,7 @@ fn render_writes_pictures_floats_and_figures() {
             .map(|c| u32::from(*c))
             .sum::<u32>()
     };
-    assert_ne!(
-        luma(0, 0),
-        luma(33, 24),
-        "the scene differs from the background"
-    );
+    assert_ne!(luma(0, 0), luma(33, 24), "the scene differs from the background");
 
     let float = |name: &str| picture(&folder.path(name)).into_rgba32f();
     let position = float("p.exr");
@@ -896,10 +813,7 @@ fn render_writes_pictures_floats_and_figures() {
     // Straight above the upper triangle: it is lit, and nothing else lies in its shadow's sight but the lower
     // quad's rim.
     assert_eq!(float("s.exr").get_pixel(33, 24).0[0], 1.0);
-    let up = picture(&folder.path("n.png"))
-        .into_rgba8()
-        .get_pixel(33, 24)
-        .0;
+    let up = picture(&folder.path("n.png")).into_rgba8().get_pixel(33, 24).0;
     assert!((127..=128).contains(&up[0]) && up[1] >= 254, "{up:?}");
 
     let stats = std::fs::read(folder.path("s.json")).unwrap();
@@ -961,11 +875,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     let hidden = r#", "hidden": [{"node": 0, "name": "low quad"}]}"#;
     std::fs::write(folder.path("edits.json"), format!("{edits}}}")).unwrap();
     std::fs::write(folder.path("hidden.json"), format!("{edits}{hidden}")).unwrap();
-    std::fs::write(
-        folder.path("broken.json"),
-        edits.replace("0.9", "-0.9") + "}",
-    )
-    .unwrap();
+    std::fs::write(folder.path("broken.json"), edits.replace("0.9", "-0.9") + "}").unwrap();
     let line = "render scene.obj --size 24x18 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3";
     folder.succeeds(&format!("{line} -o unedited.png"));
     let mut before = picture(&folder.path("unedited.png"));
@@ -973,8 +883,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         folder.succeeds(&format!("{line} --edits {name}.json -o {name}.png"));
         folder.succeeds(&format!("render --from {name}.png -o again-{name}.png"));
         let files = [name.to_owned(), format!("again-{name}")];
-        let [first, second] =
-            files.map(|name| std::fs::read(folder.path(&format!("{name}.png"))).unwrap());
+        let [first, second] = files.map(|name| std::fs::read(folder.path(&format!("{name}.png"))).unwrap());
         assert!(first == second, "{name} is another picture");
         let now = picture(&folder.path(&format!("{name}.png")));
         assert_ne!(now, before);
@@ -1037,11 +946,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         "render --from lit.png -o c.png",
         &["lit.png", "old.hdr", "not there"],
     );
-    std::fs::write(
-        folder.path("own.toml"),
-        "[environment]\nfile = \"new.hdr\"\n",
-    )
-    .unwrap();
+    std::fs::write(folder.path("own.toml"), "[environment]\nfile = \"new.hdr\"\n").unwrap();
     for option in [
         "--env new.hdr",
         "--set environment.file=new.hdr",
@@ -1147,10 +1052,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
 
     folder.succeeds("render scene.obj -o many-{frame}.exr --frames 2 --samples 3 --size 48x34");
     let texels = picture(&folder.path("many-1.exr")).into_rgba32f();
-    let partly = texels
-        .pixels()
-        .filter(|p| p.0[3] > 0.1 && p.0[3] < 0.9)
-        .count();
+    let partly = texels.pixels().filter(|p| p.0[3] > 0.1 && p.0[3] < 0.9).count();
     assert!(partly > 4, "alpha holds no coverage");
 }
 
@@ -1190,9 +1092,7 @@ fn shadows_fall_in_every_mode_but_off() {
 #[test]
 fn sequences_are_numbered() {
     let folder = Folder::new();
-    folder.succeeds(
-        "render scene.obj -o f{frame:3}.png --size 18x18 --frames 2 --aov depth=d{frame}.exr",
-    );
+    folder.succeeds("render scene.obj -o f{frame:3}.png --size 18x18 --frames 2 --aov depth=d{frame}.exr");
     assert_eq!(
         folder.names(),
         ["d0.exr", "d1.exr", "f000.png", "f001.png", "scene.obj"]
@@ -1244,14 +1144,9 @@ fn blended_clips_are_drawn_as_their_mean() {
         folder.succeeds(&format!("export {file} -o out.obj -q {clip}"));
         let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
         let lines = text.lines().filter_map(|line| line.strip_prefix("v "));
-        let vertex = |line: &str| -> Vec<f64> {
-            line.split_whitespace()
-                .map(|n| n.parse().unwrap())
-                .collect()
-        };
-        lines
-            .map(|line| vertex(line)[..3].try_into().unwrap())
-            .collect()
+        let vertex =
+            |line: &str| -> Vec<f64> { line.split_whitespace().map(|n| n.parse().unwrap()).collect() };
+        lines.map(|line| vertex(line)[..3].try_into().unwrap()).collect()
     };
     let expected = [
         [x, y],
@@ -1260,8 +1155,7 @@ fn blended_clips_are_drawn_as_their_mean() {
     ];
     let apart = |found: &[[f64; 3]]| {
         let pairs = found.iter().zip(expected);
-        let distance =
-            |(a, b): (&[f64; 3], [f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) + a[2].abs();
+        let distance = |(a, b): (&[f64; 3], [f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) + a[2].abs();
         pairs.map(distance).fold(0.0, f64::max)
     };
     let blend = "--clip left=0.5,right=0.25 --time 0.5";
@@ -1276,13 +1170,11 @@ fn blended_clips_are_drawn_as_their_mean() {
     );
     let mut still = two_clips();
     still.json["nodes"][0]["translation"] = json!([x, y, 0.0]);
-    still.json["nodes"][0]["rotation"] =
-        json!([0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()]);
+    still.json["nodes"][0]["rotation"] = json!([0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()]);
     still.json["animations"] = json!([]);
     still.write(&folder.path(""), "still.glb");
     let render = |file: &str, clip: &str| {
-        let view =
-            "--size 66x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
+        let view = "--size 66x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
         folder.succeeds(&format!("render {file} -o a.png {view} {clip}"));
         let floats = image::open(folder.path("p.exr")).unwrap().into_rgba32f();
         floats.pixels().map(|pixel| pixel.0).collect::<Vec<_>>()
@@ -1457,10 +1349,7 @@ fn videos_are_encoded_by_ffmpeg() {
     };
     fake("for last; do :; done; echo half > \"${last#file:}\"; echo 'no such encoder' >&2; exit 3");
     fails(run("bad.mp4", &with_fake), &["bad.mp4", "no such encoder"]);
-    fails(
-        run("bad.mp4", "/nowhere"),
-        &["bad.mp4", "no ffmpeg on the PATH"],
-    );
+    fails(run("bad.mp4", "/nowhere"), &["bad.mp4", "no ffmpeg on the PATH"]);
     let odd = folder.canopy("render scene.obj -o bad.mp4 --size 33x24");
     assert_eq!(odd.status.code(), Some(2));
     // A program that reads no more ends the work, as a cancelled export does.
@@ -1535,10 +1424,7 @@ fn export_brings_back_what_was_loaded() {
     assert_eq!(text.lines().filter(|l| l.starts_with("f ")).count(), 3);
     assert_eq!(text.lines().filter(|l| l.starts_with("o ")).count(), 2);
     assert!(text.contains("v -0.3 0.5 -0.3\n"), "{text}");
-    assert!(
-        text.contains("o low_quad\n") || text.contains("o low"),
-        "{text}"
-    );
+    assert!(text.contains("o low_quad\n") || text.contains("o low"), "{text}");
     folder.succeeds("info out.obj");
 }
 
@@ -1546,9 +1432,7 @@ fn export_brings_back_what_was_loaded() {
 fn rows(text: &str) -> Vec<Vec<f64>> {
     let number = |field: &str| field.parse().unwrap_or(f64::NAN);
     let lines = text.lines().skip(1);
-    lines
-        .map(|line| line.split(',').map(number).collect())
-        .collect()
+    lines.map(|line| line.split(',').map(number).collect()).collect()
 }
 
 #[test]
@@ -1574,8 +1458,7 @@ fn query_answers_in_the_order_of_its_questions() {
         }
     }
     // One box over both objects, one that is empty, one at a corner of the low quad.
-    let boxes =
-        "min_x,min_y,min_z,max_x,max_y,max_z\n-2,-1,-2,2,1,2\n5,5,5,6,6,6\n0.9,-1,0.9,1,1,1\n";
+    let boxes = "min_x,min_y,min_z,max_x,max_y,max_z\n-2,-1,-2,2,1,2\n5,5,5,6,6,6\n0.9,-1,0.9,1,1,1\n";
     write("b.csv", boxes);
     let text = folder.succeeds("query scene.obj --overlap b.csv -o -");
     let lines: Vec<_> = text.lines().collect();
@@ -1731,10 +1614,7 @@ fn query_tells_the_inside() {
     let right = cube_obj(1.0, [0.0; 3]).replace("v -1 ", "v 0.4 ");
     write("halves.obj", &(left + &second(&right, false)));
     // Inside, near a corner inside, near that corner outside, outside.
-    write(
-        "p.csv",
-        "x,y,z\n0.5,0,0\n0.9,0.9,0.8\n1.1,1.2,1.3\n0,-2,0\n",
-    );
+    write("p.csv", "x,y,z\n0.5,0,0\n0.9,0.9,0.8\n1.1,1.2,1.3\n0,-2,0\n");
     let expected = [true, true, false, false];
     for files in [
         "cube.obj",
@@ -1821,10 +1701,7 @@ fn far_roots_cost_no_detail() {
     }
     let seen = |picture: &image::RgbImage| {
         let background = *picture.get_pixel(0, 0);
-        picture
-            .pixels()
-            .filter(|pixel| **pixel != background)
-            .count()
+        picture.pixels().filter(|pixel| **pixel != background).count()
     };
     assert!(seen(&pictures[0]) > 500);
     for (picture, (name, ..)) in pictures.iter().zip(&files).skip(1) {
@@ -1901,9 +1778,7 @@ fn deviation_reads_the_offset_of_a_copy() {
         ("plane.obj", "lifted.obj", -0.01, 4),
         ("cube.obj", "cube.obj", 0.0, 8),
     ] {
-        folder.succeeds(&format!(
-            "deviation {a} {b} -q -o v.csv -o s.json --samples 1000"
-        ));
+        folder.succeeds(&format!("deviation {a} {b} -q -o v.csv -o s.json --samples 1000"));
         let text = std::fs::read_to_string(folder.path("v.csv")).unwrap();
         let rows: Vec<&str> = text.lines().skip(1).collect();
         // Those at edges have several normals.
@@ -1918,10 +1793,7 @@ fn deviation_reads_the_offset_of_a_copy() {
         // Between the corners of a coarse sphere distances are smaller.
         let slack = if a == "larger.obj" { 0.001 } else { 2e-5 };
         assert!((found("mean") - offset).abs() < slack, "{a}, {b}: {text}");
-        assert!(
-            (found("rms") - offset.abs()).abs() < slack,
-            "{a}, {b}: {text}"
-        );
+        assert!((found("rms") - offset.abs()).abs() < slack, "{a}, {b}: {text}");
         assert!(
             statistics["b_to_a"].is_null() && statistics["tolerance"].is_null(),
             "{text}"
@@ -1938,11 +1810,7 @@ fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
     std::fs::write(folder.path("step.obj"), step).unwrap();
     let line = "deviation step.obj scene.obj -o s.json -o d.png --size 800x480 --tolerance 0.05 --both \
                 --eye 0,4,0.01 --target 0,0,0";
-    std::fs::write(
-        folder.path("scene.obj"),
-        OBJ.split("o high").next().unwrap(),
-    )
-    .unwrap();
+    std::fs::write(folder.path("scene.obj"), OBJ.split("o high").next().unwrap()).unwrap();
     let output = folder.canopy(line);
     let stderr = String::from_utf8_lossy(&output.stderr);
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -2005,8 +1873,7 @@ fn the_channel_deviation_reads_the_offset_of_a_copy() {
             "render {name}.obj -o a.png -q --size 66x66 --deviation cube.obj --shadows off --occlusion off \
              --aov deviation=d.exr --aov deviation=d.png --aov position=p.exr --set deviation.tolerance=0.05"
         ));
-        let [deviation, position] =
-            ["d.exr", "p.exr"].map(|name| picture(&folder.path(name)).into_rgba32f());
+        let [deviation, position] = ["d.exr", "p.exr"].map(|name| picture(&folder.path(name)).into_rgba32f());
         let mut seen = 0;
         for (found, at) in deviation.pixels().zip(position.pixels()) {
             if found.0[3] == 0.0 {
@@ -2023,15 +1890,8 @@ fn the_channel_deviation_reads_the_offset_of_a_copy() {
             assert!((found.0[1] - found.0[0] / 0.05).abs() < 1e-4, "{found:?}");
         }
         assert!(seen > 500, "{name}: {seen}");
-        let middle = picture(&folder.path("d.png"))
-            .into_rgb8()
-            .get_pixel(32, 32)
-            .0;
-        let outside = if sign < 0.0 {
-            [38, 0, 66]
-        } else {
-            [255, 214, 0]
-        };
+        let middle = picture(&folder.path("d.png")).into_rgb8().get_pixel(32, 32).0;
+        let outside = if sign < 0.0 { [38, 0, 66] } else { [255, 214, 0] };
         assert_eq!(middle, outside, "{name}");
     }
     folder.fails_with(
@@ -2048,9 +1908,7 @@ fn deviation_says_what_is_wrong() {
     let folder = Folder::new();
     std::fs::write(folder.path("empty.obj"), "v 0 0 0\n").unwrap();
     for tolerance in ["nan", "-1", "0", "inf", "thin"] {
-        let output = folder.canopy(&format!(
-            "deviation scene.obj scene.obj --tolerance {tolerance}"
-        ));
+        let output = folder.canopy(&format!("deviation scene.obj scene.obj --tolerance {tolerance}"));
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(
@@ -2071,11 +1929,7 @@ fn deviation_says_what_is_wrong() {
             "scene.obj scene.obj -o a.exr",
             &["a.exr", ".png, .csv or .json"],
         ),
-        (
-            2,
-            "scene.obj scene.obj -o a.csv -o a.csv",
-            &["a.csv", "twice"],
-        ),
+        (2, "scene.obj scene.obj -o a.csv -o a.csv", &["a.csv", "twice"]),
         (2, "- -", &["standard input"]),
     ] {
         folder.fails_with(code, &format!("deviation {line}"), words);
@@ -2088,15 +1942,9 @@ fn query_says_what_is_wrong_with_its_questions() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
     write("p.csv", "x,y,z\n1,2,3\n4,five,6\n");
-    write(
-        "b.csv",
-        "min_x,min_y,min_z,max_x,max_y,max_z\n0,0,0,1,-1,1\n",
-    );
+    write("b.csv", "min_x,min_y,min_z,max_x,max_y,max_z\n0,0,0,1,-1,1\n");
     write("r.csv", "x,y,z,dx,dy,dz\n0,0,0,0,0,0\n");
-    write(
-        "n.csv",
-        "min_x,min_y,min_z,max_x,max_y,max_z\nnan,0,0,1,1,1\n",
-    );
+    write("n.csv", "min_x,min_y,min_z,max_x,max_y,max_z\nnan,0,0,1,1,1\n");
     std::fs::write(folder.path("w.csv"), [0xff, 0xfe, 0x00]).unwrap();
     for (line, wrong) in [
         (
@@ -2112,20 +1960,14 @@ fn query_says_what_is_wrong_with_its_questions() {
             "n.csv: line 2: min_x is \"nan\", which is no number",
         ),
         ("--rays r.csv", "r.csv: line 2: a ray without a direction"),
-        (
-            "--rays p.csv",
-            "p.csv: the first line must be x,y,z,dx,dy,dz",
-        ),
+        ("--rays p.csv", "p.csv: the first line must be x,y,z,dx,dy,dz"),
         ("--nearest w.csv", "w.csv: no text in UTF-8"),
         ("--nearest missing.csv", "missing.csv: "),
     ] {
         let output = folder.canopy(&format!("query scene.obj {line} -o out.csv"));
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
-        assert!(
-            stderr.starts_with(&format!("error: {wrong}")),
-            "{line}: {stderr}"
-        );
+        assert!(stderr.starts_with(&format!("error: {wrong}")), "{line}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{line}: {stderr}");
         assert!(!folder.path("out.csv").exists());
     }
@@ -2202,8 +2044,7 @@ fn painted() -> String {
 fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
     let folder = Folder::new();
     std::fs::write(folder.path("a.gltf"), painted()).unwrap();
-    let json: serde_json::Value =
-        serde_json::from_str(&folder.succeeds("info a.gltf --json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&folder.succeeds("info a.gltf --json")).unwrap();
     assert_eq!(json["list"]["variants"][1]["name"], "deep blue");
     let of = |name: &str| {
         let mut all = json["extensions"].as_array().unwrap().iter();
@@ -2234,9 +2075,7 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
         (" --variant 1", 2),
         (" --set scene.variant=red", 0),
     ] {
-        folder.succeeds(&format!(
-            "render a.gltf -o a.png --size 18x18 --camera 0{line}"
-        ));
+        folder.succeeds(&format!("render a.gltf -o a.png --size 18x18 --camera 0{line}"));
         assert_eq!(most("a.png"), Some(channel), "{line}");
     }
     for command in ["render a.gltf -o b.png", "export a.gltf -o b.obj"] {
@@ -2273,10 +2112,7 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
             .into_rgb8()
             .get_pixel(2, 13)
     };
-    assert!(
-        corner("a0.png") != corner("a1.png"),
-        "the camera stands still"
-    );
+    assert!(corner("a0.png") != corner("a1.png"), "the camera stands still");
 }
 
 /// A small equirectangular picture, each texel as it is in the file: red, green, blue and their exponent.
@@ -2297,8 +2133,7 @@ fn bake_env_writes_harmonics_and_cubes() {
         let text = std::fs::read_to_string(folder.path("even.json")).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["order"], order);
-        let list =
-            |name: &str| -> Vec<[f64; 3]> { serde_json::from_value(json[name].clone()).unwrap() };
+        let list = |name: &str| -> Vec<[f64; 3]> { serde_json::from_value(json[name].clone()).unwrap() };
         let (radiance, irradiance) = (list("radiance_sh"), list("irradiance_sh"));
         assert_eq!([radiance.len(), irradiance.len()], [order * order; 2]);
         for (i, (radiance, irradiance)) in radiance.iter().zip(&irradiance).enumerate() {
@@ -2306,10 +2141,7 @@ fn bake_env_writes_harmonics_and_cubes() {
                 let pi = std::f64::consts::PI;
                 // ∫ Y₀₀ over the sphere is 2√π; all else of an even environment is nothing.
                 let expected = if i == 0 { color * 2.0 * pi.sqrt() } else { 0.0 };
-                assert!(
-                    (radiance[channel] - expected).abs() < 5e-5,
-                    "{i} {radiance:?}"
-                );
+                assert!((radiance[channel] - expected).abs() < 5e-5, "{i} {radiance:?}");
                 assert!(
                     (irradiance[channel] - pi * expected).abs() < 2e-4,
                     "{i} {irradiance:?}"
@@ -2319,19 +2151,13 @@ fn bake_env_writes_harmonics_and_cubes() {
     }
     folder.succeeds("bake-env even.hdr -o even.ktx2 --face 32");
     let limits = canopy::config::Config::default().frame.opening.load;
-    for (name, expected) in [
-        ("even.ktx2", 1.0),
-        ("even-irradiance.ktx2", std::f32::consts::PI),
-    ] {
+    for (name, expected) in [("even.ktx2", 1.0), ("even-irradiance.ktx2", std::f32::consts::PI)] {
         let cube = canopy::scene::environment::load(&folder.path(name), &limits, 4096).unwrap();
         assert_eq!((cube.width, cube.height), (32, 192), "{name}");
         for texel in &cube.texels {
             let [r, g, b, _] = texel.map(|channel| channel.to_f32() * cube.scale);
             let off = [r - expected, g - 0.5 * expected, b - 0.25 * expected];
-            assert!(
-                off.iter().all(|off| off.abs() < 2e-3),
-                "{name}: {r} {g} {b}"
-            );
+            assert!(off.iter().all(|off| off.abs() < 2e-3), "{name}: {r} {g} {b}");
         }
     }
     folder.succeeds("bake-env even.hdr -o even --face 32");

@@ -9,13 +9,7 @@ use serde_json::{Value, json};
 /// A picture by a formula: sRGB-encoded bytes of each pixel.
 type Formula = fn(u32, u32) -> [u32; 3];
 
-const WAVES: Formula = |x, y| {
-    [
-        (x * 7 + y * 3) % 256,
-        x * y % 256,
-        (255 + 256 * x - x * 5) % 256,
-    ]
-};
+const WAVES: Formula = |x, y| [(x * 7 + y * 3) % 256, x * y % 256, (255 + 256 * x - x * 5) % 256];
 const SHIFTED: Formula = |x, y| WAVES(x + 1, y);
 const CHECKER: Formula = |x, y| match (x / 4 + y / 4) % 2 {
     0 => [20, 40, 80],
@@ -84,10 +78,7 @@ fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
 fn flip_is_that_of_its_authors() {
     for (index, (size, pictures, pixels_per_degree, theirs)) in NVIDIA.into_iter().enumerate() {
         let ours = figures(size, pictures, pixels_per_degree);
-        assert!(
-            apart(ours, theirs) < 2e-5,
-            "pair {index}: {ours:?} {theirs:?}"
-        );
+        assert!(apart(ours, theirs) < 2e-5, "pair {index}: {ours:?} {theirs:?}");
     }
 }
 
@@ -147,9 +138,7 @@ impl Folder {
     /// Writes a picture of 48 × 32 pixels as PNG.
     fn picture(&self, name: &str, formula: Formula) {
         let pixel = |x, y| Rgb(formula(x, y).map(|c| c as u8));
-        RgbImage::from_fn(48, 32, pixel)
-            .save(self.path(name))
-            .unwrap();
+        RgbImage::from_fn(48, 32, pixel).save(self.path(name)).unwrap();
     }
 
     /// Writes floats of 2 × 2 pixels as OpenEXR.
@@ -169,28 +158,14 @@ fn pictures_have_the_figures_that_they_should() {
     folder.picture("dot.png", DOT);
 
     let same = folder.compares("waves.png waves.png --tolerance 0");
-    assert_eq!(
-        [&same["mean"], &same["max"], &same["differing"]],
-        [0.0, 0.0, 0.0]
-    );
+    assert_eq!([&same["mean"], &same["max"], &same["differing"]], [0.0, 0.0, 0.0]);
     assert_eq!(same["size"], json!([48, 32]));
-    let none = [
-        &same["a"]["gpu_ms"],
-        &same["a"]["adapter"],
-        &same["b"]["wall_ms"],
-    ];
+    let none = [&same["a"]["gpu_ms"], &same["a"]["adapter"], &same["b"]["wall_ms"]];
     assert_eq!(none, [&Value::Null; 3], "what is a picture has no cost");
 
     let flip = folder.compares("waves.png shifted.png");
-    let found = [
-        flip["mean"].as_f64().unwrap(),
-        flip["max"].as_f64().unwrap(),
-        0.0,
-    ];
-    assert!(
-        apart(found, [0.298_544_3, 0.750_089_8, 0.0]) < 2e-5,
-        "{flip}"
-    );
+    let found = [flip["mean"].as_f64().unwrap(), flip["max"].as_f64().unwrap(), 0.0];
+    assert!(apart(found, [0.298_544_3, 0.750_089_8, 0.0]) < 2e-5, "{flip}");
     assert_eq!(
         [&flip["metric"], &flip["max_at"]],
         [&json!("flip"), &json!([8, 31])]
@@ -204,10 +179,7 @@ fn pictures_have_the_figures_that_they_should() {
     // (200, 60, 30) and (190, 70, 60).
     let rmse = folder.compares("brown.png rose.png --metric rmse");
     let expected = (1100.0_f64 / 3.0).sqrt() / 255.0;
-    assert!(
-        (rmse["mean"].as_f64().unwrap() - expected).abs() < 1e-6,
-        "{rmse}"
-    );
+    assert!((rmse["mean"].as_f64().unwrap() - expected).abs() < 1e-6, "{rmse}");
     assert_eq!(rmse["differing"], 1.0);
     let dot = folder.compares("brown.png dot.png --metric rmse");
     assert_eq!(dot["differing"], 1.0 / 1536.0);
@@ -217,9 +189,7 @@ fn pictures_have_the_figures_that_they_should() {
 #[test]
 fn floats_are_compared_as_they_are() {
     let folder = Folder::new();
-    let mut values = [
-        0.5, 1.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 100.0, 200.0, 400.0,
-    ];
+    let mut values = [0.5, 1.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 100.0, 200.0, 400.0];
     folder.floats("a.exr", values);
     values[10] += 6.0;
     folder.floats("b.exr", values);
@@ -265,11 +235,7 @@ fn floats_are_compared_as_they_are() {
     std::fs::write(folder.path("broken.hdr"), "#?RADIANCE\n\n-Y 9 +X 9\n1").unwrap();
     folder.refuses(1, "broken.hdr a.hdr", &["broken.hdr", "row 0"]);
     std::fs::write(folder.path("no.hdr"), "P6 1 1").unwrap();
-    folder.refuses(
-        1,
-        "no.hdr a.hdr",
-        &["no.hdr", "neither OpenEXR nor Radiance"],
-    );
+    folder.refuses(1, "no.hdr a.hdr", &["no.hdr", "neither OpenEXR nor Radiance"]);
     // Three panels of at least 27 characters.
     let sheet = image::open(folder.path("out.png")).unwrap();
     assert!(sheet.width() > 600, "{}", sheet.width());
@@ -291,10 +257,7 @@ fn transparent_pixels_lie_over_grey() {
         0.0
     );
     let error = folder.compares("red.png solid.png --metric rmse");
-    assert!(
-        (error["mean"].as_f64().unwrap() - 0.5).abs() < 1e-6,
-        "{error}"
-    );
+    assert!((error["mean"].as_f64().unwrap() - 0.5).abs() < 1e-6, "{error}");
 }
 
 #[test]
@@ -305,11 +268,7 @@ fn tolerances_decide_the_exit_code() {
     // Its mean is 0.2515.
     let (code, stdout, _) = folder.outcome("compare a.png b.png --tolerance 0.252");
     assert_eq!(code, 0);
-    for line in [
-        "mean        0.2515",
-        "size        48×32",
-        "differing   100.0 %",
-    ] {
+    for line in ["mean        0.2515", "size        48×32", "differing   100.0 %"] {
         assert!(stdout.contains(line), "{stdout}");
     }
     folder.refuses(
@@ -328,8 +287,7 @@ fn tolerances_decide_the_exit_code() {
         "a.png b.png -q --tolerance 0 -o error.json",
         &["tolerance of 0"],
     );
-    let error: Value =
-        serde_json::from_slice(&std::fs::read(folder.path("error.json")).unwrap()).unwrap();
+    let error: Value = serde_json::from_slice(&std::fs::read(folder.path("error.json")).unwrap()).unwrap();
     assert_eq!(error["tolerance"], 0.0);
 }
 
@@ -356,9 +314,7 @@ fn the_picture_shows_both_and_the_errors() {
     let whole = 2 * 48 * 32 - 1;
     assert_eq!(brown.len(), whole, "A whole, and B without its dot");
     let pixels = |rows: std::ops::Range<u32>, is: fn(&[u8; 3]) -> bool| {
-        let all = sheet
-            .enumerate_pixels()
-            .filter(|(_, y, _)| rows.contains(y));
+        let all = sheet.enumerate_pixels().filter(|(_, y, _)| rows.contains(y));
         all.filter(|(.., pixel)| is(&pixel.0)).count()
     };
     let top = brown.iter().map(|(_, y, _)| *y).min().unwrap();
@@ -407,21 +363,14 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
         assert_eq!(code, 0, "{stderr}");
         let look = PLAIN.replace("--size 66x48", "");
         let saved = folder.compares(&format!("{picture} scene.obj {look} --tolerance 0"));
-        assert_eq!(
-            [&saved["metric"], &saved["mean"]],
-            [&json!(metric), &json!(0.0)]
-        );
+        assert_eq!([&saved["metric"], &saved["mean"]], [&json!(metric), &json!(0.0)]);
         assert_eq!(saved["size"], json!([66, 48]));
         if is_long {
             let other = folder.compares(&format!("scene.obj {picture} {look} --shadows off"));
             assert!(other["mean"].as_f64().unwrap() > 0.001, "{other}");
         }
     }
-    folder.refuses(
-        2,
-        "scene.obj scene.png --size 66x48",
-        &["--size", "scene.png"],
-    );
+    folder.refuses(2, "scene.obj scene.png --size 66x48", &["--size", "scene.png"]);
 }
 
 #[test]
@@ -452,11 +401,7 @@ fn what_cannot_be_compared_is_one_line() {
     );
     folder.refuses(1, "a.png a.png -o no/out.png", &["no"]);
 
-    folder.refuses(
-        2,
-        "a.png a.png --with shadows.mode=map",
-        &["--with", "a.png"],
-    );
+    folder.refuses(2, "a.png a.png --with shadows.mode=map", &["--with", "a.png"]);
     folder.refuses(
         2,
         "scene.obj --with shadows.mode=foo",
@@ -471,12 +416,7 @@ fn what_cannot_be_compared_is_one_line() {
     folder.refuses(2, "- -", &["standard input"]);
     let sizes = "scene.obj --size 66x48 --with output.size=[32,32]";
     folder.refuses(1, sizes, &["66×48", "32×32"]);
-    for line in [
-        "",
-        "a.png",
-        "a.png a.png --ppd 0",
-        "a.png a.png --tolerance -1",
-    ] {
+    for line in ["", "a.png", "a.png a.png --ppd 0", "a.png a.png --tolerance -1"] {
         assert_eq!(folder.outcome(&format!("compare {line}")).0, 2, "{line}");
     }
 }
@@ -490,8 +430,7 @@ fn a_frame_is_compared_with_its_reference() {
          --set environment.source=color --tolerance 0 -q -o truth.json -o truth.png"
     );
     folder.refuses(1, &line, &["mean FLIP is", "tolerance of 0"]);
-    let truth: Value =
-        serde_json::from_slice(&std::fs::read(folder.path("truth.json")).unwrap()).unwrap();
+    let truth: Value = serde_json::from_slice(&std::fs::read(folder.path("truth.json")).unwrap()).unwrap();
     assert_eq!(truth["b"]["with"], json!(["image.mode=path"]));
     assert_eq!(
         [&truth["a"]["paths"], &truth["b"]["paths"]],

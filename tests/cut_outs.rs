@@ -5,8 +5,7 @@ use canopy::{
     config::{Antialias, ShadowMode},
     render::{Channel, View},
     scene::{
-        AlphaMode, Image, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
-        TextureRef, Wrap,
+        AlphaMode, Image, Material, Pose, Primitive, Projection, Sampler, Scene, Texture, TextureRef, Wrap,
     },
 };
 use common::{
@@ -30,11 +29,7 @@ struct Cut {
 const FENCE: Cut = Cut {
     size: [256, 256],
     alpha: |x, y| {
-        if x % 32 < 4 || (x + y) % 32 < 4 {
-            255
-        } else {
-            0
-        }
+        if x % 32 < 4 || (x + y) % 32 < 4 { 255 } else { 0 }
     },
     is_linear: true,
     cutoff: 0.5,
@@ -78,8 +73,7 @@ impl Cut {
     /// Gives the texture to a material.
     fn apply(self, scene: &mut Scene, material: usize, mode: AlphaMode) {
         let [width, height] = self.size;
-        let texels =
-            (0..width * height).flat_map(|i| [255, 255, 255, (self.alpha)(i % width, i / width)]);
+        let texels = (0..width * height).flat_map(|i| [255, 255, 255, (self.alpha)(i % width, i / width)]);
         let image = Image::from_rgba8("cut", width, height, texels.collect());
         scene.images.push(image);
         let sampler = Sampler {
@@ -176,9 +170,7 @@ fn masks_cover_the_same_share_at_every_distance() {
     for (what, cut) in cuts.into_iter().take(by_lane(1, 4)) {
         let share = cut.share();
         // Of the panel a part is seen, whose share is that of the whole where the texture repeats often.
-        for (place, (card, view), repeats) in
-            [("facing", facing(), 1.0), ("receding", receding(), 16.0)]
-        {
+        for (place, (card, view), repeats) in [("facing", facing(), 1.0), ("receding", receding(), 16.0)] {
             let mut solid = scene([card], vec![matte(Vec3::ONE)]);
             solid.materials[0].double_sided = true;
             let mut masked = solid.clone();
@@ -317,11 +309,7 @@ fn shadows_follow_factors_and_modes() {
             stage.config.shadows.mode = shadows;
             let found = arriving(&mut stage, 1);
             println!("{mode:?} {shadows:?}: {found:?}, not {expected:?}");
-            let allowed = if shadows == ShadowMode::Map {
-                0.06
-            } else {
-                0.003
-            };
+            let allowed = if shadows == ShadowMode::Map { 0.06 } else { 0.003 };
             for (found, expected) in found.iter().zip(expected) {
                 assert!(
                     (found - expected).abs() < allowed,
@@ -349,10 +337,7 @@ fn maps_keep_the_share_of_masks_that_are_finer_than_their_texels() {
         let found = arriving(&mut stage, 1);
         println!("{mode:?}: {found:?}, not {expected}");
         let mean = found.iter().sum::<f32>() / 4.0;
-        assert!(
-            (mean - expected).abs() < 0.04,
-            "{mode:?}: {mean}, not {expected}"
-        );
+        assert!((mean - expected).abs() < 0.04, "{mode:?}: {mean}, not {expected}");
     }
 }
 
@@ -390,8 +375,7 @@ fn mirrors_show_as_much_of_a_mask_as_the_eye_sees() {
     let lit = stage.channel(Channel::Lit).texels;
     let position = stage.channel(Channel::Position).texels;
     // Above the floor's far edge lies the fence; below it, as high, its image.
-    let edge =
-        (0..60).find(|y| position[90 * y + 45][3] == 1.0 && position[90 * y + 45][1].abs() < 1e-3);
+    let edge = (0..60).find(|y| position[90 * y + 45][3] == 1.0 && position[90 * y + 45][1].abs() < 1e-3);
     let edge = edge.unwrap();
     let mean = |rows: std::ops::Range<usize>| {
         let pixels = rows.flat_map(|y| (30..60).map(move |x| 90 * y + x));
@@ -401,10 +385,6 @@ fn mirrors_show_as_much_of_a_mask_as_the_eye_sees() {
     let (direct, mirrored) = (mean(edge - 8..edge - 2), mean(edge + 2..edge + 6));
     println!("{direct} {mirrored}, not {}", cut.share());
     for found in [direct, mirrored] {
-        assert!(
-            (found - cut.share()).abs() < 0.03,
-            "{found}, not {}",
-            cut.share()
-        );
+        assert!((found - cut.share()).abs() < 0.03, "{found}, not {}", cut.share());
     }
 }

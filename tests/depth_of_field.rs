@@ -88,12 +88,8 @@ fn circles(stage: &mut Stage<'_>) -> Vec<f64> {
 
 /// Pixels whose colour differs by more than a hundredth of the brightest one.
 fn differing(a: &[[f64; 4]], b: &[[f64; 4]]) -> usize {
-    let differs = |(a, b): &(&[f64; 4], &[f64; 4])| {
-        a[..3]
-            .iter()
-            .zip(&b[..3])
-            .any(|(a, b)| (a - b).abs() > 0.04)
-    };
+    let differs =
+        |(a, b): &(&[f64; 4], &[f64; 4])| a[..3].iter().zip(&b[..3]).any(|(a, b)| (a - b).abs() > 0.04);
     a.iter().zip(b).filter(differs).count()
 }
 
@@ -105,10 +101,7 @@ fn pixels_are_those_of_the_twin() {
     stage.darken();
     stage.config.image.antialias = canopy::config::Antialias::Off;
     for focus in [4.0, 0.0, 2.0] {
-        stage.config.depth_of_field = DepthOfField {
-            focus,
-            ..settings()
-        };
+        stage.config.depth_of_field = DepthOfField { focus, ..settings() };
         let [plain, blurred] = both(&mut stage, view());
         let circles = circles(&mut stage);
         // The index of the frame turns the samples: the twin is asked for that of the frame that was drawn.

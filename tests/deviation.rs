@@ -78,28 +78,15 @@ impl Placed {
 
 /// What `statistics` say of the distances of vertices and of samples with their areas that is wrong by more
 /// than `slack`.
-fn wrong(
-    statistics: &Statistics,
-    vertices: &[f64],
-    samples: &[(f64, f64)],
-    slack: f64,
-) -> Vec<String> {
+fn wrong(statistics: &Statistics, vertices: &[f64], samples: &[(f64, f64)], slack: f64) -> Vec<String> {
     let all = || vertices.iter().copied().chain(samples.iter().map(|s| s.1));
     let area: f64 = samples.iter().map(|s| s.0).sum();
     let mean = |of: &dyn Fn(f64) -> f64| samples.iter().map(|s| s.0 * of(s.1)).sum::<f64>() / area;
     let out = statistics.out.unwrap();
     let share = |is_out: &dyn Fn(f64) -> bool| mean(&|d| f64::from(u8::from(is_out(d))));
     let checks = [
-        (
-            "minimum",
-            statistics.min.distance,
-            all().fold(f64::MAX, f64::min),
-        ),
-        (
-            "maximum",
-            statistics.max.distance,
-            all().fold(f64::MIN, f64::max),
-        ),
+        ("minimum", statistics.min.distance, all().fold(f64::MAX, f64::min)),
+        ("maximum", statistics.max.distance, all().fold(f64::MIN, f64::max)),
         ("mean", statistics.mean, mean(&|d| d)),
         ("RMS", statistics.rms, mean(&|d| d * d).sqrt()),
         ("above", out.above, share(&|d| d > out.tolerance)),
@@ -128,10 +115,7 @@ fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, V
     let vertices: Vec<f64> = positions.iter().map(|p| distance(*p)).collect();
     assert_eq!(measured.vertices.len(), vertices.len());
     let samples = surface_points::samples(&positions, &triangles, 5000);
-    let samples: Vec<_> = samples
-        .iter()
-        .map(|s| (s.area, distance(s.position)))
-        .collect();
+    let samples: Vec<_> = samples.iter().map(|s| (s.area, distance(s.position))).collect();
     assert_eq!(measured.statistics.samples, samples.len());
     let wrong = wrong(&measured.statistics, &vertices, &samples, 1e-5 * size);
     (measured.statistics, wrong)
@@ -153,10 +137,7 @@ fn an_offset_box_reads_its_offset() {
         for offset in [-0.2f32, -0.1, 0.0, 0.1, 0.2] {
             let (found, wrong) = compare(&gpu, placed, HALF + offset, 0.0);
             assert!(wrong.is_empty(), "{offset}: {wrong:?}");
-            assert!(
-                (found.min.distance - f64::from(offset)).abs() < 3e-5,
-                "{found:?}"
-            );
+            assert!((found.min.distance - f64::from(offset)).abs() < 3e-5, "{found:?}");
             let out = found.out.unwrap();
             let expected = [offset > 0.15, offset < -0.15].map(|is| f64::from(u8::from(is)));
             // At 0.1, corners are out of tolerance and faces are not.
@@ -260,9 +241,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
         let view = look_at(Vec3::Z * 5.0, Vec3::ZERO, 10.0);
         stage.draw(&pose, view);
         let mut encoder = gpu.encoder("test");
-        let copy = stage
-            .renderer
-            .copy_geometry(&gpu, &mut encoder, &stage.uploaded);
+        let copy = stage.renderer.copy_geometry(&gpu, &mut encoder, &stage.uploaded);
         let copy = copy.unwrap().unwrap();
         gpu.queue.submit([encoder.finish()]);
         copy.map();
@@ -277,9 +256,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
         let shown = Shown::new(positions, &triangles, visible(&scene, &pose, ranges));
         let of = (&shown.positions[..], &shown.indices[..]);
         let batches = Batches::between_frames(&gpu);
-        let measured = tree
-            .measure(&gpu, of, SAMPLES, Some(0.1), &batches)
-            .unwrap();
+        let measured = tree.measure(&gpu, of, SAMPLES, Some(0.1), &batches).unwrap();
         let found = measured.statistics;
         assert!(
             (found.mean - f64::from(2.0 * time - 0.25)).abs() < 1e-6,
@@ -361,10 +338,6 @@ fn what_is_read_back_arrives_whoever_polls() {
             .flat_map(|reader| reader.join().unwrap())
             .collect();
         ended.store(true, Ordering::Relaxed);
-        assert!(
-            failures.is_empty(),
-            "{} of 400: {failures:?}",
-            failures.len()
-        );
+        assert!(failures.is_empty(), "{} of 400: {failures:?}", failures.len());
     });
 }

@@ -58,11 +58,7 @@ fn anchors(text: &str) -> Vec<String> {
     let anchor = |heading: &str| {
         let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
         let title = heading.trim_start_matches('#').trim().to_lowercase();
-        title
-            .chars()
-            .filter(kept)
-            .collect::<String>()
-            .replace(' ', "-")
+        title.chars().filter(kept).collect::<String>().replace(' ', "-")
     };
     headings.map(|(_, line)| anchor(line)).collect()
 }
@@ -75,9 +71,7 @@ fn links(text: &str) -> Vec<&str> {
             let after = line.split("](").skip(1);
             after.filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
         });
-    targets
-        .filter(|target| !target.starts_with("http"))
-        .collect()
+    targets.filter(|target| !target.starts_with("http")).collect()
 }
 
 /// The link targets of a page that do not exist.
@@ -104,11 +98,7 @@ fn commands(text: &str) -> Vec<&str> {
     let commands = lines(text)
         .filter(|(in_block, line)| *in_block && (line.starts_with("canopy ") || *line == "canopy"));
     commands
-        .map(|(_, line)| {
-            line.split_once(" #")
-                .map_or(line, |(command, _)| command)
-                .trim()
-        })
+        .map(|(_, line)| line.split_once(" #").map_or(line, |(command, _)| command).trim())
         .collect()
 }
 
@@ -207,10 +197,7 @@ fn what_is_wrong_is_found() {
     };
     assert!(parses(first) && parses("canopy"), "{first}");
     // A word that is no command is a file to view: only options can be wrong.
-    assert!(
-        parses(second) && !parses("canopy paint --nothing"),
-        "{second}"
-    );
+    assert!(parses(second) && !parses("canopy paint --nothing"), "{second}");
     assert_eq!(unknown_settings(page), ["tree.leaf_cut"]);
     let missing = "[a](README.md) [b](nowhere.md)";
     assert_eq!(broken_links(&path, missing), ["nowhere.md"]);

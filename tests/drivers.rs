@@ -7,12 +7,10 @@ use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
 /// The four floats that `shader` stores for each of 64 threads, with `view` bound.
 fn found(gpu: &Gpu, shader: &str, view: &wgpu::TextureView) -> Vec<[f32; 4]> {
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(shader.into()),
-        });
+    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(shader.into()),
+    });
     let pipeline = gpu
         .device
         .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -117,11 +115,7 @@ fn the_angle_of_negative_zero_is_zero() {
             found[i] = vec4f(atan2(zero, 1.0), atan2(select(zero, 0.0, zero == 0.0), 1.0), white, 0.0);
         }";
     let found = found(&gpu, shader, &white_cube(&gpu));
-    let angle = |column: usize| {
-        found
-            .iter()
-            .fold(0.0_f32, |most, a| most.max(a[column].abs()))
-    };
+    let angle = |column: usize| found.iter().fold(0.0_f32, |most, a| most.max(a[column].abs()));
     assert_eq!(
         angle(0) == 0.0,
         !gpu.info.driver.starts_with("SwiftShader"),

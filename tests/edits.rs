@@ -7,9 +7,7 @@ use canopy::{
     gpu::Gpu,
     scene::{
         AlphaMode, Layers, Light, LightKind, Material, Pose, Scene, Transform,
-        edits::{
-            AddedLight, AppliedEdits, LightPlace, LightValue, MaterialValue, SceneEdits, Value,
-        },
+        edits::{AddedLight, AppliedEdits, LightPlace, LightValue, MaterialValue, SceneEdits, Value},
     },
 };
 use common::{
@@ -34,20 +32,8 @@ fn table() -> Scene {
     let mut scene = scene([ground, cover, coated], vec![matte(Vec3::ONE), red, layers]);
     add_cutout(&mut scene);
     let (point, spot) = (LightKind::Point, LightKind::spot(0.3, 0.6));
-    add_light(
-        &mut scene,
-        point,
-        40.0,
-        Vec3::new(0.4, 4.0, 0.2),
-        Vec3::ZERO,
-    );
-    add_light(
-        &mut scene,
-        spot,
-        60.0,
-        Vec3::new(-2.0, 3.0, 2.0),
-        Vec3::ZERO,
-    );
+    add_light(&mut scene, point, 40.0, Vec3::new(0.4, 4.0, 0.2), Vec3::ZERO);
+    add_light(&mut scene, spot, 60.0, Vec3::new(-2.0, 3.0, 2.0), Vec3::ZERO);
     scene
 }
 
@@ -172,10 +158,7 @@ fn an_edit_cuts_out_what_was_opaque() {
     // not.
     let differs = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 8).count();
     assert!(differs(&cut[2], &rays) < rays.len() / 200);
-    assert!(
-        differs(&before[2], &rays) > rays.len() / 100,
-        "a hole is seen"
-    );
+    assert!(differs(&before[2], &rays) > rays.len() / 100, "a hole is seen");
     assert!(after == before);
 }
 
@@ -357,9 +340,7 @@ fn warnings_know_what_they_are_about() {
     }"#;
     let folder = tempfile::tempdir().unwrap();
     let files = ["a.gltf", "b.gltf"].map(|name| folder.path().join(name));
-    files
-        .iter()
-        .for_each(|file| std::fs::write(file, json).unwrap());
+    files.iter().for_each(|file| std::fs::write(file, json).unwrap());
     let limits = canopy::config::Config::default().frame.opening.load;
     let scene = load(&files, &limits, &Progress::default()).unwrap();
     let told = |(warning, place): &(usize, WarningPlace)| {

@@ -2,10 +2,7 @@
 
 use crate::common;
 use canopy::{
-    config::{
-        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ShadowMode, Switch,
-        Tonemap,
-    },
+    config::{Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ShadowMode, Switch, Tonemap},
     gpu::Gpu,
     reference::{
         environment::{brdf_table, cube_map, project_sh},
@@ -47,10 +44,7 @@ fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> Environmen
             polar.cos(),
             polar.sin() * azimuth.sin(),
         );
-        radiance(direction)
-            .extend(1.0)
-            .to_array()
-            .map(f16::from_f32)
+        radiance(direction).extend(1.0).to_array().map(f16::from_f32)
     };
     EnvironmentImage {
         name: "made up".into(),
@@ -66,9 +60,7 @@ fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> Environmen
 
 /// Brighter above, a warm patch on one side, a cold one on another.
 fn scenery(direction: Vec3) -> Vec3 {
-    let patch = |towards: Vec3, color: Vec3| {
-        color * (6.0 * (direction.dot(towards.normalize()) - 1.0)).exp()
-    };
+    let patch = |towards: Vec3, color: Vec3| color * (6.0 * (direction.dot(towards.normalize()) - 1.0)).exp();
     Vec3::new(0.3, 0.4, 0.6) * (1.0 + 0.8 * direction.y)
         + patch(Vec3::new(1.0, 0.4, 0.2), Vec3::new(6.0, 3.0, 1.0))
         + patch(Vec3::new(-0.3, -0.5, 1.0), Vec3::new(0.2, 0.6, 2.0))
@@ -216,9 +208,7 @@ fn environment_lighting_equals_its_twin() {
         // Evaluates the function behind the image, not the image.
         let coefficients = irradiance_of(scenery);
         let ambient = lighting::EnvironmentLight {
-            diffuse: &|normal| {
-                0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI
-            },
+            diffuse: &|normal| 0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI,
             mirrored: &|direction, roughness| 0.5 * mirrored(direction, roughness, scenery),
             split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 48),
             multiple_scattering: true,
@@ -256,8 +246,7 @@ fn brushed(
     const STEPS: u32 = 96;
     let across = normal.cross(along);
     let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
-    let stretch =
-        |v: DVec3| DVec3::new(rough * along.dot(v), smooth * across.dot(v), normal.dot(v)).length();
+    let stretch = |v: DVec3| DVec3::new(rough * along.dot(v), smooth * across.dot(v), normal.dot(v)).length();
     let (mut sum, mut weights) = (DVec3::ZERO, 0.0);
     for i in 0..STEPS {
         let slope = (middle(i) / (1.0 - middle(i))).sqrt();
@@ -360,10 +349,7 @@ fn stand_ins_keep_their_relief_under_any_environment() {
             (levels.clone().min().unwrap(), levels.max().unwrap())
         };
         let (least, most) = levels(&picture(own.clone()));
-        assert!(
-            most - least < 20,
-            "{light}: {least} to {most} without relief"
-        );
+        assert!(most - least < 20, "{light}: {least} to {most} without relief");
         let relief = picture(Material::stand_in());
         let (least, most) = levels(&relief);
         assert!(
@@ -484,23 +470,14 @@ fn the_studio_shows_a_card_as_it_is() {
         [picture[at], picture[at + 1], picture[at + 2]]
     };
     let grey = pixel(&picture, 48, 36);
-    assert!(
-        grey.iter().all(|level| (118..=138).contains(level)),
-        "{grey:?}"
-    );
+    assert!(grey.iter().all(|level| (118..=138).contains(level)), "{grey:?}");
     // The backdrop is grey, lighter below, and has no horizon.
     let column: Vec<_> = (0..72).map(|y| pixel(&picture, 4, y)).collect();
-    assert!(
-        column.iter().all(|[r, g, b]| r == g && g == b),
-        "{column:?}"
-    );
+    assert!(column.iter().all(|[r, g, b]| r == g && g == b), "{column:?}");
     let steps_are_small = column
         .windows(2)
         .all(|pair| (0..=2).contains(&(i32::from(pair[1][0]) - i32::from(pair[0][0]))));
-    assert!(
-        steps_are_small && column[71][0] > column[0][0] + 4,
-        "{column:?}"
-    );
+    assert!(steps_are_small && column[71][0] > column[0][0] + 4, "{column:?}");
     // The darkest of the ground in the shadow.
     let linear = |level: u8| srgb::decode(f32::from(level) / 255.0);
     let card = stage.channel(Channel::Position).texels;
@@ -588,10 +565,7 @@ fn the_background_lies_along_the_ray_of_each_pixel() {
             let lit = draw(&mut stage, view);
             assert!(lit.texels.iter().all(|t| t[3] == 0.0));
             let middle = Vec4::from(lit.texels[32 * 96 + 48]).truncate();
-            assert!(
-                (middle - expected).abs().max_element() < 0.01,
-                "{axis}: {middle}"
-            );
+            assert!((middle - expected).abs().max_element() < 0.01, "{axis}: {middle}");
             // Every pixel shows the environment along its own ray.
             let [right, above] = view.half_extents(1.5);
             let mut wrong = 0;
@@ -678,10 +652,7 @@ fn an_environment_built_in_steps_is_the_same() {
             let pairs = picture.iter().zip(&first);
             let behind = pairs.filter(|(texel, _)| texel[3] == 0.0);
             assert!(behind.clone().count() > 1000);
-            assert!(
-                behind.clone().all(|(now, then)| now == then),
-                "frame {frames}"
-            );
+            assert!(behind.clone().all(|(now, then)| now == then), "frame {frames}");
         };
         // An environment of another scale cannot stand in for it: the new one is built at once.
         assert_eq!(frames > 1, scale == 1.0, "{frames} frames");
@@ -714,17 +685,13 @@ fn the_sky_follows_its_sun() {
     let (noon, noon_sky) = at(90.0, 4.0);
     let (evening, evening_sky) = at(8.0, 4.0);
     assert!((noon - 4.0).abs().max_element() < 1e-3, "{noon}");
-    assert!(
-        evening.x < noon.x && evening.z / evening.x < 0.7,
-        "{evening}"
-    );
+    assert!(evening.x < noon.x && evening.z / evening.x < 0.7, "{evening}");
     assert!(noon_sky.z > noon_sky.x && evening_sky.max_element() < noon_sky.max_element());
     // Twilight is a millionth of noon, and scales with the sun's strength.
     let (dusk, dusk_sky) = at(-6.0, 4.0);
     let (_, bright_dusk) = at(-6.0, 1e5);
     assert_eq!(dusk, Vec3::ZERO);
-    let to_sun =
-        |degrees: f32| Vec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
+    let to_sun = |degrees: f32| Vec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
     let expected = daylight(to_sun(-6.0)) / daylight(to_sun(90.0));
     // At noon most of the light on the ground is the sun's own.
     let share = dusk_sky.y / noon_sky.y / expected;
@@ -737,8 +704,7 @@ fn the_sky_follows_its_sun() {
     // A scene's own light, a file and a colour leave the sun of the settings alone.
     stage.config.environment.source = EnvironmentSource::Color;
     stage.config.sun.color = [0.5, 0.25, 1.0];
-    let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config, 1.0)[..]
-    else {
+    let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config, 1.0)[..] else {
         panic!("one sun")
     };
     assert_eq!(sun.intensity, [2.0, 1.0, 4.0]);
@@ -763,9 +729,7 @@ fn a_sun_that_has_set_draws_no_map() {
         stage.draw(&Pose::new(&scene, None, 0.0), front(1.2));
         stage.renderer.collect(&gpu);
         let passes = stage.renderer.stats().passes.iter();
-        passes
-            .filter(|pass| pass.name.starts_with("layer "))
-            .count()
+        passes.filter(|pass| pass.name.starts_with("layer ")).count()
     };
     assert_eq!([layers(0.5), layers(-0.5), layers(0.5)], [1, 0, 1]);
 }
@@ -780,13 +744,7 @@ fn the_sky_has_the_sun_of_the_scene() {
     add_light(&mut sunny, LightKind::Directional, 5.0, from, Vec3::ZERO);
     add_light(&mut sunny, LightKind::Directional, 2.0, Vec3::Y, Vec3::ZERO);
     // A light from below is no sun, however bright.
-    add_light(
-        &mut sunny,
-        LightKind::Directional,
-        9.0,
-        -Vec3::Y,
-        Vec3::ZERO,
-    );
+    add_light(&mut sunny, LightKind::Directional, 9.0, -Vec3::Y, Vec3::ZERO);
     let sky = |scene: &Scene, direction: Vec3, strength: f32| {
         let mut stage = Stage::new(&gpu, scene, [48, 48]);
         stage.config.environment.source = EnvironmentSource::Sky;
@@ -905,8 +863,7 @@ fn the_sun_of_a_file_is_a_light() {
         // `degrees`.
         let turned = glam::Quat::from_rotation_y(degrees.to_radians()) * to_sun;
         let middle = Vec3::ZERO - turned * (1.0 / turned.y) + Vec3::Y;
-        let dark =
-            (0..96 * 96).filter(|i| shadow.texels[*i][0] == 0.0 && shadow.texels[*i][3] == 1.0);
+        let dark = (0..96 * 96).filter(|i| shadow.texels[*i][0] == 0.0 && shadow.texels[*i][3] == 1.0);
         let position = {
             let mut stage = stage(&gpu, &scene, [96, 96], &parted);
             draw(&mut stage, above);
@@ -916,17 +873,10 @@ fn the_sun_of_a_file_is_a_light() {
             .map(|i| Vec3::from_slice(&position.texels[i]))
             .filter(|point| point.y < 0.5)
             .collect();
-        assert!(
-            shadowed.len() > 100,
-            "{degrees}: {} dark pixels",
-            shadowed.len()
-        );
+        assert!(shadowed.len() > 100, "{degrees}: {} dark pixels", shadowed.len());
         for point in shadowed {
             let off = (point - middle).abs();
-            assert!(
-                off.x < 0.56 && off.z < 0.56,
-                "{degrees}: {point} for {middle}"
-            );
+            assert!(off.x < 0.56 && off.z < 0.56, "{degrees}: {point} for {middle}");
         }
     }
 }

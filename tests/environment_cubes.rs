@@ -208,11 +208,7 @@ fn brute_force(picture: &Picture, size: usize) -> Faces {
         for column in 0..columns {
             let longitude = TAU * ((column as f64 + 0.5) / columns as f64 - 0.5);
             let sine = colatitude.sin();
-            let along = DVec3::new(
-                sine * longitude.cos(),
-                colatitude.cos(),
-                sine * longitude.sin(),
-            );
+            let along = DVec3::new(sine * longitude.cos(), colatitude.cos(), sine * longitude.sin());
             let (face, place) = place(along);
             let at = (0.5 * (place + 1.0) * size as f64).as_usizevec2();
             let [x, y] = at.to_array().map(|at| at.min(size - 1));
@@ -318,13 +314,13 @@ fn a_bright_texel_keeps_its_energy() {
         for row in [0, 1, 2, 8, 15, 16, 20, 30, 31] {
             for column in [0, 8, 33, 63] {
                 let sun = DVec3::new(1000.0, 500.0, 20.0);
-                let (image, picture) = image(64, 32, |x, y| {
-                    if (x, y) == (column, row) {
-                        sun
-                    } else {
-                        DVec3::ZERO
-                    }
-                });
+                let (image, picture) = image(
+                    64,
+                    32,
+                    |x, y| {
+                        if (x, y) == (column, row) { sun } else { DVec3::ZERO }
+                    },
+                );
                 let cube = read(&gpu, &cube_of(&gpu, &image, face, 1), 0);
                 let error = energy_error(cube.energy(), picture.energy());
                 println!("{column}, {row} on {face}: {error:.4}");
@@ -498,10 +494,7 @@ fn a_bright_texel_keeps_its_energy_on_all_levels() {
                 let error = energy_error(read(&gpu, &cube, level).energy(), energy);
                 // One texel is rounded on every level.
                 let rounding = f64::from(level) / 2048.0;
-                assert!(
-                    error < rounding,
-                    "{x}, {y} of {size}, level {level}: {error}"
-                );
+                assert!(error < rounding, "{x}, {y} of {size}, level {level}: {error}");
             }
         }
     }
@@ -516,16 +509,10 @@ fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Fa
     // In reverse: the order of the steps does not matter.
     for step in (0..prefilter.steps(&mirrored)).rev() {
         record(gpu, |scope| {
-            prefilter
-                .record_step(gpu, scope, &cube, &mirrored, step)
-                .unwrap();
+            prefilter.record_step(gpu, scope, &cube, &mirrored, step).unwrap();
         });
     }
-    let all = |cube: &Cube| {
-        (0..cube.levels)
-            .map(|level| read(gpu, cube, level))
-            .collect()
-    };
+    let all = |cube: &Cube| (0..cube.levels).map(|level| read(gpu, cube, level)).collect();
     (all(&cube), all(&mirrored))
 }
 
@@ -546,12 +533,7 @@ fn prefiltered_levels_are_those_of_their_twin() {
                 let set = samples(roughness, count, size as u32);
                 let twin = prefilter_twin::prefilter(&radiance, found.size, &set);
                 // Texture filters have eight bits or more between texels.
-                assert_near(
-                    found,
-                    &twin,
-                    1.0 / 128.0,
-                    &format!("level {level} of {size}"),
-                );
+                assert_near(found, &twin, 1.0 / 128.0, &format!("level {level} of {size}"));
             }
         }
     }
@@ -615,11 +597,7 @@ fn prefiltered_levels_are_near_the_lobes_mean_and_keep_the_energy() {
         let exact = lobe(&faces, found.size, roughness);
         let pairs = found.texels.iter().zip(&exact.texels);
         let square: f64 = pairs.map(|(a, b)| (*a - *b).length_squared()).sum();
-        let whole: f64 = exact
-            .texels
-            .iter()
-            .map(|texel| texel.length_squared())
-            .sum();
+        let whole: f64 = exact.texels.iter().map(|texel| texel.length_squared()).sum();
         let rms = (square / whole).sqrt();
         let error = energy_error(found.energy(), faces.energy());
         println!("level {level}, roughness {roughness:.3}: rms {rms:.4}, energy {error:.5}");
@@ -670,12 +648,10 @@ fn probe(
 ) -> Vec<[f32; 2]> {
     let arrays = gpu.capabilities.arrays;
     let composed = shader::compose_text(&SHADERS, "probe", text, arrays).unwrap();
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some("probe"),
-            source: wgpu::ShaderSource::Wgsl(composed.text.into()),
-        });
+    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("probe"),
+        source: wgpu::ShaderSource::Wgsl(composed.text.into()),
+    });
     let mut bindings = vec![Binding::Read, Binding::Write];
     let input = gpu.buffer_with("queries", queries, Buffer::STORAGE);
     let output = gpu.buffer(
@@ -689,8 +665,7 @@ fn probe(
         resources.push(uniform);
     }
     let layout = pass::compute_layout(gpu, "probe", &bindings);
-    let pipeline =
-        pass::compute_pipeline_of(gpu, &module, "probe", Some(&[Some(&layout)]), &[]).unwrap();
+    let pipeline = pass::compute_pipeline_of(gpu, &module, "probe", Some(&[Some(&layout)]), &[]).unwrap();
     let group = bind_group(gpu, "probe", &layout, &resources);
     record(gpu, |scope| {
         let mut pass = scope.scoped_compute_pass("probe");
@@ -834,9 +809,7 @@ fn images_that_do_not_fit_are_refused() {
 #[test]
 fn a_large_image_is_uploaded_in_pieces() {
     let gpu = gpu();
-    let (image, picture) = image(4096, 2048, |x, y| {
-        DVec3::new(x as f64, y as f64, 1.0) / 2048.0
-    });
+    let (image, picture) = image(4096, 2048, |x, y| DVec3::new(x as f64, y as f64, 1.0) / 2048.0);
     let cube = read(&gpu, &cube_of(&gpu, &image, 64, 1), 0);
     let expected = Faces::new(64, |face, x, y| {
         let at = DVec2::new(x as f64, y as f64) + 0.5;

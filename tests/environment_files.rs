@@ -109,10 +109,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
             "COLORCORR=1 2 4\nEXPOSURE=2\nCOLORCORR= 2 2 0.5\n",
             [0.5, 0.25, 0.5],
         ),
-        (
-            "EXPOSURE=1\nVIEW= -vtv\nSOFTWARE=x=y\npcomb a.hdr\n",
-            [2.0; 3],
-        ),
+        ("EXPOSURE=1\nVIEW= -vtv\nSOFTWARE=x=y\npcomb a.hdr\n", [2.0; 3]),
         // The header of a picture that this one was made of.
         ("a.hdr:\n\tEXPOSURE=16\n\tFORMAT=none\n", [2.0; 3]),
         ("PRIMARIES= .64 .33 .3 .6 .15 .06 .3127 .329\n", [2.0; 3]),
@@ -141,10 +138,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
     red[end - 2] = 0;
     fs::write(&path, &red).unwrap();
     let texel = Picture::load(&path, &limits()).unwrap().pixels[1];
-    assert!(
-        (texel[0] - 1.6605).abs() < 1e-3 && texel[1] < 0.0,
-        "{texel:?}"
-    );
+    assert!((texel[0] - 1.6605).abs() < 1e-3 && texel[1] < 0.0, "{texel:?}");
     for line in [
         "EXPOSURE=0",
         "EXPOSURE=-1",
@@ -241,9 +235,7 @@ fn openexr_keeps_floats_and_leaves_out_alpha() {
 
 #[test]
 fn openexr_in_tiles_and_runs_as_canopy_writes_it() {
-    let texels: Vec<_> = (0..160 * 80)
-        .map(|i| [i as f32 / 16.0, 1.0, 0.5, 0.0])
-        .collect();
+    let texels: Vec<_> = (0..160 * 80).map(|i| [i as f32 / 16.0, 1.0, 0.5, 0.0]).collect();
     let picture = FloatImage {
         width: 160,
         height: 80,
@@ -303,10 +295,7 @@ fn odd_values_are_made_sound_and_suns_fit() {
         (f32::MAX, 65504.0 * 65536.0, 65536.0),
     ] {
         let (value, image) = of(odd);
-        assert!(
-            (value - expected).abs() <= expected / 2048.0,
-            "{odd}: {value}"
-        );
+        assert!((value - expected).abs() <= expected / 2048.0, "{odd}: {value}");
         assert_eq!(image.scale, scale, "{odd}");
         // Dark texels beside it keep what the least step of a half float leaves of them.
         let dark = values(&image)[0][2];
@@ -330,11 +319,7 @@ fn odd_values_are_made_sound_and_suns_fit() {
 // Sizes.
 
 /// The input that an output texel covers, each texel weighted by its solid angle.
-fn brute_force(
-    size: [u32; 2],
-    to: [u32; 2],
-    texel: impl Fn(u32, u32) -> [f32; 3],
-) -> Vec<[f64; 3]> {
+fn brute_force(size: [u32; 2], to: [u32; 2], texel: impl Fn(u32, u32) -> [f32; 3]) -> Vec<[f64; 3]> {
     let covered = |from: u32, of: u32, to: u32, by: u32| {
         let scale = f64::from(by) / f64::from(of);
         let (start, end) = (f64::from(from) * scale, f64::from(from + 1) * scale);
@@ -392,11 +377,7 @@ fn pictures_are_scaled_down_by_solid_angle() {
     let stored = |x, y| [128, if y < 3 { 255 } else { 0 }, (x % 128) as u8, 129];
     let image = loaded(&hdr([40, 20], Runs::New, stored), 17);
     let expected = brute_force([40, 20], [17, 9], |x, y| of_rgbe(stored(x, y)));
-    for (got, expected) in values(&image)
-        .as_flattened()
-        .iter()
-        .zip(expected.as_flattened())
-    {
+    for (got, expected) in values(&image).as_flattened().iter().zip(expected.as_flattened()) {
         assert!(
             (f64::from(*got) - expected).abs() <= expected.abs() / 2000.0,
             "{got} {expected}"
@@ -428,21 +409,13 @@ fn pictures_that_are_no_sphere_are_stretched_over_one() {
         assert!((image.mean_luminance() - 0.25).abs() < 1e-3);
         let expected = format!("test: is {width}×{height} pixels; an equirectangular picture is");
         assert_eq!(image.warnings.len(), 1);
-        assert!(
-            image.warnings[0].starts_with(&expected),
-            "{:?}",
-            image.warnings
-        );
+        assert!(image.warnings[0].starts_with(&expected), "{:?}", image.warnings);
         // The file's own size counts.
         let small = loaded(&of(width, height), 3);
         assert_eq!(small.warnings, image.warnings);
     }
     let stored = loaded(&hdr([30, 30], Runs::New, speckled), 8192);
-    assert!(
-        stored.warnings[0].contains("30×30"),
-        "{:?}",
-        stored.warnings
-    );
+    assert!(stored.warnings[0].contains("30×30"), "{:?}", stored.warnings);
 }
 
 // The mean.
@@ -517,9 +490,7 @@ type Encoding = (u32, u32, u32, fn([f32; 3]) -> Vec<u8>);
 
 const ENCODINGS: [Encoding; 10] = [
     (97, 10, 1, |[r, g, b]| {
-        [r, g, b, 0.5]
-            .map(|c| f16::from_f32(c).to_le_bytes())
-            .concat()
+        [r, g, b, 0.5].map(|c| f16::from_f32(c).to_le_bytes()).concat()
     }),
     (109, 2, 1, |[r, g, b]| {
         [r, g, b, 0.5].map(f32::to_le_bytes).concat()
@@ -658,11 +629,7 @@ fn textures_that_are_no_cube_are_refused() {
     words.extend([32, 4, 113, 0, 0, 0, 0, 0, 0x1008, 0x200 | 0x400, 0, 0, 0]);
     let header: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let partial = [b"DDS ", &header[..], &[0; 192]].concat();
-    assert!(
-        fault(&partial).contains("lacks faces"),
-        "{}",
-        fault(&partial)
-    );
+    assert!(fault(&partial).contains("lacks faces"), "{}", fault(&partial));
 }
 
 // Files.
@@ -697,10 +664,7 @@ fn files_are_told_apart_by_what_they_hold() {
         assert!(line.contains(&format!(".{extension}")), "{line}");
     }
     let missing = environment::load(&folder.path().join("none.hdr"), &limits(), 1).unwrap_err();
-    assert!(
-        matches!(missing, canopy::scene::Error::Io { .. })
-            && missing.to_string().contains("none.hdr")
-    );
+    assert!(matches!(missing, canopy::scene::Error::Io { .. }) && missing.to_string().contains("none.hdr"));
     let is_folder = environment::load(folder.path(), &limits(), 1).unwrap_err();
     assert!(is_folder.to_string().ends_with("is a folder"));
     let little = Load {
@@ -774,10 +738,7 @@ fn a_written_cube_is_read_back() {
         }
         let descriptor = reader.basic_dfd().unwrap();
         assert_eq!(descriptor.color_model, Some(ktx2::ColorModel::RGBSDA));
-        assert_eq!(
-            descriptor.transfer_function,
-            Some(ktx2::TransferFunction::Linear)
-        );
+        assert_eq!(descriptor.transfer_function, Some(ktx2::TransferFunction::Linear));
         assert_eq!(descriptor.bytes_planes, [8, 0, 0, 0, 0, 0, 0, 0]);
         let samples: Vec<_> = descriptor
             .sample_information
@@ -864,11 +825,7 @@ fn a_folder_holds_faces_and_harmonics() {
                 .iter()
                 .flatten()
                 .map(|c| c.to_f32());
-            assert!(
-                picture.into_raw().into_iter().eq(expected),
-                "{}",
-                path.display()
-            );
+            assert!(picture.into_raw().into_iter().eq(expected), "{}", path.display());
         }
     }
     let text = fs::read_to_string(out.join("sh.json")).unwrap();

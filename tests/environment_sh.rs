@@ -26,10 +26,7 @@ fn upload(gpu: &Gpu, face: u32, texels: &[[f32; 4]], format: Format) -> Cube {
     let cube = Cube::new(gpu, "test", face, 1, format).unwrap();
     let halves: Vec<[f16; 4]>;
     let bytes: &[u8] = if format == Format::Rgba16Float {
-        halves = texels
-            .iter()
-            .map(|texel| texel.map(f16::from_f32))
-            .collect();
+        halves = texels.iter().map(|texel| texel.map(f16::from_f32)).collect();
         bytemuck::cast_slice(&halves)
     } else {
         bytemuck::cast_slice(texels)
@@ -62,12 +59,7 @@ fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
     let mut random = Random(seed);
     let texel = |i: u32| {
         let slope = (i % face) as f32 / face as f32 + (i / face / face) as f32;
-        let texel = [
-            random.unit(),
-            4.0 * random.unit() * slope,
-            slope,
-            random.unit(),
-        ];
+        let texel = [random.unit(), 4.0 * random.unit() * slope, slope, random.unit()];
         texel.map(|channel| f16::from_f32(channel).to_f32())
     };
     (0..6 * face * face).map(texel).collect()
@@ -76,10 +68,7 @@ fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
 /// The error of a result's radiance or irradiance.
 fn fault(result: &[[f32; 4]], expected: &[DVec3; COEFFICIENTS]) -> f64 {
     assert_eq!(result.len(), 2 * COEFFICIENTS);
-    let (radiance, irradiance) = (
-        colors(&result[..COEFFICIENTS]),
-        colors(&result[COEFFICIENTS..]),
-    );
+    let (radiance, irradiance) = (colors(&result[..COEFFICIENTS]), colors(&result[COEFFICIENTS..]));
     let of_radiance = twin::error(&radiance, expected);
     of_radiance.max(twin::error(&irradiance, &twin::irradiance_sh(expected)))
 }
@@ -137,12 +126,7 @@ fn directions(count: u32) -> impl Iterator<Item = DVec3> {
 }
 
 /// Radiance and irradiance of a projection on the GPU.
-fn project_floats(
-    gpu: &Gpu,
-    pass: &ProjectSh,
-    texels: &[[f32; 4]],
-    order: u32,
-) -> [[DVec3; 25]; 2] {
+fn project_floats(gpu: &Gpu, pass: &ProjectSh, texels: &[[f32; 4]], order: u32) -> [[DVec3; 25]; 2] {
     let face = (texels.len() / 6).isqrt() as u32;
     let cube = upload(gpu, face, texels, Format::Rgba32Float);
     let result = colors(&project(gpu, pass, &cube, order));
@@ -154,10 +138,7 @@ fn project_floats(
 fn the_comparer_can_fail() {
     let texels = noise(8, 1);
     let expected = twin::project_sh(&texels, 8, 5);
-    let all = expected
-        .iter()
-        .copied()
-        .chain(twin::irradiance_sh(&expected));
+    let all = expected.iter().copied().chain(twin::irradiance_sh(&expected));
     let mut result: Vec<[f32; 4]> = all.map(|c| c.as_vec3().extend(0.0).to_array()).collect();
     assert!(fault(&result, &expected) < 1e-7);
     for index in [0, 24, 25, 49] {
@@ -190,10 +171,7 @@ fn a_uniform_environment_is_uniform() {
                 for (i, rest) in radiance.iter().enumerate().skip(1) {
                     let expected = if i < 16 { DVec3::ZERO } else { exact[i] };
                     let error = ((*rest - expected) / white).abs().max_element();
-                    assert!(
-                        error < 2e-6,
-                        "{kernels}, {face}², order {order}, {i}: {error:e}"
-                    );
+                    assert!(error < 2e-6, "{kernels}, {face}², order {order}, {i}: {error:e}");
                     assert!(i < (order * order) as usize || *rest == DVec3::ZERO);
                 }
                 for n in directions(100) {
@@ -205,10 +183,7 @@ fn a_uniform_environment_is_uniform() {
                         (_, 31..) => 5e-4,
                         _ => continue,
                     };
-                    assert!(
-                        error < tolerance,
-                        "{kernels}, {face}², order {order}: {error:e}"
-                    );
+                    assert!(error < tolerance, "{kernels}, {face}², order {order}: {error:e}");
                 }
             }
         }
@@ -261,11 +236,7 @@ fn a_turned_environment_has_a_turned_result() {
     }
     let smooth = |v: DVec3| {
         let [x, y, z] = v.to_array();
-        DVec3::new(
-            1.0 + x * y * z,
-            2.0 + x.powi(4) - z,
-            1.0 - y + x * z.powi(3),
-        )
+        DVec3::new(1.0 + x * y * z, 2.0 + x.powi(4) - z, 1.0 - y + x * z.powi(3))
     };
     let mut random = Random(9);
     for _ in 0..5 {
@@ -454,10 +425,7 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
             let sum = twin::evaluate_sh(coefficients, v);
             clamped += usize::from(sum.min_element() < 0.0);
             let error = (*found - sum.max(DVec3::ZERO)).abs().max_element();
-            assert!(
-                error < 1e-6 * coefficients[0].max_element(),
-                "{v}: {error:e}"
-            );
+            assert!(error < 1e-6 * coefficients[0].max_element(), "{v}: {error:e}");
         }
     }
     assert!(clamped > 10, "{clamped}");

@@ -77,9 +77,7 @@ impl<'a> Stage<'a> {
         let mut profiler = Profiler::new(self.gpu).unwrap();
         let mut encoder = self.gpu.encoder("sky");
         let mut scope = profiler.scope("test", &mut encoder);
-        self.sky
-            .record(self.gpu, &mut scope, params, &self.cube)
-            .unwrap();
+        self.sky.record(self.gpu, &mut scope, params, &self.cube).unwrap();
         drop(scope);
         profiler.submit(self.gpu, encoder);
         self.gpu.wait().unwrap();
@@ -204,8 +202,8 @@ fn more_steps_hardly_change_the_sky() {
         };
         let (mut worst, mut sum, mut error_sum) = (0.0f64, 0.0, 0.0);
         for direction in directions(6) {
-            let [few, many] = [SKY_STEPS, 1024]
-                .map(|steps| twin::sky(&sky, &tables, direction.as_dvec3(), steps));
+            let [few, many] =
+                [SKY_STEPS, 1024].map(|steps| twin::sky(&sky, &tables, direction.as_dvec3(), steps));
             let error = (few - many).abs().max_element();
             worst = worst.max(error / many.max_element());
             sum += many.max_element();
@@ -216,22 +214,10 @@ fn more_steps_hardly_change_the_sky() {
             "sun at {degrees}°: {worst}"
         );
     }
-    for (height, mu) in [
-        (0.0, 0.3),
-        (0.5, 0.02),
-        (3.0, -0.01),
-        (20.0, -0.05),
-        (60.0, 0.8),
-    ] {
-        let [table, exact] = [
-            tables.sunlight(height, mu),
-            atmosphere::sunlight(height, mu, 1.0),
-        ];
+    for (height, mu) in [(0.0, 0.3), (0.5, 0.02), (3.0, -0.01), (20.0, -0.05), (60.0, 0.8)] {
+        let [table, exact] = [tables.sunlight(height, mu), atmosphere::sunlight(height, mu, 1.0)];
         let error = (table - exact).abs().max_element();
-        assert!(
-            error < 2e-3,
-            "{height} km, {mu}: {table} instead of {exact}"
-        );
+        assert!(error < 2e-3, "{height} km, {mu}: {table} instead of {exact}");
     }
 }
 
@@ -239,8 +225,7 @@ fn more_steps_hardly_change_the_sky() {
 #[test]
 fn the_sun_is_dimmed_and_reddened_by_as_much_air_as_it_shines_through() {
     let air = atmosphere::Air::at(0.0, 1.0);
-    let depth =
-        8.0 * atmosphere::RAYLEIGH + 1.2 * atmosphere::MIE_EXTINCTION + 15.0 * atmosphere::OZONE;
+    let depth = 8.0 * atmosphere::RAYLEIGH + 1.2 * atmosphere::MIE_EXTINCTION + 15.0 * atmosphere::OZONE;
     let zenith = atmosphere::transmittance(0.0, 1.0, 1.0);
     assert!(
         (zenith - (-depth).exp()).abs().max_element() < 1e-3,
@@ -346,10 +331,7 @@ fn the_sky_is_as_bright_as_skies_are() {
                 ..params(sun(degrees))
             });
             let share = luminance(up.as_vec3()) / luminance(direct.as_vec3());
-            assert!(
-                (least..most).contains(&share),
-                "haze {haze}, {degrees}°: {share}"
-            );
+            assert!((least..most).contains(&share), "haze {haze}, {degrees}°: {share}");
         }
     }
     // No more light reaches the ground than enters the atmosphere, which absorbs a part.
@@ -399,10 +381,7 @@ fn the_sky_looks_like_one() {
     let above: Vec<_> = column(20).take(size as usize / 2).collect();
     let below: Vec<_> = column(20).skip(size as usize / 2 + 1).collect();
     let blueness = |color: &Vec3| color.z / color.x;
-    assert!(
-        blueness(&above[0]) > 1.5 * blueness(&above[30]),
-        "{above:?}"
-    );
+    assert!(blueness(&above[0]) > 1.5 * blueness(&above[30]), "{above:?}");
     for pair in above[..30].windows(2) {
         let brighter = luminance(pair[1]) / luminance(pair[0]);
         assert!((1.0..1.2).contains(&brighter), "a step of {brighter}");
@@ -491,13 +470,7 @@ fn the_sky_is_finite_for_any_sun_and_any_air() {
     let mut stage = Stage::new(&gpu, 6);
     let nan = f32::NAN;
     let mut checked = 0;
-    for (haze, ground_albedo) in [
-        (0.0, 0.0),
-        (1.0, 1.0),
-        (1e30, 2.0),
-        (nan, nan),
-        (-3.0, -1.0),
-    ] {
+    for (haze, ground_albedo) in [(0.0, 0.0), (1.0, 1.0), (1e30, 2.0), (nan, nan), (-3.0, -1.0)] {
         for to_sun in [
             Vec3::Y,
             Vec3::NEG_Y,
@@ -598,12 +571,10 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
     );
     let arrays = gpu.capabilities.arrays;
     let composed = shader::compose_text(&SHADERS, "test", &source, arrays).unwrap();
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some("sky"),
-            source: wgpu::ShaderSource::Wgsl(composed.text.into()),
-        });
+    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("sky"),
+        source: wgpu::ShaderSource::Wgsl(composed.text.into()),
+    });
     let pipeline = pass::compute_pipeline_of(gpu, &module, "test", None, &[]).unwrap();
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let rays_buffer = gpu.buffer_with("rays", rays, usage);

@@ -7,10 +7,7 @@ use canopy::{
     reference::{exposure as twin, tonemap},
     render::{
         Channel, View,
-        layout::{
-            EXPOSURE_BINS, Exposure as Used, ExposureBin, ExposureParams, LIGHT_LIMIT,
-            TonemapParams,
-        },
+        layout::{EXPOSURE_BINS, Exposure as Used, ExposureBin, ExposureParams, LIGHT_LIMIT, TonemapParams},
         light::scene_exposure::exposure_ev,
         present::exposure::Exposure,
     },
@@ -69,11 +66,7 @@ impl<'a> Meter<'a> {
             wgpu::TextureFormat::Rgba16Float,
             wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         );
-        let halves: Vec<[f16; 4]> = picture
-            .texels
-            .iter()
-            .map(|t| t.map(f16::from_f32))
-            .collect();
+        let halves: Vec<[f16; 4]> = picture.texels.iter().map(|t| t.map(f16::from_f32)).collect();
         gpu.queue.write_texture(
             image.texture.as_image_copy(),
             bytemuck::cast_slice(&halves),
@@ -87,9 +80,7 @@ impl<'a> Meter<'a> {
         let mut profiler = Profiler::new(gpu).unwrap();
         let mut encoder = gpu.encoder("test");
         let mut scope = profiler.scope("test", &mut encoder);
-        self.pass
-            .record(gpu, &mut scope, params, &image.view)
-            .unwrap();
+        self.pass.record(gpu, &mut scope, params, &image.view).unwrap();
         drop(scope);
         profiler.submit(gpu, encoder);
         gpu.check().unwrap();
@@ -124,13 +115,7 @@ impl Picture {
     fn noise(size: [u32; 2]) -> Self {
         let mut random = Random(5);
         Self::new(size, |_| {
-            let bits = [
-                random.bits() as u16,
-                random.bits() as u16,
-                0x7c00,
-                0x7e00,
-                0,
-            ];
+            let bits = [random.bits() as u16, random.bits() as u16, 0x7c00, 0x7e00, 0];
             let any = |bits: u16| f16::from_bits(bits).to_f32();
             match random.bits() % 16 {
                 0 => [any(bits[0]), any(bits[1]), 1.0],
@@ -147,11 +132,7 @@ impl Picture {
 fn check(meter: &mut Meter<'_>, picture: &Picture, params: &ExposureParams, before: Used) -> Used {
     let used = meter.expose(picture, params);
     let bins = meter.bins();
-    assert!(
-        bins == twin::histogram(&picture.texels),
-        "{:?}",
-        picture.size
-    );
+    assert!(bins == twin::histogram(&picture.texels), "{:?}", picture.size);
     let expected = twin::exposure(params, &bins, before);
     for (is, should) in [
         (used.ev, expected.ev),
@@ -280,15 +261,8 @@ fn the_exposure_is_always_a_number_within_its_range() {
     ];
     for (luminance, expected) in inputs {
         let used = meter.expose(&Picture::grey([9, 7], |_| luminance), &params);
-        assert_eq!(
-            (used.ev, used.target_ev),
-            (expected, expected),
-            "{luminance}"
-        );
-        assert!(
-            (used.scale / expected.exp2() - 1.0).abs() < 1e-5,
-            "{used:?}"
-        );
+        assert_eq!((used.ev, used.target_ev), (expected, expected), "{luminance}");
+        assert!((used.scale / expected.exp2() - 1.0).abs() < 1e-5, "{used:?}");
     }
 }
 
@@ -301,9 +275,7 @@ fn compensation_is_in_stops() {
             compensation,
             ..TRIMMED
         };
-        meter
-            .expose(&Picture::grey([9, 7], |i| i as f32), &params)
-            .ev
+        meter.expose(&Picture::grey([9, 7], |i| i as f32), &params).ev
     };
     let plain = ev(0.0);
     for stops in [-2.0, 0.5, 3.0] {
@@ -401,11 +373,7 @@ fn twice_the_light_is_a_stop_and_the_same_picture() {
         let stop = pair[0].1 - pair[1].1;
         assert!((stop - 1.0).abs() < 1e-3, "{stop}");
         let differs = |(a, b): (&u8, &u8)| a.abs_diff(*b) > 1;
-        let differing = pair[0]
-            .0
-            .iter()
-            .zip(&pair[1].0)
-            .filter(|(a, b)| differs((a, b)));
+        let differing = pair[0].0.iter().zip(&pair[1].0).filter(|(a, b)| differs((a, b)));
         assert_eq!(differing.count(), 0);
     }
     let levels: std::collections::BTreeSet<_> = drawn[0].0.iter().collect();
@@ -421,10 +389,7 @@ fn the_frame_shows_what_was_measured() {
     let (picture, ev) = draw(&mut stage, facing());
     let lit = stage.channel(Channel::Lit);
     let used = twin::exposure(&TRIMMED, &twin::histogram(&lit.texels), Used::default());
-    assert!(
-        (used.ev - ev).abs() < 2e-5 && ev < -5.0,
-        "{ev} for {used:?}"
-    );
+    assert!((used.ev - ev).abs() < 2e-5 && ev < -5.0, "{ev} for {used:?}");
     for (pixel, texel) in picture.chunks(4).zip(&lit.texels) {
         let radiance = Vec3::from_slice(texel).as_dvec3();
         let params = TonemapParams::default();
@@ -510,11 +475,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     stage.config.image.exposure = ExposureMode::Stops(first);
     stage.exposure_ev = first;
     let fixed = stage.supersampled(&pose, view, 5);
-    let worst = picture
-        .iter()
-        .zip(&fixed)
-        .map(|(a, b)| a.abs_diff(*b))
-        .max();
+    let worst = picture.iter().zip(&fixed).map(|(a, b)| a.abs_diff(*b)).max();
     assert!(worst <= Some(1), "{worst:?}");
     let of_mean = twin::exposure(&ALL, &twin::histogram(&mean), Used::default());
     assert!((of_mean.ev - first).abs() > 0.3, "{first} says little");
@@ -584,9 +545,5 @@ fn lights_past_the_limit_do_not_darken_the_picture() {
         draw(&mut stage, look_at(Vec3::Z * 2.0, Vec3::ZERO, 10.0)).0
     });
     assert!(some == all);
-    assert!(
-        all.chunks(4).all(|pixel| pixel[0] > 100),
-        "{:?}",
-        &all[..16]
-    );
+    assert!(all.chunks(4).all(|pixel| pixel[0] > 100), "{:?}", &all[..16]);
 }

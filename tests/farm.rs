@@ -94,10 +94,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
     let [a, b, all] = ["a.exr", "b.exr", "whole.exr"].map(floats);
     assert_ne!(a, b);
     for ((a, b), all) in a.iter().zip(b.iter()).zip(all.iter()) {
-        assert!(
-            ((3.0 * a + 4.0 * b) / 7.0 - all).abs() < 1e-5,
-            "{a}, {b}: {all}"
-        );
+        assert!(((3.0 * a + 4.0 * b) / 7.0 - all).abs() < 1e-5, "{a}, {b}: {all}");
     }
 
     // What is not there, and what is there twice.
@@ -116,10 +113,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         "merge a.exr b.exr a.exr -o out.exr",
         &["a.exr", "samples 1 to 3", "too"],
     );
-    refused(
-        "merge a.exr d.exr -o out.exr",
-        &["d.exr", "sample 3", "a.exr"],
-    );
+    refused("merge a.exr d.exr -o out.exr", &["d.exr", "sample 3", "a.exr"]);
     folder.done("merge c.exr e.exr -o some.exr --partial");
     let (some, c, e) = (floats("some.exr"), floats("c.exr"), floats("e.exr"));
     for ((c, e), some) in c.iter().zip(e.iter()).zip(some.iter()) {
@@ -128,9 +122,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
             "{c}, {e}: {some}"
         );
     }
-    folder.done(
-        "render scene.obj --size 18x12 --paths 900000000 --part 1/2 --time-limit 0.001 -o early.exr",
-    );
+    folder.done("render scene.obj --size 18x12 --paths 900000000 --part 1/2 --time-limit 0.001 -o early.exr");
     refused(
         "merge early.exr -o out.exr",
         &["early.exr", "ended before samples 2 to"],
@@ -157,14 +149,8 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
     refused("merge a.exr other.exr -o out.exr", &["of another scene"]);
 
     // No parts, and broken ones.
-    refused(
-        "merge a.exr whole.exr -o out.exr",
-        &["whole.exr", "is no part"],
-    );
-    refused(
-        "merge scene.obj -o out.exr",
-        &["scene.obj", "is no OpenEXR file"],
-    );
+    refused("merge a.exr whole.exr -o out.exr", &["whole.exr", "is no part"]);
+    refused("merge scene.obj -o out.exr", &["scene.obj", "is no OpenEXR file"]);
     refused("merge none.exr -o out.exr", &["none.exr"]);
     let length = folder.bytes("a.exr").len();
     for end in (0..length).step_by(length / 13).chain([length - 1]) {
@@ -204,10 +190,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         ),
         ("render scene.obj -o out.exr --frames 3-4", "{frame}"),
         ("render scene.obj -o out.exr --checkpoint c.exr", "--paths"),
-        (
-            "render scene.obj -o out.exr --paths 7 --checkpoint c.png",
-            ".exr",
-        ),
+        ("render scene.obj -o out.exr --paths 7 --checkpoint c.png", ".exr"),
         (
             "render scene.obj -o out.exr --paths 7 --checkpoint out.exr",
             "twice",
@@ -255,10 +238,7 @@ fn frames_are_those_of_the_sequence(folder: &Folder) {
     let again = |words: &str| {
         let output = folder.canopy(&format!("{SEQUENCE} -o s{{frame}}.exr --skip-existing"));
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success() && stderr.contains(words),
-            "{stderr}"
-        );
+        assert!(output.status.success() && stderr.contains(words), "{stderr}");
     };
     again("2 pictures, s1.exr to s2.exr");
     assert_eq!(folder.bytes("s3.exr"), b"mine");
@@ -356,10 +336,7 @@ fn templates_make_the_picture(folder: &Folder) {
     // Slurm.
     let script = |name: &str, task: &str, tasks: &str, variables: &[(&str, &str)]| {
         let path = template(name);
-        let array = [
-            ("SLURM_ARRAY_TASK_ID", task),
-            ("SLURM_ARRAY_TASK_MAX", tasks),
-        ];
+        let array = [("SLURM_ARRAY_TASK_ID", task), ("SLURM_ARRAY_TASK_MAX", tasks)];
         let variables = [variables, &array].concat();
         scheduled(folder, "sh", &[path.to_str().unwrap()], &variables);
     };
@@ -409,27 +386,14 @@ fn templates_make_the_picture(folder: &Folder) {
         let of = |name: &str| &variables.iter().find(|v| v["name"] == name).unwrap()["value"];
         let parts = spec["completions"].as_u64().unwrap();
         assert_eq!(*of("PARTS"), parts.to_string());
-        assert!(
-            variables
-                .iter()
-                .all(|variable| variable["value"].is_string())
-        );
+        assert!(variables.iter().all(|variable| variable["value"].is_string()));
         let mounted = &container["volumeMounts"][0]["name"];
         assert_eq!(*mounted, pod["volumes"][0]["name"]);
         assert_eq!(container["command"], serde_json::json!(["sh", "-c"]));
         let script = container["args"][0].as_str().unwrap();
         for index in ["0", "1"] {
-            let own = [
-                ("OUTPUT", "pod"),
-                ("PARTS", "2"),
-                ("JOB_COMPLETION_INDEX", index),
-            ];
-            scheduled(
-                folder,
-                "sh",
-                &["-c", script],
-                &[&of_samples[..], &own].concat(),
-            );
+            let own = [("OUTPUT", "pod"), ("PARTS", "2"), ("JOB_COMPLETION_INDEX", index)];
+            scheduled(folder, "sh", &["-c", script], &[&of_samples[..], &own].concat());
         }
         folder.done("merge pod.part-2.exr pod.part-1.exr -o pod.exr");
         assert!(folder.bytes("pod.exr") == whole);

@@ -2,9 +2,7 @@
 
 use crate::common;
 use canopy::{
-    config::{
-        Background, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode, Switch,
-    },
+    config::{Background, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode, Switch},
     gpu::Gpu,
     reference::fog::{self, Fog},
     render::{Channel, View, paths::MOST_ADDED},
@@ -294,12 +292,7 @@ fn nothing_leaves_a_trail() {
         let plate_at = Mat4::from_translation(plate * Vec3::X);
         let mut scene = scene(
             [
-                quad(
-                    Vec3::new(-8.0, -8.0, -6.0),
-                    16.0 * Vec3::X,
-                    16.0 * Vec3::Y,
-                    0,
-                ),
+                quad(Vec3::new(-8.0, -8.0, -6.0), 16.0 * Vec3::X, 16.0 * Vec3::Y, 0),
                 quad(corner, 1.6 * Vec3::X, 6.0 * Vec3::Y, 0),
             ],
             vec![both_sides(Vec3::ZERO)],

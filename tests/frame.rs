@@ -29,8 +29,8 @@ use common::{
     golden::{compare_with_golden, difference},
     gpu, portable_gpu, random_triangles,
     scenes::{
-        Stage, add_cutout, add_light, glowing, look_at, matte, picture, primitive, quad, scene,
-        seen_at, sphere,
+        Stage, add_cutout, add_light, glowing, look_at, matte, picture, primitive, quad, scene, seen_at,
+        sphere,
     },
 };
 use glam::{DVec3, Mat4, Vec3};
@@ -46,8 +46,7 @@ fn covered() -> Scene {
     let red = matte(Vec3::new(0.8, 0.1, 0.1));
     let mut scene = scene([ground, cover], vec![matte(Vec3::ONE), red]);
     add_cutout(&mut scene);
-    scene.nodes[1].transform =
-        scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25).as_dmat4());
+    scene.nodes[1].transform = scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25).as_dmat4());
     scene
 }
 
@@ -273,9 +272,7 @@ fn trees_of_any_quality_give_the_same_picture() {
             let data = stage.uploaded.state.tree.read(&gpu).unwrap();
             data.validate(&stage.uploaded.buffers.meshes).unwrap();
         }
-        let built = stages
-            .each_ref()
-            .map(|stage| stage.uploaded.state.tree.quality());
+        let built = stages.each_ref().map(|stage| stage.uploaded.state.tree.quality());
         assert_eq!(built, [Quality::Fast, Quality::High, quality], "{work:?}");
     }
     // What has moved once is built fast, also where all trees are built anew.
@@ -341,10 +338,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
     for variant in [0, 1, 2, 1, 0] {
         stage.scene = &scenes[variant];
         stage.uploaded.write_variant(&gpu, stage.scene);
-        assert!(
-            pictures(&mut stage, &pose) == expected[variant],
-            "{variant}"
-        );
+        assert!(pictures(&mut stage, &pose) == expected[variant], "{variant}");
     }
     // Trees are rebuilt although nothing moved: their leaves hold materials.
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
@@ -352,10 +346,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
         stage.draw(&pose, view);
         stage.scene = &scenes[variant];
         stage.uploaded.write_variant(&gpu, stage.scene);
-        assert!(
-            stage.draw(&pose, view) == expected[variant][3],
-            "{variant} refit"
-        );
+        assert!(stage.draw(&pose, view) == expected[variant][3], "{variant} refit");
     }
 }
 
@@ -386,10 +377,7 @@ fn materials_that_move_are_what_a_new_upload_would_be() {
         let expected = pictures(&mut Stage::new(&gpu, &changed, [96, 66]), &rest);
         let mut pose = rest.clone();
         pose.materials = vec![(1, changed.materials[1].clone())];
-        assert!(
-            expected.iter().zip(&still).all(|(a, b)| a != b),
-            "{number} shows"
-        );
+        assert!(expected.iter().zip(&still).all(|(a, b)| a != b), "{number} shows");
         assert!(pictures(&mut stage, &pose) == expected, "{number}");
     }
     assert!(pictures(&mut stage, &rest) == still, "and rests again");
@@ -462,11 +450,7 @@ fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
 fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
     let gpu = gpu();
     let mut scene = scene([sphere(Vec3::ZERO, 1.0, 8, 0)], vec![matte(Vec3::ONE)]);
-    for scale in [
-        Vec3::ONE,
-        Vec3::new(-1.0, 1.0, 1.0),
-        Vec3::new(2.0, 0.5, 3.0),
-    ] {
+    for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::new(2.0, 0.5, 3.0)] {
         scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale).as_dmat4());
         let mut stage = Stage::new(&gpu, &scene, [34, 34]);
         stage.draw(
@@ -594,10 +578,7 @@ fn skins_that_mirror_stay_right_side_out() {
         let scene = skinned_boxes(root, body, joints);
         let pose = Pose::new(&scene, None, 0.0);
         let mut stage = Stage::new(&gpu, &scene, [34, 34]);
-        stage.draw(
-            &pose,
-            look_at(Vec3::new(1.5, 0.0, 12.0), Vec3::X * 1.5, 50.0),
-        );
+        stage.draw(&pose, look_at(Vec3::new(1.5, 0.0, 12.0), Vec3::X * 1.5, 50.0));
         let merged = stage.merged();
         // Each box is 2 × 2 × 3, less what a scale of ½ takes.
         let expected: f64 = joints
@@ -653,9 +634,11 @@ fn joints_may_turn_inside_out_and_back_in_motion() {
             assert!((volume - 24.0).abs() < 1e-3, "{left} {right}: {volume}");
             let data = stage.uploaded.state.tree.read(&gpu).unwrap();
             let own = triangles(&merged.positions, &merged.indices);
-            assert!(data.triangles[..own.len()].iter().all(|leaf| {
-                [leaf.v0, leaf.v1, leaf.v2].map(Vec3::from) == own[leaf.triangle as usize]
-            }));
+            assert!(
+                data.triangles[..own.len()].iter().all(|leaf| {
+                    [leaf.v0, leaf.v1, leaf.v2].map(Vec3::from) == own[leaf.triangle as usize]
+                })
+            );
         }
     }
 }
@@ -688,19 +671,12 @@ fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
 
 /// Where the G-buffer holds depths, moves what pixels show along their rays onto the triangles, as shadow rays do; see
 /// [`common::subpixel`]. Pixels that show something else there, at silhouettes, show nothing.
-fn on_triangles(
-    gpu: &Gpu,
-    triangles: &[Triangle],
-    mut position: FloatImage,
-    eye: Vec3,
-) -> FloatImage {
+fn on_triangles(gpu: &Gpu, triangles: &[Triangle], mut position: FloatImage, eye: Vec3) -> FloatImage {
     if common::subpixel(gpu) > 0.0 {
         for texel in &mut position.texels {
             let along = Vec3::from_slice(texel) - eye;
             let hit = closest_hit(triangles, eye, along, 0.9, 1.1).filter(|_| texel[3] != 0.0);
-            *texel = hit.map_or([0.0; 4], |(_, t)| {
-                (eye + along * t as f32).extend(1.0).into()
-            });
+            *texel = hit.map_or([0.0; 4], |(_, t)| (eye + along * t as f32).extend(1.0).into());
         }
     }
     position
@@ -729,19 +705,12 @@ fn brute_force(
         let own = 4e-6 * (p.abs().max_element() + 1e-30) / ray.length();
         let occluded = triangles.iter().enumerate().any(|(number, triangle)| {
             intersect(p, ray, triangle).is_some_and(|t| {
-                t > f64::from(own)
-                    && (to_light.w == 0.0 || t < 1.0)
-                    && accepts(number, p + ray * t as f32)
+                t > f64::from(own) && (to_light.w == 0.0 || t < 1.0) && accepts(number, p + ray * t as f32)
             })
         });
         Some(!occluded)
     };
-    position
-        .texels
-        .iter()
-        .zip(&normal.texels)
-        .map(lit)
-        .collect()
+    position.texels.iter().zip(&normal.texels).map(lit).collect()
 }
 
 /// Replaces the result for pixels of smooth meshes by the twin's, whose rays start at the smooth surface.
@@ -766,11 +735,7 @@ fn brute_force_on_smooth(
             continue;
         }
         let ray = (to_light.truncate() - position * to_light.w).as_dvec3();
-        let distance = if to_light.w == 0.0 {
-            1e30
-        } else {
-            ray.length()
-        };
+        let distance = if to_light.w == 0.0 { 1e30 } else { ray.length() };
         *brute = Some(!start.is_blocked(&soup, ray.normalize(), distance));
     }
 }
@@ -778,13 +743,8 @@ fn brute_force_on_smooth(
 /// Number of pixels whose traced shadow differs from brute force, and of pixels compared.
 fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
     let compared = shadow.texels.iter().zip(brute);
-    let compared: Vec<_> = compared
-        .filter_map(|(s, b)| Some((s[0] > 0.5, (*b)?)))
-        .collect();
-    (
-        compared.iter().filter(|(a, b)| a != b).count(),
-        compared.len(),
-    )
+    let compared: Vec<_> = compared.filter_map(|(s, b)| Some((s[0] > 0.5, (*b)?))).collect();
+    (compared.iter().filter(|(a, b)| a != b).count(), compared.len())
 }
 
 const SIZE: [u32; 2] = [120, 80];
@@ -794,11 +754,7 @@ const SIZE: [u32; 2] = [120, 80];
 /// map is coarse and does not cover its rim.
 fn check_shadows(gpu: &Gpu, scene: &Scene, view: View, to_light: glam::Vec4, name: &str) {
     // Rays start on the triangle itself: where points lie beside it, as far beside the point.
-    let rays = if common::subpixel(gpu) > 0.0 {
-        200
-    } else {
-        1000
-    };
+    let rays = if common::subpixel(gpu) > 0.0 { 200 } else { 1000 };
     for (mode, one_in) in [(ShadowMode::Rays, rays), (ShadowMode::Map, 14)] {
         check_shadows_by(mode, one_in, gpu, scene, view, to_light, name);
     }
@@ -820,10 +776,7 @@ fn check_shadows_by(
         stage.config.sun.direction = (-to_light.truncate()).to_array();
     }
     stage.draw(&Pose::new(scene, None, 0.0), view);
-    let (position, normal) = (
-        stage.channel(Channel::Position),
-        stage.channel(Channel::Normal),
-    );
+    let (position, normal) = (stage.channel(Channel::Position), stage.channel(Channel::Normal));
     let merged = stage.merged();
     let soup = triangles(&merged.positions, &merged.indices);
     let position = on_triangles(gpu, &soup, position, view.eye());
@@ -855,11 +808,7 @@ fn traced_shadows_are_those_of_brute_force_at_every_scale() {
         ("far from the origin", 1.0, Vec3::new(80.0, 0.0, -80.0)),
     ] {
         let scene = shadow_scene(scale, offset);
-        let view = look_at(
-            offset + scale * Vec3::new(3.0, 4.0, 5.0),
-            offset,
-            40.0 * scale,
-        );
+        let view = look_at(offset + scale * Vec3::new(3.0, 4.0, 5.0), offset, 40.0 * scale);
         check_shadows(&gpu, &scene, view, sun, name);
     }
 }
@@ -936,10 +885,7 @@ fn no_light_reaches_out_of_range_or_out_of_the_cone() {
         scene.lights[0].range = range;
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         stage.draw(&Pose::new(&scene, None, 0.0), view);
-        let (position, shadow) = (
-            stage.channel(Channel::Position),
-            stage.channel(Channel::Shadow),
-        );
+        let (position, shadow) = (stage.channel(Channel::Position), stage.channel(Channel::Shadow));
         for (p, s) in position
             .texels
             .iter()
@@ -1069,27 +1015,15 @@ fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
             let both = traced(&mut stage, &Pose::new(&scene, None, 0.0), view);
             assert_eq!(traced_fault(&both), None, "{lights} lights");
             assert_eq!(both[0].visibility.len(), 117 * 83 * lights.div_ceil(4));
-            let arriving: u32 = both[0]
-                .visibility
-                .iter()
-                .map(|word| word.count_ones() / 8)
-                .sum();
+            let arriving: u32 = both[0].visibility.iter().map(|word| word.count_ones() / 8).sum();
             let (arriving, rays) = (u64::from(arriving), both[0].rays);
-            assert!(
-                arriving > 1000,
-                "{arriving} of {rays} rays reach {lights} lights"
-            );
+            assert!(arriving > 1000, "{arriving} of {rays} rays reach {lights} lights");
             assert!(
                 arriving < rays * 19 / 20,
                 "{arriving} of {rays} rays reach the light"
             );
             // Every pixel that traced a ray has visited a node.
-            assert!(
-                both[0]
-                    .cost
-                    .iter()
-                    .any(|cost| cost[0] > 0.0 && cost[1] > 0.0)
-            );
+            assert!(both[0].cost.iter().any(|cost| cost[0] > 0.0 && cost[1] > 0.0));
         }
     }
 }
@@ -1119,12 +1053,7 @@ fn compacted_rays_find_the_same_at_masked_surfaces_and_in_the_builtin_scene() {
 #[test]
 fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
     let gpu = gpu();
-    let floor = quad(
-        Vec3::new(-9.0, 0.0, 9.0),
-        18.0 * Vec3::X,
-        -18.0 * Vec3::Z,
-        0,
-    );
+    let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
     let mut scene = scene([floor], vec![matte(Vec3::ONE)]);
     for _ in 0..16 {
         add_light(&mut scene, LightKind::Directional, 1.0, Vec3::Y, Vec3::ZERO);
@@ -1136,10 +1065,7 @@ fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
     stage.draw(&Pose::new(&scene, None, 0.0), view);
     let visibility = stage.renderer.read_visibility(&gpu).unwrap();
     stage.renderer.collect(&gpu);
-    assert!(
-        visibility.iter().all(|word| *word == u32::MAX),
-        "lights are lost"
-    );
+    assert!(visibility.iter().all(|word| *word == u32::MAX), "lights are lost");
     let (pixels, stats) = (u64::from(size[0] * size[1]), stage.renderer.stats());
     assert!(stats.rays == 16 * pixels && stats.rays > 64 * 65_535);
     assert_eq!((stats.tiles, stats.sending_tiles), (75 * 55, 75 * 55));
@@ -1189,10 +1115,7 @@ fn the_comparer_of_traced_rays_can_fail() {
     };
     let fault = |other| traced_fault(&[traced(3, 2.0, 2), other]);
     assert_eq!(fault(traced(3, 2.0, 2)), None);
-    assert!(
-        fault(traced(1, 2.0, 2)).is_some(),
-        "other visibility passes"
-    );
+    assert!(fault(traced(1, 2.0, 2)).is_some(), "other visibility passes");
     assert!(fault(traced(3, 3.0, 2)).is_some(), "another cost passes");
     assert!(
         fault(traced(3, 2.0, 3)).is_some(),
@@ -1259,10 +1182,7 @@ fn masked_surfaces_are_cut_out_for_the_eye_for_rays_and_for_maps() {
     for mode in [ShadowMode::Rays, ShadowMode::Map] {
         stage.config.shadows.mode = mode;
         stage.draw(&Pose::new(&scene, None, 0.0), view);
-        let (position, shadow) = (
-            stage.channel(Channel::Position),
-            stage.channel(Channel::Shadow),
-        );
+        let (position, shadow) = (stage.channel(Channel::Position), stage.channel(Channel::Shadow));
         let (mut in_hole, mut under_card, mut around) = (0, 0, 0);
         for (p, s) in position
             .texels
@@ -1344,14 +1264,7 @@ fn blended_surfaces_show_what_is_behind_in_order() {
         unlit: true,
         ..matte(color)
     };
-    let wall = |z: f32, material| {
-        quad(
-            Vec3::new(-2.0, -2.0, z),
-            4.0 * Vec3::X,
-            4.0 * Vec3::Y,
-            material,
-        )
-    };
+    let wall = |z: f32, material| quad(Vec3::new(-2.0, -2.0, z), 4.0 * Vec3::X, 4.0 * Vec3::Y, material);
     let opaque = scene::Material {
         unlit: true,
         ..matte(Vec3::ONE)
@@ -1408,13 +1321,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
         inner_angle: 0.2,
         outer_angle: 0.6,
     };
-    add_light(
-        &mut scene,
-        cone,
-        20.0,
-        Vec3::new(1.0, -1.0, 3.0),
-        Vec3::ZERO,
-    );
+    add_light(&mut scene, cone, 20.0, Vec3::new(1.0, -1.0, 3.0), Vec3::ZERO);
     let mut stage = Stage::new(&gpu, &scene, [192, 144]);
     // The twin knows no triangles.
     stage.config.materials.glint_filter = false;
@@ -1442,9 +1349,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
         let Some(surface) = surface else { continue };
         let to_eye = (view.eye() - surface.position).normalize();
         let twin = lighting::lighting(surface, to_eye, &lights, &ambient);
-        let error = (Vec3::from_slice(lit).as_dvec3() - twin)
-            .abs()
-            .max_element();
+        let error = (Vec3::from_slice(lit).as_dvec3() - twin).abs().max_element();
         // Radiance is stored in half floats, which have 11 bits. At a pinprick highlight, rounding in f32
         // exceeds that.
         worst = worst.max(error / (twin.max_element() + 0.05));
@@ -1470,11 +1375,7 @@ fn tonemap_equals_its_twin_for_every_curve() {
     let mut bands = Vec::new();
     for band in 0..24 {
         let radiance = 2f32.powf(band as f32 * 0.5 - 7.0);
-        let tint = [
-            Vec3::ONE,
-            Vec3::new(1.0, 0.3, 0.02),
-            Vec3::new(0.1, 0.2, 1.0),
-        ][band % 3];
+        let tint = [Vec3::ONE, Vec3::new(1.0, 0.3, 0.02), Vec3::new(0.1, 0.2, 1.0)][band % 3];
         let corner = Vec3::new(band as f32 / 6.0 - 2.0, -1.0, 0.0);
         bands.push(quad(corner, Vec3::X / 6.0, 2.0 * Vec3::Y, band));
         materials.push(glowing(radiance * tint));
@@ -1505,12 +1406,7 @@ fn tonemap_equals_its_twin_for_every_curve() {
         let lit = stage.channel(Channel::Lit);
         let mut levels = std::collections::BTreeSet::new();
         for (pixel, lit) in picture.chunks(4).zip(&lit.texels) {
-            let twin = tonemap::tonemap(
-                &params,
-                &exposure,
-                Vec3::from_slice(lit).as_dvec3(),
-                DVec3::ZERO,
-            );
+            let twin = tonemap::tonemap(&params, &exposure, Vec3::from_slice(lit).as_dvec3(), DVec3::ZERO);
             for axis in 0..3 {
                 let expected = twin[axis] * 255.0;
                 let error = (f64::from(pixel[axis]) - expected).abs();
@@ -1578,13 +1474,8 @@ fn dithering_keeps_the_mean_of_neighbours() {
         };
         for samples in [1, 3] {
             let (dithered, rounded) = (error(true, samples), error(false, samples));
-            println!(
-                "from {lowest}, {samples} samples: {dithered:.3} levels, {rounded:.3} without"
-            );
-            assert!(
-                dithered < 0.1,
-                "from {lowest}, {samples} samples: {dithered}"
-            );
+            println!("from {lowest}, {samples} samples: {dithered:.3} levels, {rounded:.3} without");
+            assert!(dithered < 0.1, "from {lowest}, {samples} samples: {dithered}");
             assert!(rounded > 0.3, "from {lowest}, {samples} samples: {rounded}");
         }
     }
@@ -1657,12 +1548,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     let mut quads: Vec<_> = (0..4)
         .map(|i| quad(Vec3::new(i as f32 - 2.0, -1.0, 0.0), Vec3::X, Vec3::Y, i))
         .collect();
-    quads.push(quad(
-        Vec3::new(-2.0, -1.0, 1.0),
-        Vec3::X * 4.0,
-        Vec3::Y * 0.5,
-        4,
-    ));
+    quads.push(quad(Vec3::new(-2.0, -1.0, 1.0), Vec3::X * 4.0, Vec3::Y * 0.5, 4));
     let scene = scene(quads, materials);
     let mut stage = Stage::new(&gpu, &scene, [40, 20]);
     stage.config.image.background = background;
@@ -1739,10 +1625,7 @@ fn the_gbuffer_holds_what_brute_force_sees() {
     stage.draw(&Pose::new(&scene, None, 0.0), view);
     let merged = stage.merged();
     let soup = triangles(&merged.positions, &merged.indices);
-    let (position, mesh) = (
-        stage.channel(Channel::Position),
-        stage.channel(Channel::Mesh),
-    );
+    let (position, mesh) = (stage.channel(Channel::Position), stage.channel(Channel::Mesh));
     let corners = view.corners(SIZE[0] as f32 / SIZE[1] as f32);
     let (subpixel, pixel_side) = (common::subpixel(&gpu), view.pixel_side(SIZE[1])[1]);
     let (mut differing, mut covered) = (0, 0);
@@ -1753,8 +1636,7 @@ fn the_gbuffer_holds_what_brute_force_sees() {
         // Near corners: left bottom, right bottom, left top.
         let same = |[right, up]: [f32; 2]| {
             let (x, y) = (x + right / SIZE[0] as f32, y + up / SIZE[1] as f32);
-            let through =
-                corners[0] + x * (corners[1] - corners[0]) + y * (corners[2] - corners[0]);
+            let through = corners[0] + x * (corners[1] - corners[0]) + y * (corners[2] - corners[0]);
             let direction = (through - view.eye()).normalize();
             match closest_hit(&soup, view.eye(), direction, 0.0, 100.0) {
                 None => p[3] == 0.0,
@@ -1937,8 +1819,7 @@ fn every_policy_gives_the_shadows_of_trees_that_are_built_every_frame() {
     ];
     // All of them are in trees_begin_anew_when_the_policy_changes.
     for (policy, expected) in policies.into_iter().take(by_lane(1, 3)) {
-        let frames =
-            [0.0, 0.7, 0.7, 2.9, 1.6].map(|time| (policy, Pose::new(&scene, Some(0), time)));
+        let frames = [0.0, 0.7, 0.7, 2.9, 1.6].map(|time| (policy, Pose::new(&scene, Some(0), time)));
         assert_eq!(works(&scene, &frames, view), expected, "{policy:?}");
     }
 }
@@ -2026,8 +1907,8 @@ fn shuffled_scene() -> Scene {
     let cloud: Vec<_> = cloud.map(|t| t.map(|v| v + 1.5 * Vec3::Y)).collect();
     let mut cloud = primitive(&cloud, 0);
     let elsewhere = |vertex: usize| (vertex + 3 * 7 * (vertex / 3)) % (3 * 300);
-    let offsets = (0..cloud.positions.len())
-        .map(|vertex| cloud.positions[elsewhere(vertex)] - cloud.positions[vertex]);
+    let offsets =
+        (0..cloud.positions.len()).map(|vertex| cloud.positions[elsewhere(vertex)] - cloud.positions[vertex]);
     cloud.targets.push(scene::MorphTarget {
         positions: offsets.collect(),
         ..scene::MorphTarget::default()
@@ -2051,9 +1932,7 @@ fn refit_trees_are_built_again_once_they_have_aged() {
         let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, &scene, [66, 48]));
         stage.config.tree.refit_growth = limit;
         let mut found = Vec::new();
-        for weight in [
-            0.0, 0.002, 0.004, 0.006, 0.006, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
-        ] {
+        for weight in [0.0, 0.002, 0.004, 0.006, 0.006, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0] {
             let mut pose = Pose::new(&scene, None, 0.0);
             pose.weights[0] = vec![weight];
             let expected = drawn(&mut every, Rebuild::Frame, &pose, view);
@@ -2110,12 +1989,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
         let passes = names.len();
         names.dedup();
         assert_eq!(names.len(), passes, "a pass has two rows");
-        let pixels: Vec<_> = stage
-            .channel(Channel::Lit)
-            .texels
-            .into_iter()
-            .flatten()
-            .collect();
+        let pixels: Vec<_> = stage.channel(Channel::Lit).texels.into_iter().flatten().collect();
         (
             pixels.into_iter().map(f32::to_bits).collect::<Vec<_>>(),
             stats.rays,
@@ -2220,10 +2094,7 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
     let expected = "the scene: 20 triangles in 10 instances needed, 4 triangles in 2 instances allowed \
         (the merged normals and tangents are ";
     assert!(line.starts_with(expected), "{line}");
-    assert!(
-        line.contains(&gpu.info.name) && !line.contains('\n'),
-        "{line}"
-    );
+    assert!(line.contains(&gpu.info.name) && !line.contains('\n'), "{line}");
     // For a single instance, the share that fits.
     let one = scene([quad()], vec![matte(Vec3::ONE)]);
     gpu.limits.max_storage_buffer_binding_size = 200;
@@ -2244,14 +2115,7 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
 #[test]
 fn of_coincident_surfaces_the_first_is_visible() {
     let gpu = gpu();
-    let sheet = |material| {
-        quad(
-            Vec3::new(-1.0, -1.0, 0.0),
-            Vec3::X * 2.0,
-            Vec3::Y * 2.0,
-            material,
-        )
-    };
+    let sheet = |material| quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, material);
     let colors = [Vec3::X, Vec3::Y, Vec3::Z].map(matte).to_vec();
     let scene = scene([sheet(1), sheet(0), sheet(2)], colors);
     let mut stage = Stage::new(&gpu, &scene, [18, 18]);

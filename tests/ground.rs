@@ -3,9 +3,7 @@
 
 use crate::common;
 use canopy::{
-    config::{
-        Antialias, Background, Config, GroundMode, OcclusionMode, ShadowMode, Switch, Tonemap,
-    },
+    config::{Antialias, Background, Config, GroundMode, OcclusionMode, ShadowMode, Switch, Tonemap},
     reference::{ground, tonemap},
     render::{
         Channel, View,
@@ -127,10 +125,7 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
             let found = DVec3::from_array([0, 1, 2].map(|c| f64::from(shown[*index][c])));
             let error = (found - expected).abs().max_element();
             assert!(error < 2e-3, "{mode:?} {point}: {found}, not {expected}");
-            let taken = 1.0
-                - DVec3::ONE
-                    .lerp(lit, seen)
-                    .dot(DVec3::new(0.2126, 0.7152, 0.0722));
+            let taken = 1.0 - DVec3::ONE.lerp(lit, seen).dot(DVec3::new(0.2126, 0.7152, 0.0722));
             assert!((f64::from(shown[*index][3]) - taken).abs() < 2e-3);
             match (seen, visible) {
                 (0.0, _) => beyond += 1,
@@ -327,8 +322,7 @@ fn the_grid_tells_metres() {
         let mut lines = 0;
         for (index, [x, y]) in pixels() {
             let offset = DVec2::new(f64::from(x) + 0.5 - 40.0, f64::from(y) + 0.5 - 30.0);
-            let point =
-                eye.as_dvec3() + (offset.x * DVec3::X + offset.y * DVec3::Z) * metres_a_pixel;
+            let point = eye.as_dvec3() + (offset.x * DVec3::X + offset.y * DVec3::Z) * metres_a_pixel;
             if off == 0.0 && point.x.abs().max(point.z.abs()) < 1.2 {
                 // The square is seen.
                 continue;
@@ -371,17 +365,9 @@ fn it_is_otherwise_the_background() {
     let from_below = stage.draw(&pose, below);
     let with = stage.draw(&pose, above);
     let free = free_ground(above);
-    for channel in [
-        Channel::Position,
-        Channel::Depth,
-        Channel::Mesh,
-        Channel::Albedo,
-    ] {
+    for channel in [Channel::Position, Channel::Depth, Channel::Mesh, Channel::Albedo] {
         let texels = stage.channel(channel).texels;
-        assert!(
-            free.iter().all(|(i, _)| texels[*i][3] == 0.0),
-            "{channel:?}"
-        );
+        assert!(free.iter().all(|(i, _)| texels[*i][3] == 0.0), "{channel:?}");
     }
     for channel in [Channel::Shadow, Channel::Ambient, Channel::Motion] {
         let texels = stage.channel(channel).texels;
@@ -389,10 +375,7 @@ fn it_is_otherwise_the_background() {
             .iter()
             .filter(|(_, point)| from_middle(*point).length() < 0.99);
         assert!(near.clone().count() > 1000);
-        assert!(
-            near.clone().all(|(i, _)| texels[*i][3] == 1.0),
-            "{channel:?}"
-        );
+        assert!(near.clone().all(|(i, _)| texels[*i][3] == 1.0), "{channel:?}");
     }
     let merged = stage.merged();
     assert_eq!((merged.indices.len(), merged.positions.len()), (2, 6));
@@ -437,10 +420,7 @@ fn transparent_pictures_hold_shadows_as_alpha() {
         let expected = if within > 0.0 { 255.0 * taken } else { 0.0 };
         let texel = &picture[4 * index..4 * index + 4];
         assert_eq!(texel[..3], [0, 0, 0], "{point}");
-        assert!(
-            (f64::from(texel[3]) - expected).abs() < 1.0,
-            "{point}: {texel:?}"
-        );
+        assert!((f64::from(texel[3]) - expected).abs() < 1.0, "{point}: {texel:?}");
         dark += usize::from(within > 0.0);
     }
     assert!(dark > 20, "{dark}");
@@ -467,9 +447,7 @@ fn its_motion_is_that_of_the_camera() {
     stage.draw(&pose, now);
     let motion = stage.channel(Channel::Motion).texels;
     let in_picture = |view: View, point: DVec3| {
-        let clip_from_offset = view
-            .clip_from_offset(SIZE[0] as f32 / SIZE[1] as f32)
-            .as_dmat4();
+        let clip_from_offset = view.clip_from_offset(SIZE[0] as f32 / SIZE[1] as f32).as_dmat4();
         let clip = clip_from_offset * (point - view.eye().as_dvec3()).extend(1.0);
         let [width, height] = SIZE.map(f64::from);
         DVec2::new(0.5 * width, -0.5 * height) * clip.truncate().truncate() / clip.w

@@ -3,14 +3,11 @@
 //! memory than it may. SECURITY.md promises this.
 
 use crate::common::{
-    self, draco, folder::isolate, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt,
-    mutate,
+    self, draco, folder::isolate, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,
 };
 use canopy::{
     render::{Channel, View},
-    scene::{
-        self, Pose, Progress, Projection, Scene, bounds::Aabb, environment, framing::Viewpoint,
-    },
+    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, environment, framing::Viewpoint},
 };
 use cases::{Case, Outcome};
 use common::{by_lane, scenes::Stage};
@@ -66,9 +63,7 @@ fn outcome(case: &Case) -> Result<(), String> {
     }
     match (case.outcome, loaded) {
         (Outcome::Loads, Ok(scene)) if scene.warnings.is_empty() => Ok(()),
-        (Outcome::Warns(part), Ok(scene)) if scene.warnings.iter().any(|w| w.contains(part)) => {
-            Ok(())
-        }
+        (Outcome::Warns(part), Ok(scene)) if scene.warnings.iter().any(|w| w.contains(part)) => Ok(()),
         (Outcome::Fails(part), Err(error)) => {
             let line = error.to_string();
             let named = line.contains(case.file) && !line.contains('\n') && line.len() < 1000;
@@ -135,9 +130,7 @@ fn environment_outcome(case: &Case) -> Result<(), String> {
             let line = error.to_string();
             let named = line.contains(case.file) && !line.contains('\n') && line.len() < 1000;
             let as_expected = named && line.contains(part);
-            as_expected
-                .then_some(())
-                .ok_or(format!("fails with {line:?}"))
+            as_expected.then_some(()).ok_or(format!("fails with {line:?}"))
         }
         (_, loaded) => Err(format!("ends with {:?}", loaded.map(|image| image.name))),
     }
@@ -257,9 +250,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     let cases = cases::cases().into_iter().chain(cases::environments());
     let cases = cases.chain(hostile_volumes::cases());
     let files = cases.flat_map(|case| case.beside.into_iter().chain([(case.file, case.bytes)]));
-    files
-        .filter(|(_, bytes)| bytes.len() < SEED_BYTES)
-        .collect()
+    files.filter(|(_, bytes)| bytes.len() < SEED_BYTES).collect()
 }
 
 /// Files as Draco has them, and all settings.
@@ -267,11 +258,7 @@ fn more_seeds(kind: &str) -> Vec<Vec<u8>> {
     match kind {
         "glb" => {
             let mut plain = cases::full();
-            plain
-                .first_primitive()
-                .as_object_mut()
-                .unwrap()
-                .remove("targets");
+            plain.first_primitive().as_object_mut().unwrap().remove("targets");
             let methods = [draco::Method::Exact, draco::Method::Quantised(11)];
             methods
                 .map(|method| draco::compressed(&plain, method).glb())
@@ -312,9 +299,7 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 /// `CANOPY_FUZZ_SEED` makes others.
 #[test]
 fn variants_of_the_corpus_load_or_fail() {
-    let number = |name: &str, default: u64| {
-        std::env::var(name).map_or(default, |text| text.parse().unwrap())
-    };
+    let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let rounds = number("CANOPY_FUZZ_ROUNDS", by_lane(150, 300));
     let mut mutator = Mutator(number("CANOPY_FUZZ_SEED", 1));
     let folder = TempDir::new().unwrap();
@@ -423,11 +408,7 @@ fn small_files_take_little_memory() {
         bombs.extend(larger_bombs());
     }
     for (name, bytes, loads) in bombs {
-        let file = if name.starts_with("OBJ") {
-            "a.obj"
-        } else {
-            "a.glb"
-        };
+        let file = if name.starts_with("OBJ") { "a.obj" } else { "a.glb" };
         fs::write(folder.path().join(file), &bytes).unwrap();
         let megabytes = 700 + 60 * (bytes.len() as u64 >> 20);
         let start = Instant::now();
@@ -438,11 +419,7 @@ fn small_files_take_little_memory() {
             "{name}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        assert!(
-            start.elapsed() < 2 * LONGEST,
-            "{name}: {:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < 2 * LONGEST, "{name}: {:?}", start.elapsed());
     }
 }
 
@@ -456,8 +433,7 @@ fn gltf_of(text: &str) -> Vec<u8> {
 
 /// Bombs that are small, or soon read.
 fn bombs() -> Vec<Bomb> {
-    let empty =
-        |kind: &str, count: u64| json!({ "type": kind, "componentType": F32, "count": count });
+    let empty = |kind: &str, count: u64| json!({ "type": kind, "componentType": F32, "count": count });
     let vertices = |count: u64| {
         let mut builder = Builder::triangle();
         builder.json["accessors"][0] = empty("VEC3", count);
@@ -498,12 +474,7 @@ fn bombs() -> Vec<Bomb> {
         sets.first_primitive()["attributes"][format!("WEIGHTS_{set}")] = json!(joint);
     }
     let mut copies = Builder::triangle();
-    let all = copies.accessor(
-        "SCALAR",
-        gltf_builder::U8,
-        30_000,
-        &[0, 1, 2].repeat(10_000),
-    );
+    let all = copies.accessor("SCALAR", gltf_builder::U8, 30_000, &[0, 1, 2].repeat(10_000));
     copies.first_primitive()["indices"] = json!(all);
     let mut parts = copies.clone();
     let part = parts.first_primitive().clone();
@@ -512,8 +483,7 @@ fn bombs() -> Vec<Bomb> {
     let variant = |number| json!({ "name": format!("variant {number}") });
     let variants: Vec<_> = (0..100_000).map(variant).collect();
     let mut many_variants = Builder::triangle();
-    many_variants.json["extensions"] =
-        json!({ "KHR_materials_variants": { "variants": variants } });
+    many_variants.json["extensions"] = json!({ "KHR_materials_variants": { "variants": variants } });
     let mut weights = Builder::triangle();
     weights.json["meshes"][0]["weights"] = json!(vec![0; 400_000]);
     weights.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 4000]);
@@ -532,11 +502,7 @@ fn bombs() -> Vec<Bomb> {
         root.remove("scene");
     }
     vec![
-        (
-            "4,000,000,000 vertices",
-            vertices(4_000_000_000).glb(),
-            false,
-        ),
+        ("4,000,000,000 vertices", vertices(4_000_000_000).glb(), false),
         ("2^60 vertices", vertices(1 << 60).glb(), false),
         ("1,000,000 vertices", vertices(1_000_000).glb(), true),
         ("2^40 keys", keys.glb(), false),
@@ -545,11 +511,7 @@ fn bombs() -> Vec<Bomb> {
         ("1,000 targets of 1,000,000 vertices", targets.glb(), false),
         ("1,000 joint sets of 1,000,000 vertices", sets.glb(), false),
         ("30,000,000 triangles", copies.glb(), false),
-        (
-            "30,000,000 triangles in 3,000 primitives",
-            parts.glb(),
-            false,
-        ),
+        ("30,000,000 triangles in 3,000 primitives", parts.glb(), false),
         ("100,000 variants", many_variants.glb(), true),
         ("400,000 weights of 4,000 nodes", weights.glb(), true),
         ("30,000 pointers to 30,000 nodes", pointers.glb(), true),
@@ -615,11 +577,7 @@ fn larger_bombs() -> Vec<Bomb> {
             gltf_of(&format!("\"extras\":[{}0]", "[],".repeat(9_999_999))),
             true,
         ),
-        (
-            "OBJ of 2,000,000 empty vertices",
-            b"v\n".repeat(2_000_000),
-            true,
-        ),
+        ("OBJ of 2,000,000 empty vertices", b"v\n".repeat(2_000_000), true),
         (
             "OBJ of 500,000 faces",
             [&b"v 0 0 0\n"[..], &b"f 1 1 1\n".repeat(500_000)].concat(),
@@ -668,10 +626,7 @@ fn nothing_but_the_folder_is_read() {
     symlink("../a.mtl", inside.join("link.mtl")).unwrap();
     symlink("../a.png", inside.join("link.png")).unwrap();
     symlink("sub/b.bin", inside.join("good.bin")).unwrap();
-    let fifo = Command::new("mkfifo")
-        .arg(inside.join("fifo"))
-        .status()
-        .unwrap();
+    let fifo = Command::new("mkfifo").arg(inside.join("fifo")).status().unwrap();
     assert!(fifo.success());
     let with = |uri: &str| {
         let mut builder = Builder::triangle();
@@ -745,19 +700,12 @@ fn nothing_but_the_folder_is_read() {
             "mtllib b.mtl",
             &format!("newmtl a\nmap_Kd {path}\nmap_Bump -bm 1 {path}\n"),
         );
-        assert!(
-            found.contains("a checker stands in for it"),
-            "{path}: {found}"
-        );
+        assert!(found.contains("a checker stands in for it"), "{path}: {found}");
     }
     assert_eq!(warnings("mtllib b.mtl", "newmtl a\n"), "[]");
     // The files themselves may be links, for a person named them; but a pipe is none.
     symlink("sub/../a.obj", inside.join("named.obj")).unwrap();
-    assert!(
-        canopy(4000, &inside, &["info", "named.obj"])
-            .status
-            .success()
-    );
+    assert!(canopy(4000, &inside, &["info", "named.obj"]).status.success());
     for name in ["fifo", "/dev/zero", "sub", "loop.bin"] {
         assert!(
             !canopy(4000, &inside, &["info", name]).status.success(),
@@ -791,9 +739,7 @@ fn only_what_was_asked_for_is_written() {
     };
     let names = |folder: &Path| -> Vec<_> {
         let files = files_of(folder).into_iter();
-        files
-            .map(|path| path.file_name().unwrap().to_owned())
-            .collect()
+        files.map(|path| path.file_name().unwrap().to_owned()).collect()
     };
     assert!(!run("scene/b.glb"));
     let clean = |names: Vec<std::ffi::OsString>| -> Vec<_> {

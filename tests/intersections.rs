@@ -163,9 +163,7 @@ fn every_number_of_triangles_is_asked() {
 #[test]
 fn the_comparers_can_fail() {
     let gpu = gpu();
-    let soup = Soup::default()
-        .mesh(on_a_grid(60, 1))
-        .mesh(on_a_grid(40, 2));
+    let soup = Soup::default().mesh(on_a_grid(60, 1)).mesh(on_a_grid(40, 2));
     let (meshes, tree) = (of_meshes(&soup), tree(&gpu, &soup));
     let found = pairs(&gpu, &Pairs::within(&tree).across().through());
     let fault = |found: &Names| pairs_fault(found, &meshes, &meshes, |x, y| x[0] < y[0], 0.0);
@@ -244,9 +242,8 @@ struct Known {
 impl Known {
     fn new(merged: &Merged) -> Self {
         let mut known = Self::default();
-        let triangle = |number: u32| {
-            merged.indices[number as usize].map(|vertex| merged.positions[vertex as usize])
-        };
+        let triangle =
+            |number: u32| merged.indices[number as usize].map(|vertex| merged.positions[vertex as usize]);
         for (b, second) in merged.meshes.iter().enumerate() {
             for (a, first) in merged.meshes[..b].iter().enumerate() {
                 for s in first.clone() {
@@ -311,10 +308,7 @@ fn check(stage: &mut Stage<'_>, pose: &Pose) -> Known {
     for (pixel, triangle) in triangles.iter().enumerate() {
         let [through, facing, _, alpha] = image.texels[pixel];
         let is_through = triangle.is_some_and(|triangle| known.triangles.contains(&triangle));
-        assert_eq!(
-            (through == 1.0, alpha == 1.0),
-            (is_through, triangle.is_some())
-        );
+        assert_eq!((through == 1.0, alpha == 1.0), (is_through, triangle.is_some()));
         if triangle.is_some() {
             let [normal, position] = [&normals, &positions].map(|c| Vec3::from_slice(&c[pixel]));
             let expected = normal.dot((eye - position).normalize()).abs();
@@ -337,14 +331,7 @@ fn check(stage: &mut Stage<'_>, pose: &Pose) -> Known {
 /// A box of twelve triangles.
 fn block(middle: Vec3, half: Vec3, turn: Quat) -> Primitive {
     let mut triangles = Vec::new();
-    for (axis, side) in [
-        (0, 1.0),
-        (0, -1.0),
-        (1, 1.0),
-        (1, -1.0),
-        (2, 1.0),
-        (2, -1.0),
-    ] {
+    for (axis, side) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0), (2, 1.0), (2, -1.0)] {
         let [n, u, v] = [0, 1, 2].map(|i| Vec3::AXES[(axis + i) % 3]);
         let corner = |s: f32, t: f32| middle + turn * (half * (side * n + side * s * u + t * v));
         let [a, b, c, d] = [
@@ -409,10 +396,7 @@ fn boxes_pass_through_or_touch() {
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         let known = check(&mut stage, &Pose::new(&scene, None, 0.0));
         let found = known.triangles.len();
-        assert!(
-            found >= least && (least > 0 || found == 0),
-            "{what}: {known:?}"
-        );
+        assert!(found >= least && (least > 0 || found == 0), "{what}: {known:?}");
     }
 }
 
@@ -423,15 +407,8 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
     let mut random = Random(5);
     for scale in [1e-3, 1.0, 1e3] {
         let corner = Vec3::new(-3.0, 0.0, -3.0) * scale;
-        let mut primitives = vec![quad(
-            corner,
-            Vec3::Z * 6.0 * scale,
-            Vec3::X * 6.0 * scale,
-            0,
-        )];
-        primitives.extend(
-            [0.5, 0.3].map(|half| block(Vec3::Y * half, Vec3::splat(half), Quat::IDENTITY)),
-        );
+        let mut primitives = vec![quad(corner, Vec3::Z * 6.0 * scale, Vec3::X * 6.0 * scale, 0)];
+        primitives.extend([0.5, 0.3].map(|half| block(Vec3::Y * half, Vec3::splat(half), Quat::IDENTITY)));
         let scene = of(primitives);
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         stage.reads = vec![Channel::Intersections];
@@ -448,21 +425,14 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
                 let turn = Mat4::from_rotation_y(6.0 * random.unit());
                 let to = Vec3::new(x, 0.0, random.unit()) * scale;
                 let size = Mat4::from_scale(Vec3::splat(scale));
-                pose.world_from_node[node] =
-                    (lean * Mat4::from_translation(to) * turn * size).as_dmat4();
+                pose.world_from_node[node] = (lean * Mat4::from_translation(to) * turn * size).as_dmat4();
             }
-            stage.draw(
-                &pose,
-                look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale),
-            );
+            stage.draw(&pose, look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale));
             let found = counts(&mut stage).unwrap();
             assert_eq!(found, IntersectionCounts::default(), "{scale}");
             // A thousandth of the box's side deep they do.
             pose.world_from_node[1] *= Mat4::from_translation(Vec3::NEG_Y * 1e-3).as_dmat4();
-            stage.draw(
-                &pose,
-                look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale),
-            );
+            stage.draw(&pose, look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale));
             let found = counts(&mut stage).unwrap();
             assert_eq!(found.meshes.len(), 1, "{scale}: {found:?}");
             assert!(found.triangles >= 6 && found.meshes[0].meshes == [0, 1]);
@@ -550,8 +520,7 @@ fn pairs_of_meshes_without_room_are_counted() {
         assert_eq!(found.triangles as usize, known.triangles.len());
         let listed: BTreeSet<_> = found.meshes.iter().map(|pair| pair.meshes).collect();
         assert_eq!(listed.len(), found.meshes.len(), "twice in the list");
-        let is_known =
-            |pair: &canopy::render::MeshPair| known.meshes.get(&pair.meshes) == Some(&pair.pairs);
+        let is_known = |pair: &canopy::render::MeshPair| known.meshes.get(&pair.meshes) == Some(&pair.pairs);
         assert!(found.meshes.iter().all(is_known));
         let of_list: u32 = found.meshes.iter().map(|pair| pair.pairs).sum();
         assert_eq!(of_list + found.unlisted, pairs);
@@ -576,10 +545,7 @@ fn parts_find_the_same() {
     assert_eq!(counts(&mut stage), None);
     let channel = Channel::Intersections;
     let buffers = &stage.uploaded.buffers;
-    let error = stage
-        .renderer
-        .read_channel(&gpu, channel, buffers)
-        .unwrap_err();
+    let error = stage.renderer.read_channel(&gpu, channel, buffers).unwrap_err();
     assert!(error.to_string().contains("intersections"), "{error}");
     stage.reads = vec![channel];
     let mut found = Vec::new();
@@ -609,10 +575,7 @@ fn parts_find_the_same() {
 fn counts_follow_what_moves() {
     let gpu = gpu();
     let turn = Quat::from_euler(glam::EulerRot::XYZ, 0.4, 0.9, 0.2);
-    let scene = of([
-        upright(Vec3::ZERO),
-        block(Vec3::ZERO, Vec3::splat(0.3), turn),
-    ]);
+    let scene = of([upright(Vec3::ZERO), block(Vec3::ZERO, Vec3::splat(0.3), turn)]);
     for in_parts in [false, true] {
         let mut stage = Stage::new(&gpu, &scene, [18, 18]);
         let target = picture(&gpu, [16, 16]);
@@ -620,8 +583,7 @@ fn counts_follow_what_moves() {
         for frame in 0..24_u16 {
             stage.reads = vec![Channel::Intersections; usize::from(frame > 2)];
             let mut pose = Pose::new(&scene, None, 0.0);
-            pose.world_from_node[1] =
-                Mat4::from_translation(Vec3::X * f32::from(frame) * 0.05).as_dmat4();
+            pose.world_from_node[1] = Mat4::from_translation(Vec3::X * f32::from(frame) * 0.05).as_dmat4();
             stage.renderer.budget.in_parts = in_parts;
             let encoder = stage.record_only(&pose, view(), FrameSample::SINGLE, &target);
             stage.renderer.finish(encoder);

@@ -101,11 +101,8 @@ fn has_loops(report: &Value) {
 /// True if this is Debian 12 with RADV, which compiles for RDNA2 and RDNA3.
 fn must_compile() -> bool {
     let system = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let files = std::fs::read_dir("/usr/share/vulkan/icd.d")
-        .into_iter()
-        .flatten();
-    let is_radv =
-        |file: &std::fs::DirEntry| file.file_name().to_string_lossy().starts_with("radeon_icd");
+    let files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten();
+    let is_radv = |file: &std::fs::DirEntry| file.file_name().to_string_lossy().starts_with("radeon_icd");
     system.contains("VERSION_CODENAME=bookworm") && files.flatten().any(|file| is_radv(&file))
 }
 
@@ -120,9 +117,7 @@ fn text(table: &Table) -> String {
             for (name, figures) in kernels {
                 let figures: Vec<_> = FIGURES
                     .iter()
-                    .filter_map(|figure| {
-                        Some((figure, figures.get(*figure).filter(|value| **value > 0.0)?))
-                    })
+                    .filter_map(|figure| Some((figure, figures.get(*figure).filter(|value| **value > 0.0)?)))
                     .map(|(figure, value)| format!("{figure} = {value}"))
                     .collect();
                 writeln!(text, "\"{name}\" = {{ {} }}", figures.join(", ")).unwrap();
@@ -186,11 +181,7 @@ fn compare(target: &str, kernels: &Kernels, ceilings: &Kernels, exceeded: &mut S
         for (figure, value) in figures {
             let ceiling = ceilings.get(figure).copied().unwrap_or_default();
             if *value > ceiling * SLACK {
-                writeln!(
-                    exceeded,
-                    "{target}: {name}: {figure} {value}, ceiling {ceiling}"
-                )
-                .unwrap();
+                writeln!(exceeded, "{target}: {name}: {figure} {value}, ceiling {ceiling}").unwrap();
             }
         }
     }
@@ -211,10 +202,7 @@ fn a_figure_above_its_ceiling_is_told() {
         told
     };
     assert_eq!(told(103.0), "");
-    assert_eq!(
-        told(103.5),
-        "rdna3: rays: instructions 103.5, ceiling 100\n"
-    );
+    assert_eq!(told(103.5), "rdna3: rays: instructions 103.5, ceiling 100\n");
     let mut gone = String::new();
     compare("rdna3", &Kernels::new(), &kernels(100.0), &mut gone);
     assert_eq!(gone, "rdna3: rays is gone\n");

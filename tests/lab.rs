@@ -64,9 +64,7 @@ fn rays(count: usize, seed: u64) -> Vec<Ray> {
 }
 
 fn exact(triangles: &[Triangle], rays: &[Ray]) -> Vec<Option<Exact>> {
-    rays.iter()
-        .map(|ray| exact::closest(triangles, ray))
-        .collect()
+    rays.iter().map(|ray| exact::closest(triangles, ray)).collect()
 }
 
 /// One leaf that holds up to eight triangles.
@@ -75,13 +73,7 @@ fn one_leaf(triangles: &[Triangle]) -> Built {
     tree.binary().unwrap()
 }
 
-fn trace(
-    gpu: &Gpu,
-    built: &Built,
-    triangles: &[Triangle],
-    rays: &[Ray],
-    test: TriangleTest,
-) -> Vec<LabHit> {
+fn trace(gpu: &Gpu, built: &Built, triangles: &[Triangle], rays: &[Ray], test: TriangleTest) -> Vec<LabHit> {
     let scene = Uploaded::new(gpu, built, triangles, test, Walk::Private).unwrap();
     let list = RayList::new(gpu, rays).unwrap();
     let kernels = Kernels::new(gpu, test, Walk::Private);
@@ -190,8 +182,7 @@ fn cracks_are_counted_and_the_watertight_test_has_none() {
             exact::compare(hits, &exact, Query::ClosestHit, 1e-3)
         };
         let all = TriangleTest::ALL.map(|test| (test.name(), wrong(test)));
-        let of =
-            |test: TriangleTest| all[TriangleTest::ALL.iter().position(|t| *t == test).unwrap()].1;
+        let of = |test: TriangleTest| all[TriangleTest::ALL.iter().position(|t| *t == test).unwrap()].1;
         assert_eq!(of(TriangleTest::Watertight).missed, 0, "{all:?}");
         // It has few: those of both strips count.
         cracks += of(TriangleTest::MollerTrumbore).cracks;
@@ -217,10 +208,7 @@ fn operations_are_counted() {
     // sum.
     assert_eq!(count(TriangleTest::MollerTrumbore), 18 + 20 + 9 + 1 + 3 + 1);
     let counts = TriangleTest::ALL.map(count);
-    assert!(
-        counts.iter().all(|count| (20..120).contains(count)),
-        "{counts:?}"
-    );
+    assert!(counts.iter().all(|count| (20..120).contains(count)), "{counts:?}");
     assert!(count(TriangleTest::BaldwinWeber) < count(TriangleTest::UnitTriangle));
     assert!(count(TriangleTest::UnitTriangle) < count(TriangleTest::MollerTrumbore));
 }
@@ -253,9 +241,7 @@ fn check_tree(tree: &BinaryTree, triangles: &[Triangle]) {
                 let triangle = tree.order[leaf as usize] as usize;
                 seen[triangle] += 1;
                 for corner in triangles[triangle] {
-                    assert!(
-                        corner.cmpge(node.bounds.min).all() && corner.cmple(node.bounds.max).all()
-                    );
+                    assert!(corner.cmpge(node.bounds.min).all() && corner.cmple(node.bounds.max).all());
                 }
             }
         }
@@ -270,10 +256,7 @@ fn check_tree(tree: &BinaryTree, triangles: &[Triangle]) {
 /// Tells whether all entry points of a walk are compiled, which takes long. Of other walks, the quick lane has
 /// those that end at any hit, and those that count what rays to the closest one visit.
 fn is_compiled_whole(walk: Walk) -> bool {
-    by_lane(
-        [Walk::Private, Walk::Grid, Walk::KdTree].contains(&walk),
-        true,
-    )
+    by_lane([Walk::Private, Walk::Grid, Walk::KdTree].contains(&walk), true)
 }
 
 #[test]
@@ -314,9 +297,7 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
                     assert_eq!(run(Threads::Persistent), hits, "{what}");
                 }
             }
-            let visits = kernels
-                .count(&gpu, &scene, &list, Query::ClosestHit)
-                .unwrap();
+            let visits = kernels.count(&gpu, &scene, &list, Query::ClosestHit).unwrap();
             assert_eq!(visits[3].nodes + visits[3].triangles, 0, "a gap is no ray");
             check_visits(&what, (&built, walk), (&triangles, test), &rays, &visits);
             let nodes: u32 = visits.iter().map(|v| v.nodes).sum();
@@ -376,10 +357,7 @@ fn check_visits(
         Walk::TwoLevel => lab_walks::Walk::cells_of_cells,
         Walk::KdTree => lab_walks::Walk::kd_tree,
     });
-    assert!(
-        own * 100 <= rays.len(),
-        "{what}: {own} rays visit something else"
-    );
+    assert!(own * 100 <= rays.len(), "{what}: {own} rays visit something else");
     if walk == Walk::Private {
         let other = differing(lab_walks::Walk::by_parent_links);
         assert!(other * 4 > rays.len(), "{what}: {other}");
@@ -393,11 +371,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
     let soup = |count, seed| Soup::random(count, seed).triangles();
     let flat = |triangle: Triangle| triangle.map(|corner| corner.with_y(0.25));
     let mut wide = soup(300, 2);
-    wide.push([
-        Vec3::splat(-1.0),
-        Vec3::splat(1.0),
-        Vec3::new(1.0, -1.0, 0.5),
-    ]);
+    wide.push([Vec3::splat(-1.0), Vec3::splat(1.0), Vec3::new(1.0, -1.0, 0.5)]);
     // More than one thread sorts.
     let mut pile = vec![[0.3, 0.301, 0.302].map(Vec3::splat); 1100];
     pile.extend(soup(50, 7));
@@ -489,10 +463,7 @@ fn orders_change_nothing_but_the_order() {
         let ordered = order.of(&rays);
         let hits = trace(&gpu, &built, &triangles, &ordered, TriangleTest::Plucker);
         let expected = exact(&triangles, &ordered);
-        assert_eq!(
-            exact::compare(hits, &expected, Query::ClosestHit, 1e-5).all(),
-            0
-        );
+        assert_eq!(exact::compare(hits, &expected, Query::ClosestHit, 1e-5).all(), 0);
     }
 }
 
@@ -541,20 +512,12 @@ fn geometry(stage: &Stage<'_>) -> LabGeometry {
 }
 
 /// A stage that has drawn its triangles, and these.
-fn staged<'a>(
-    gpu: &'a Gpu,
-    scene: &'a Scene,
-    size: [u32; 2],
-    view: View,
-) -> (Stage<'a>, LabGeometry) {
+fn staged<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2], view: View) -> (Stage<'a>, LabGeometry) {
     let mut stage = Stage::new(gpu, scene, size);
     stage.reads = Vec::new();
     stage.draw(&Pose::new(scene, None, 0.0), view);
     let found = geometry(&stage);
-    assert!(
-        LabView::of(&stage.renderer).is_none(),
-        "free where nobody asks"
-    );
+    assert!(LabView::of(&stage.renderer).is_none(), "free where nobody asks");
     let blank = stage
         .renderer
         .read_channel(gpu, Channel::Lab, &stage.uploaded.buffers);
@@ -633,16 +596,13 @@ fn the_channel_traces_every_walk_through_every_structure() {
             let wrong = exact::compare(hits, expected, Query::ClosestHit, 1e-5);
             assert!(wrong.all() < 3, "{what}: {wrong:?}");
             let visits: Vec<Visits> = read(&gpu, &list.visits);
-            let sum = |of: fn(&Visits) -> u32| -> u64 {
-                sent.iter().map(|i| u64::from(of(&visits[*i]))).sum()
-            };
+            let sum =
+                |of: fn(&Visits) -> u32| -> u64 { sent.iter().map(|i| u64::from(of(&visits[*i]))).sum() };
             assert_eq!(counts.nodes, sum(|v| v.nodes), "{what}");
             assert_eq!(counts.triangles, sum(|v| v.triangles), "{what}");
             assert!(counts.nodes > counts.rays && counts.steps * 32 > counts.nodes);
             // As the command measures it: its own list of the same rays.
-            if [Walk::Private, Walk::Skip, Walk::Grid].contains(&walk)
-                && structure != Structure::Ploc
-            {
+            if [Walk::Private, Walk::Skip, Walk::Grid].contains(&walk) && structure != Structure::Ploc {
                 let triangles = geometry.triangles();
                 let built = match structure.cells(triangles).unwrap() {
                     Some(cells) => cells,
@@ -755,9 +715,7 @@ fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
             assert_eq!(counts.wrong.is_some(), show == LabShow::Difference);
             // The comparer sees what is wrong.
             let mut fewer = hits.clone();
-            fewer
-                .iter_mut()
-                .for_each(|hit: &mut LabHit| hit.leaf = BVH_MISS);
+            fewer.iter_mut().for_each(|hit: &mut LabHit| hit.leaf = BVH_MISS);
             let params = LabShowParams {
                 is_checked: 1,
                 ..params
@@ -929,11 +887,7 @@ fn the_command_measures_writes_rays_and_reads_them() {
     assert_eq!(runs[0]["hit_share"], runs[2]["hit_share"]);
     assert!(runs[0]["hit_share"].as_f64().unwrap() > 0.1);
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
-    assert!(
-        page.contains("shadow-hard-shuffled")
-            && page.contains("<script>")
-            && !page.contains("src=")
-    );
+    assert!(page.contains("shadow-hard-shuffled") && page.contains("<script>") && !page.contains("src="));
 
     let mut broken = std::fs::read(folder.join("rays/primary.rays")).unwrap();
     broken[100] ^= 1;
@@ -944,27 +898,11 @@ fn the_command_measures_writes_rays_and_reads_them() {
             1,
             "broken.rays: its rays do not have the hash",
         ),
-        (
-            "scene.obj --rays scene.obj",
-            1,
-            "scene.obj: is no file of rays",
-        ),
+        ("scene.obj --rays scene.obj", 1, "scene.obj: is no file of rays"),
         ("scene.obj --rays none.rays", 1, "none.rays: "),
-        (
-            "scene.obj --sets sideways",
-            2,
-            "there is no set \"sideways\"",
-        ),
-        (
-            "scene.obj --walk cells --structure sah",
-            2,
-            "none of these walks",
-        ),
-        (
-            "scene.obj --walk ladder",
-            2,
-            "expected one of private-stack",
-        ),
+        ("scene.obj --sets sideways", 2, "there is no set \"sideways\""),
+        ("scene.obj --walk cells --structure sah", 2, "none of these walks"),
+        ("scene.obj --walk ladder", 2, "expected one of private-stack"),
     ] {
         let output = lab(folder, line);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -978,9 +916,10 @@ fn the_command_measures_writes_rays_and_reads_them() {
 fn the_command_marches_through_a_volume_alone() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let mut file = b"NRRD0004\ntype: float\ndimension: 3\nsizes: 12 12 12\nspacings: 100 100 100\nencoding: raw\n\
+    let mut file =
+        b"NRRD0004\ntype: float\ndimension: 3\nsizes: 12 12 12\nspacings: 100 100 100\nencoding: raw\n\
         endian: little\n\n"
-        .to_vec();
+            .to_vec();
     file.extend((0..12 * 12 * 12).flat_map(|i| (1.0 + (i % 12) as f32 / 12.0).to_le_bytes()));
     std::fs::write(folder.join("smoke.nrrd"), file).unwrap();
     let line = "smoke.nrrd --size 24x18 --samples 2 --warm-up 0 -q --json --set volumes.density=20";

@@ -21,25 +21,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("provenance", &["config", "error", "output"]),
     (
         "cli",
-        &[
-            "config",
-            "device",
-            "error",
-            "output",
-            "profile",
-            "provenance",
-        ],
+        &["config", "device", "error", "output", "profile", "provenance"],
     ),
     (
         "app",
-        &[
-            "config",
-            "device",
-            "error",
-            "output",
-            "profile",
-            "provenance",
-        ],
+        &["config", "device", "error", "output", "profile", "provenance"],
     ),
     ("main", &["app", "cli", "config", "error", "provenance"]),
 ];
@@ -203,11 +189,7 @@ fn layer_faults(module: &[String], names: &NamesOfFile) -> BTreeSet<String> {
 }
 
 /// Paths of a pass to other passes, or to all of a folder of passes, which would hide which pass is meant; one line each.
-fn pass_faults(
-    module: &[String],
-    names: &NamesOfFile,
-    passes: &BTreeSet<String>,
-) -> BTreeSet<String> {
+fn pass_faults(module: &[String], names: &NamesOfFile, passes: &BTreeSet<String>) -> BTreeSet<String> {
     // A pass may have files below its own.
     let pass_of = |path: &[String]| path.iter().find(|name| passes.contains(*name)).cloned();
     let Some(own) = pass_of(module) else {
@@ -216,9 +198,7 @@ fn pass_faults(
     let is_fault = |names: &[String]| match names {
         [] => true,
         [folder] if FOLDERS.contains(&folder.as_str()) => true,
-        names => {
-            names.last().is_some_and(|name| name == "*") || pass_of(names).is_some_and(|p| p != own)
-        }
+        names => names.last().is_some_and(|name| name == "*") || pass_of(names).is_some_and(|p| p != own),
     };
     let paths = names.paths.iter().filter(|path| path.in_crate);
     let faults = paths.filter(|path| is_fault(&path.names));
@@ -461,11 +441,7 @@ impl Files {
 
     /// The path behind a name that a `use` of `module` declares; no further than `most` of them.
     fn alias(&self, module: &[String], name: &str, most: usize) -> Option<&Named> {
-        let of_name = |path: &&Named| {
-            path.import
-                .as_ref()
-                .is_some_and(|import| import.name == name)
-        };
+        let of_name = |path: &&Named| path.import.as_ref().is_some_and(|import| import.name == name);
         let target = self.0.get(module)?.paths.iter().find(of_name);
         // `use regex;` and the like lead nowhere.
         target.filter(|target| most > 0 && (target.in_crate || target.names.len() > 1))
@@ -540,10 +516,7 @@ mod tests_of_circles {
     fn circles_are_found() {
         for (files, expected) in [
             (
-                &[
-                    ("a.rs", "use crate::b::B;"),
-                    ("b.rs", "fn f(_: super::a::A) {}"),
-                ][..],
+                &[("a.rs", "use crate::b::B;"), ("b.rs", "fn f(_: super::a::A) {}")][..],
                 "a -> b -> a",
             ),
             (
@@ -693,18 +666,10 @@ mod tests_of_this_test {
                 "use crate::reference::deform;",
                 "app::loading names reference::deform",
             ),
-            (
-                "config.rs",
-                "use anyhow::Result;",
-                "config names anyhow::Result",
-            ),
+            ("config.rs", "use anyhow::Result;", "config names anyhow::Result"),
             ("extra/mod.rs", "", "extra belongs to no layer"),
             ("config/mod.rs", "use crate::extra;", "config names extra"),
-            (
-                "main.rs",
-                "use canopy::output::flip;",
-                "main names output::flip",
-            ),
+            ("main.rs", "use canopy::output::flip;", "main names output::flip"),
             (
                 "config/mod.rs",
                 "#[cfg(test)]\nmod tests { fn f() {} }\nuse crate::output::X;",
@@ -758,11 +723,7 @@ mod tests_of_this_test {
                 "use crate::{FrameInput, raster::gbuffer::merged};",
                 "light::blend names raster::gbuffer::merged",
             ),
-            (
-                "light/blend.rs",
-                "use super::*;",
-                "light::blend names light::*",
-            ),
+            ("light/blend.rs", "use super::*;", "light::blend names light::*"),
             (
                 "light/blend.rs",
                 "use crate::raster;",

@@ -83,11 +83,7 @@ fn every_dependency_has_an_allowed_licence() {
     let metadata = all.or_else(|_| crates::metadata(root, Some(&host())));
     let crates = crates::crates(&metadata.unwrap(), |_| true);
     let fewest = if is_whole { 300 } else { 200 };
-    assert!(
-        crates.len() > fewest,
-        "only {} crates were found",
-        crates.len()
-    );
+    assert!(crates.len() > fewest, "only {} crates were found", crates.len());
     let wrong = crates
         .iter()
         .filter(|c| can_be_kept(&c.licence, &allow) != Some(true));

@@ -4,9 +4,7 @@ use crate::common;
 use canopy::{
     config::{Antialias, Config, Materials, ReflectionMode, Switch},
     render::{Channel, View},
-    scene::{
-        AlphaMode, Image, Layers, LightKind, Material, Pose, Sampler, Scene, Texture, TextureRef,
-    },
+    scene::{AlphaMode, Image, Layers, LightKind, Material, Pose, Sampler, Scene, Texture, TextureRef},
 };
 use common::{
     gpu,
@@ -93,9 +91,7 @@ fn textured() -> Scene {
     for image in 0..5 {
         let name = format!("image {image}");
         let rgba8 = texels(11 * image);
-        scene
-            .images
-            .push(Image::from_rgba8(name, TEXELS, TEXELS, rgba8));
+        scene.images.push(Image::from_rgba8(name, TEXELS, TEXELS, rgba8));
         let sampler = Sampler::default();
         let image = image as usize;
         scene.textures.push(Texture { image, sampler });
@@ -234,10 +230,7 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
     }
     // Clay: one look, the shape and the light of the scene.
     let clay = drawn(&mut stage, &scene, |config| config.materials.clay = true);
-    assert!(
-        bits(&clay.1[..2]) == bits(&whole.1[..2]),
-        "shadows and normals"
-    );
+    assert!(bits(&clay.1[..2]) == bits(&whole.1[..2]), "shadows and normals");
     assert!(bits(&clay.1[6..]) == bits(&whole.1[6..]), "emission");
     let channels = clay.1[2].iter().zip(&clay.1[3]).zip(&clay.1[4]);
     let seen = channels.filter(|((albedo, _), _)| albedo[3] == 1.0);

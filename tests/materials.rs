@@ -5,17 +5,13 @@
 use crate::common;
 
 use canopy::{
-    config::{
-        Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode, Switch,
-    },
+    config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode, Switch},
     gpu::{Gpu, GpuImage, Tier},
     reference::paths,
     render::{Channel, FrameInput, Renderer, View},
     scene::{self, Layers, Pose, Progress, Projection, Scene},
 };
-use common::appearance::{
-    Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels, reflected,
-};
+use common::appearance::{Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels, reflected};
 use common::by_lane;
 use common::gltf_builder::{Builder, U32};
 use common::golden::{compare_with_golden, difference};
@@ -69,12 +65,7 @@ impl Studio {
         self.draw_scene(&load(still), config, camera)
     }
 
-    fn draw_scene(
-        &mut self,
-        scene: &Scene,
-        config: &Config,
-        camera: Camera,
-    ) -> (Vec<u8>, Vec<[f32; 4]>) {
+    fn draw_scene(&mut self, scene: &Scene, config: &Config, camera: Camera) -> (Vec<u8>, Vec<[f32; 4]>) {
         self.draw_pose(scene, &Pose::new(scene, None, 0.0), config, camera)
     }
 
@@ -99,8 +90,7 @@ impl Studio {
             scene,
             pose,
             view: View {
-                world_from_view: glam::camera::rh::view::look_at_mat4(eye, middle, Vec3::Y)
-                    .inverse(),
+                world_from_view: glam::camera::rh::view::look_at_mat4(eye, middle, Vec3::Y).inverse(),
                 projection: Projection::Perspective { fov_y: fov },
                 near: 0.05,
                 far: 100.0,
@@ -114,9 +104,7 @@ impl Studio {
             ground: None,
             reads: &[],
         };
-        let encoder = renderer
-            .record(gpu, &input, &mut uploaded, &target.view)
-            .unwrap();
+        let encoder = renderer.record(gpu, &input, &mut uploaded, &target.view).unwrap();
         renderer.submit(gpu, encoder);
         gpu.wait().unwrap();
         gpu.check().unwrap();
@@ -293,12 +281,7 @@ fn spheres_of_roughness_and_metallic_are_those_of_the_specification() {
     let mut studio = Studio::new();
     let beams = [("bulb", bulb()), ("sun", sun())];
     for (name, beam) in beams.into_iter().take(by_lane(1, 2)) {
-        check(
-            &mut studio,
-            name,
-            &spheres(&roughness_and_metallic(), beam),
-            40,
-        );
+        check(&mut studio, name, &spheres(&roughness_and_metallic(), beam), 40);
     }
 }
 
@@ -746,8 +729,7 @@ fn layer_textures() -> Still {
             roughness: 0.6,
             ..base
         };
-        look.maps
-            .extend(slots.iter().map(|slot| map(*slot, patches())));
+        look.maps.extend(slots.iter().map(|slot| map(*slot, patches())));
         look
     };
     let specular = Look {
@@ -934,10 +916,7 @@ fn layered_surfaces_take_shadows_and_clear_glass_casts_none() {
 fn golden_images_of_materials() {
     let mut studio = Studio::new();
     let mut stills = vec![
-        (
-            "roughness_metallic",
-            spheres(&roughness_and_metallic(), bulb()),
-        ),
+        ("roughness_metallic", spheres(&roughness_and_metallic(), bulb())),
         ("alpha", alphas()),
         ("normals", normals()),
         ("transforms", transforms()),
@@ -959,10 +938,7 @@ fn golden_images_of_materials() {
         compare_with_golden(&studio.gpu, &format!("material_{name}"), &picture, SIZE);
         // A swapped picture would be noticed.
         for other in &pictures {
-            assert!(
-                difference(&picture, other).0 > 5.0,
-                "{name} looks like another"
-            );
+            assert!(difference(&picture, other).0 > 5.0, "{name} looks like another");
         }
         pictures.push(picture);
     }
@@ -972,10 +948,7 @@ fn golden_images_of_materials() {
 fn with_extensions(extensions: &Value) -> scene::Result<Scene> {
     let mut file = Builder::triangle();
     let view = file.view(&canopy::output::picture::png(1, 1, vec![255; 4]).unwrap());
-    file.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    file.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     for _ in 0..12 {
         file.push("textures", json!({ "source": 0 }));
     }
@@ -1062,9 +1035,7 @@ fn factors_of_layers_are_held_to_their_ranges() {
 fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     let mut file = Builder::new();
     // A pane that faces the eye.
-    let corners = [
-        -0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, 0.5, 0.0_f32,
-    ];
+    let corners = [-0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, 0.5, 0.0_f32];
     let positions = file.floats("VEC3", &corners);
     let normals = file.floats("VEC3", &[0.0, 0.0, 1.0].repeat(4));
     let bytes: Vec<u8> = [0u32, 1, 2, 0, 2, 3]
@@ -1167,10 +1138,7 @@ fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
     let rgba8: Vec<[u8; 4]> = (0..count * count)
         .map(|_| {
             let bump = DVec3::new(slope * normal(), slope * normal(), 1.0).normalize();
-            let [x, y, z] = ((bump * 0.5 + 0.5) * 255.0)
-                .round()
-                .to_array()
-                .map(|c| c as u8);
+            let [x, y, z] = ((bump * 0.5 + 0.5) * 255.0).round().to_array().map(|c| c as u8);
             [x, y, z, 255]
         })
         .collect();
@@ -1239,8 +1207,7 @@ fn normal_maps_that_shrink_roughen_the_surface() {
             let to_eye = (DVec3::Z * 5.0 - DVec3::X * at).normalize();
             let radiance = |normal: &DVec3| {
                 let n_dot_l = normal.dot(to_light).max(0.0);
-                let brdf =
-                    canopy::reference::lighting::brdf(&surface(*normal), to_eye, to_light, None);
+                let brdf = canopy::reference::lighting::brdf(&surface(*normal), to_eye, to_light, None);
                 3.0 * n_dot_l * brdf.x
             };
             let expected = normals.iter().map(radiance).sum::<f64>() / normals.len() as f64;
@@ -1305,12 +1272,7 @@ fn the_comparison_can_fail() {
     let mut radiance: Vec<[f32; 4]> = (0..SIZE[0] * SIZE[1])
         .map(|i| {
             let (x, y) = (f64::from(i % SIZE[0]) + 0.5, f64::from(i / SIZE[0]) + 0.5);
-            still
-                .look(SIZE, x, y)
-                .radiance
-                .as_vec3()
-                .extend(1.0)
-                .to_array()
+            still.look(SIZE, x, y).radiance.as_vec3().extend(1.0).to_array()
         })
         .collect();
     let (found, left_out) = compare(&still, &radiance);
@@ -1327,11 +1289,9 @@ fn the_comparison_can_fail() {
 /// What layers reflect in all directions is summed as what plain surfaces do by half vectors.
 #[test]
 fn sums_over_directions_are_those_over_half_vectors() {
-    for (roughness, metallic, albedo, cosine) in [
-        (1.0, 1.0, 0.9, 0.8),
-        (0.3, 1.0, 0.6, 0.5),
-        (0.5, 0.0, 0.7, 0.9),
-    ] {
+    for (roughness, metallic, albedo, cosine) in
+        [(1.0, 1.0, 0.9, 0.8), (0.3, 1.0, 0.6, 0.5), (0.5, 0.0, 0.7, 0.9)]
+    {
         let look = Look {
             base_color: DVec4::new(albedo, albedo, albedo, 1.0),
             metallic,

@@ -4,9 +4,9 @@
 use crate::common;
 use canopy::{
     accel::{
-        BoxQuery, CapsuleQuery, Crossings, FrustumQuery, Lbvh, NearestK, NearestPoints, Objects,
-        Overlap, OverlapPairs, Pairs, Ray, RayCrossings, Search, Sign, SignedDistance, Sweep,
-        Sweeps, layout::BVH_MISS, overlap::Region,
+        BoxQuery, CapsuleQuery, Crossings, FrustumQuery, Lbvh, NearestK, NearestPoints, Objects, Overlap,
+        OverlapPairs, Pairs, Ray, RayCrossings, Search, Sign, SignedDistance, Sweep, Sweeps,
+        layout::BVH_MISS, overlap::Region,
     },
     gpu::Gpu,
     reference::queries::{self, Solid},
@@ -36,9 +36,7 @@ fn fault(count: usize, of: impl Fn(usize) -> Option<String> + Sync) -> Option<St
         let threads: Vec<_> = (0..cores)
             .map(|core| scope.spawn(move || (core..count).step_by(cores).find_map(of)))
             .collect();
-        threads
-            .into_iter()
-            .find_map(|thread| thread.join().unwrap())
+        threads.into_iter().find_map(|thread| thread.join().unwrap())
     })
 }
 
@@ -65,11 +63,7 @@ fn touched<R: Region>(gpu: &Gpu, stock: &Stocked, regions: &[R]) -> (Vec<u32>, V
 }
 
 /// What is wrong with what a region is said to touch, by the gap of each object.
-fn overlap_fault(
-    stock: &Stocked,
-    names: &[[u32; 2]],
-    gap: impl Fn(&Solid) -> f64,
-) -> Option<String> {
+fn overlap_fault(stock: &Stocked, names: &[[u32; 2]], gap: impl Fn(&Solid) -> f64) -> Option<String> {
     let mut known = 0;
     for (name, solid) in stock.named() {
         let is_found = names.contains(&name);
@@ -180,10 +174,7 @@ fn balls_and_boxes_and_frusta() {
             let normal = at.normalize_or(Vec3::X);
             let plane = |normal: Vec3, at: Vec3| normal.extend(-normal.dot(at)).to_array();
             let across = normal.any_orthonormal_vector();
-            let [near, far] = [
-                plane(normal, *at - *half * normal),
-                plane(-normal, 2.0 * *at),
-            ];
+            let [near, far] = [plane(normal, *at - *half * normal), plane(-normal, 2.0 * *at)];
             let sides = [across, -across].map(|side| plane(side, *at - *half * side));
             FrustumQuery {
                 planes: [near, far, sides[0], sides[1], near, far],
@@ -313,10 +304,7 @@ fn signs_and_crossings_of_a_closed_surface() {
         .collect();
     let is_inside = |i: usize| windings[i] > 0.5;
     let inside = (0..million()).filter(|i| is_inside(*i)).count();
-    assert!(
-        inside > million() / 200 && inside < million() / 2,
-        "{inside}"
-    );
+    assert!(inside > million() / 200 && inside < million() / 2, "{inside}");
     let query = SignedDistance::new(&gpu);
     let found = query
         .run(&gpu, &search, &anywhere(&points), Sign::Pseudonormal)

@@ -71,9 +71,7 @@ fn triangles_at(
         off < tolerance && barycentric(corners, point).min_element() > -3.0
     };
     let found = triangles.iter().filter(holds);
-    found
-        .map(|triangle| (*triangle, corners(triangle)))
-        .collect()
+    found.map(|triangle| (*triangle, corners(triangle))).collect()
 }
 
 /// Draws `scene` at one moment and the next, and compares the motion of every pixel with that of the corners of its
@@ -155,11 +153,7 @@ fn what_turns_inside_out_or_changes_its_size_has_moved() {
     };
     let turned = Mat4::from_rotation_y(0.3) * Mat4::from_scale(Vec3::new(1.1, 0.9, 1.0));
     let mirrored = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
-    for (from, to) in [
-        (Mat4::IDENTITY, turned),
-        (turned, mirrored),
-        (mirrored, turned),
-    ] {
+    for (from, to) in [(Mat4::IDENTITY, turned), (turned, mirrored), (mirrored, turned)] {
         let longest = check(&mut stage, &scene, [(&pose(from), view), (&pose(to), view)]);
         assert!(longest > 1.0, "{longest}");
     }
@@ -188,17 +182,12 @@ fn nothing_has_moved_at_first_and_the_background_turns_with_the_camera() {
         let (_, behind) = pixels(&mut stage);
         let offset_from_clip = now.clip_from_offset.inverse();
         for (at, moved) in behind {
-            let pixel =
-                DVec2::new((at as u32 % SIZE[0]).into(), (at as u32 / SIZE[0]).into()) + 0.5;
-            let clip =
-                (pixel / DVec2::new(SIZE[0].into(), SIZE[1].into()) - 0.5) * DVec2::new(2.0, -2.0);
+            let pixel = DVec2::new((at as u32 % SIZE[0]).into(), (at as u32 / SIZE[0]).into()) + 0.5;
+            let clip = (pixel / DVec2::new(SIZE[0].into(), SIZE[1].into()) - 0.5) * DVec2::new(2.0, -2.0);
             let far = offset_from_clip * clip.extend(0.5).extend(1.0);
             let direction = 1e12 * (far.truncate() / far.w).normalize();
             let was = last.in_picture(last.eye + direction, SIZE).unwrap();
-            assert!(
-                (pixel - was - moved).length() <= TOLERANCE,
-                "{moved} at {pixel}"
-            );
+            assert!((pixel - was - moved).length() <= TOLERANCE, "{moved} at {pixel}");
         }
     }
     // The camera has not moved, and the frame was not asked for its motion.

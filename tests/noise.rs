@@ -41,8 +41,7 @@ fn estimated(before: &[[f32; 4]], shown: &[[f32; 4]]) -> Noise {
     for (frames, sums) in [(12, before), (16, shown)] {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let buffer = gpu.buffer("sums", size_of_val(sums) as u64, usage);
-        gpu.queue
-            .write_buffer(&buffer, 0, bytemuck::cast_slice(sums));
+        gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(sums));
         let mut profiler = Profiler::new(&gpu).unwrap();
         let mut encoder = gpu.encoder("test");
         let mut scope = profiler.scope("test", &mut encoder);
@@ -74,9 +73,7 @@ fn the_estimate_is_that_of_the_twin_and_that_of_the_distribution() {
         let [before, shown] = sums(mean as f32);
         let mixed = |sums: &[[f32; 4]], frames: f32| -> Vec<[f32; 4]> {
             let calm = |sum: f32| scale as f32 * sum + (1.0 - scale as f32) * mean as f32 * frames;
-            sums.iter()
-                .map(|s| [s[0], calm(s[1]), s[2], s[3]])
-                .collect()
+            sums.iter().map(|s| [s[0], calm(s[1]), s[2], s[3]]).collect()
         };
         let (before, shown) = (mixed(&before, 12.0), mixed(&shown, 16.0));
         let found = estimated(&before, &shown);
@@ -94,10 +91,7 @@ fn the_estimate_is_that_of_the_twin_and_that_of_the_distribution() {
         // An even distribution has a standard deviation of its width over √12, and 19 of 20 means of 16 lie within 1.96 of
         // theirs.
         let known = 1.96 * slope * scale * 2.0 * mean / (12.0 * 16.0f64).sqrt();
-        assert!(
-            (expected / known - 1.0).abs() < 0.06,
-            "{expected} for {known}"
-        );
+        assert!((expected / known - 1.0).abs() < 0.06, "{expected} for {known}");
     }
 }
 
@@ -126,10 +120,7 @@ fn a_picture_is_drawn_until_it_is_clean() {
     let noise = stats["noise"].as_f64().unwrap();
     assert!((12..=64).contains(&samples), "{samples}");
     assert!(noise <= 0.5, "{noise} after {samples}");
-    assert!(
-        told.ends_with(&format!("\n{samples}/{samples}\n")),
-        "{told}"
-    );
+    assert!(told.ends_with(&format!("\n{samples}/{samples}\n")), "{told}");
     let (again, ..) = picture("again", "");
     assert!(again == clean, "the second picture is another one");
     let output = folder.canopy("render --from clean.png -o from.png -q");
@@ -157,16 +148,8 @@ fn a_picture_is_drawn_until_it_is_clean() {
         let pairs = of.as_raw().iter().zip(truth.as_raw());
         pairs.map(|(a, b)| u32::from(a.abs_diff(*b))).sum()
     };
-    assert!(
-        sum(&plain) > 2 * sum(&clean),
-        "{} {}",
-        sum(&plain),
-        sum(&clean)
-    );
-    assert_eq!(
-        (&stats["samples"], stats["noise"].is_null()),
-        (&1.into(), true)
-    );
+    assert!(sum(&plain) > 2 * sum(&clean), "{} {}", sum(&plain), sum(&clean));
+    assert_eq!((&stats["samples"], stats["noise"].is_null()), (&1.into(), true));
 
     let output = folder.canopy(&format!(
         "{line} -o f-{{frame}}.png --frames 2 --stats sequence.json"
@@ -194,8 +177,7 @@ fn a_picture_is_drawn_until_it_is_clean() {
 #[test]
 fn a_picture_by_paths_reports_its_noise() {
     let folder = Folder::new();
-    let output =
-        folder.canopy("render scene.obj --size 64x48 -q --paths 64 -o p.png --stats p.json");
+    let output = folder.canopy("render scene.obj --size 64x48 -q --paths 64 -o p.png --stats p.json");
     assert!(output.status.success(), "{output:?}");
     let stats = std::fs::read(folder.path("p.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();

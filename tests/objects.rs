@@ -4,9 +4,9 @@
 use crate::common;
 use canopy::{
     accel::{
-        BoxQuery, CapsuleQuery, Codes, Counts, FrustumQuery, Lbvh, NearestK, ObjectGeometry,
-        ObjectLbvh, Objects, Overlap, OverlapPairs, Pairs, Predicate, Quality, Ray, RayCrossings,
-        Search, Sweep, Sweeps, Tree, Work, layout::BVH_MISS, overlap::Region,
+        BoxQuery, CapsuleQuery, Codes, Counts, FrustumQuery, Lbvh, NearestK, ObjectGeometry, ObjectLbvh,
+        Objects, Overlap, OverlapPairs, Pairs, Predicate, Quality, Ray, RayCrossings, Search, Sweep, Sweeps,
+        Tree, Work, layout::BVH_MISS, overlap::Region,
     },
     gpu::Gpu,
     reference::queries::{self, Solid},
@@ -34,10 +34,7 @@ fn touched<R: Region>(gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Vec<BTre
 }
 
 /// What is wrong with objects that are said to be just those nearer than nothing, but for what rounding decides.
-fn found_fault(
-    found: &BTreeSet<[u32; 2]>,
-    gaps: impl Iterator<Item = ([u32; 2], f64)>,
-) -> Option<String> {
+fn found_fault(found: &BTreeSet<[u32; 2]>, gaps: impl Iterator<Item = ([u32; 2], f64)>) -> Option<String> {
     let mut known = 0;
     for (name, gap) in gaps {
         let is_found = found.contains(&name);
@@ -82,11 +79,7 @@ fn boxes_and_capsules_touch_objects_of_every_kind() {
                         gap => gap,
                     };
                     let gaps = stock.named().map(|(name, solid)| (name, gap(solid)));
-                    assert_eq!(
-                        found_fault(&found, gaps),
-                        None,
-                        "{kernels}, {kind}, {capsule:?}"
-                    );
+                    assert_eq!(found_fault(&found, gaps), None, "{kernels}, {kind}, {capsule:?}");
                 }
                 let asked: Vec<_> = (0..40)
                     .map(|_| {
@@ -106,11 +99,7 @@ fn boxes_and_capsules_touch_objects_of_every_kind() {
                 let queries: Vec<_> = asked.iter().map(as_query).collect();
                 for (asked, found) in asked.iter().zip(touched(&gpu, &search, &queries)) {
                     let gaps = stock.named().map(|(name, solid)| (name, solid.gap(asked)));
-                    assert_eq!(
-                        found_fault(&found, gaps),
-                        None,
-                        "{kernels}, {kind}, {asked:?}"
-                    );
+                    assert_eq!(found_fault(&found, gaps), None, "{kernels}, {kind}, {asked:?}");
                 }
             }
         }
@@ -156,12 +145,10 @@ fn frusta_touch_triangles_exactly_and_others_by_their_planes() {
                             let far = match solid {
                                 Solid::Box(lower, upper) => {
                                     let (lower, upper) = (lower.as_dvec3(), upper.as_dvec3());
-                                    normal.max(DVec3::ZERO).dot(upper)
-                                        + normal.min(DVec3::ZERO).dot(lower)
+                                    normal.max(DVec3::ZERO).dot(upper) + normal.min(DVec3::ZERO).dot(lower)
                                 }
                                 Solid::Ball(centre, radius) => {
-                                    normal.dot(centre.as_dvec3())
-                                        + f64::from(*radius) * normal.length()
+                                    normal.dot(centre.as_dvec3()) + f64::from(*radius) * normal.length()
                                 }
                                 Solid::Triangle(_) => f64::NAN,
                             };
@@ -213,9 +200,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
     let counts = Counts::keeping(gpu, asking.triangle_count(), room as u32).unwrap();
     let all = gpu.buffer("all", 16 * pairs.len().max(1) as u64, usage);
     let mut encoder = gpu.encoder("test");
-    query
-        .record_count(gpu, &mut encoder, asked, &counts)
-        .unwrap();
+    query.record_count(gpu, &mut encoder, asked, &counts).unwrap();
     query
         .record_collect(gpu, &mut encoder, asked, &counts, &all)
         .unwrap();
@@ -227,12 +212,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
 }
 
 /// What is wrong with pairs that are said to be all.
-fn pairs_fault(
-    found: &BTreeSet<[u32; 4]>,
-    a: &Stocked,
-    b: &Stocked,
-    within: bool,
-) -> Option<String> {
+fn pairs_fault(found: &BTreeSet<[u32; 4]>, a: &Stocked, b: &Stocked, within: bool) -> Option<String> {
     let mut known = 0;
     for (x, first) in a.named() {
         for (y, second) in b.named() {
@@ -263,22 +243,14 @@ fn pairs_are_those_of_every_two_objects() {
             if i < by_lane(2, 3) {
                 let found = pairs(&gpu, &Pairs::within(a.tree()));
                 assert!(found.len() > 10, "{kernels}, {i}: {}", found.len());
-                assert_eq!(
-                    pairs_fault(&found, a, a, true),
-                    None,
-                    "{kernels}, within {i}"
-                );
+                assert_eq!(pairs_fault(&found, a, a, true), None, "{kernels}, within {i}");
             }
             for (k, b) in second.iter().enumerate() {
                 if by_lane(k != (i + 1) % 3, false) {
                     continue;
                 }
                 let found = pairs(&gpu, &Pairs::between(a.tree(), b.tree()));
-                assert_eq!(
-                    pairs_fault(&found, a, b, false),
-                    None,
-                    "{kernels}, {i} and {k}"
-                );
+                assert_eq!(pairs_fault(&found, a, b, false), None, "{kernels}, {i} and {k}");
             }
         }
     }
@@ -397,14 +369,9 @@ fn neighbours_are_the_nearest_objects() {
                     let mut names = BTreeSet::new();
                     for (i, found) in found.iter().enumerate() {
                         let expected = distances.get(i).filter(|(d, _)| *d < f64::from(reach));
-                        let what = format!(
-                            "{kernels}, {kind}, {k}, {point:?}, {i}: {found:?} {expected:?}"
-                        );
+                        let what = format!("{kernels}, {kind}, {k}, {point:?}, {i}: {found:?} {expected:?}");
                         if found.mesh == BVH_MISS {
-                            assert!(
-                                expected.is_none_or(|(d, _)| d + CLOSE > reach.into()),
-                                "{what}"
-                            );
+                            assert!(expected.is_none_or(|(d, _)| d + CLOSE > reach.into()), "{what}");
                             continue;
                         }
                         let distance = f64::from(found.distance);
@@ -414,18 +381,12 @@ fn neighbours_are_the_nearest_objects() {
                             "{what}"
                         );
                         let name = [found.mesh, found.object];
-                        let of_name = distances
-                            .iter()
-                            .find(|(_, other)| *other == name)
-                            .unwrap()
-                            .0;
+                        let of_name = distances.iter().find(|(_, other)| *other == name).unwrap().0;
                         assert!((of_name - distance).abs() < CLOSE, "{what}");
                         assert!(names.insert(name), "{what}: twice");
                         // Where distances are not tied, it is that object.
-                        let gap =
-                            |j: usize| distances.get(j).map_or(1.0, |other| (other.0 - near).abs());
-                        let is_tied =
-                            gap(i + 1) < 2.0 * CLOSE || (i > 0 && gap(i - 1) < 2.0 * CLOSE);
+                        let gap = |j: usize| distances.get(j).map_or(1.0, |other| (other.0 - near).abs());
+                        let is_tied = gap(i + 1) < 2.0 * CLOSE || (i > 0 && gap(i - 1) < 2.0 * CLOSE);
                         assert!(is_tied || distances[i].1 == name, "{what}");
                     }
                 }
@@ -479,19 +440,14 @@ fn moving_capsules_stop_where_they_touch_first() {
             let contacts = query.run(&gpu, &search, &sweeps).unwrap();
             let mut hits = 0;
             for (sweep, contact) in sweeps.iter().zip(&contacts) {
-                let [a, b, motion] =
-                    [sweep.a, sweep.b, sweep.motion].map(|v| Vec3::from(v).as_dvec3());
+                let [a, b, motion] = [sweep.a, sweep.b, sweep.motion].map(|v| Vec3::from(v).as_dvec3());
                 let radius = f64::from(sweep.radius);
                 let what = format!("{kernels}, {kind}: {sweep:?} {contact:?}");
                 let t = f64::from(contact.t);
                 for step in 0..=24 {
                     let moved = motion * (t * f64::from(step) / 24.0);
                     let clear = clearance(a + moved, b + moved);
-                    assert!(
-                        clear > radius - 2.0 * CLOSE,
-                        "{what}: {} into it",
-                        radius - clear
-                    );
+                    assert!(clear > radius - 2.0 * CLOSE, "{what}: {} into it", radius - clear);
                 }
                 if contact.mesh == BVH_MISS {
                     assert_eq!(contact.t, 1.0, "{what}");
@@ -502,14 +458,10 @@ fn moving_capsules_stop_where_they_touch_first() {
                 let solid = solids.iter().find(|(other, _)| *other == name).unwrap().1;
                 let moved = motion * t;
                 let distance = solid.segment_distance(a + moved, b + moved);
-                assert!(
-                    (distance - radius).abs() < 2.0 * CLOSE,
-                    "{what}: {distance} away"
-                );
+                assert!((distance - radius).abs() < 2.0 * CLOSE, "{what}: {distance} away");
                 let position = Vec3::from(contact.position).as_dvec3();
                 assert!(solid.distance(position) < CLOSE, "{what}");
-                let of_axis =
-                    Solid::Ball(position.as_vec3(), 0.0).segment_distance(a + moved, b + moved);
+                let of_axis = Solid::Ball(position.as_vec3(), 0.0).segment_distance(a + moved, b + moved);
                 assert!((of_axis - radius).abs() < 4.0 * CLOSE, "{what}");
                 let normal = Vec3::from(contact.normal);
                 assert!(
@@ -592,19 +544,14 @@ fn rays_cross_a_closed_surface_in_pairs() {
             let what = format!("{kernels}: {ray:?} {found:?}");
             // Facets are up to 3 % within the ball.
             if origin.length() < 0.95 {
-                assert!(
-                    found.is_inside() && found.backs == found.fronts + 1,
-                    "{what}"
-                );
+                assert!(found.is_inside() && found.backs == found.fronts + 1, "{what}");
             } else if origin.length() > 1.0 {
                 assert!(!found.is_inside() && found.backs == found.fronts, "{what}");
             }
             let hits = surface
                 .iter()
                 .filter_map(|t| queries::crossing(t, origin, direction));
-            let hits: Vec<_> = hits
-                .filter(|(t, margin)| *t > -1e-5 && *margin > -1e-5)
-                .collect();
+            let hits: Vec<_> = hits.filter(|(t, margin)| *t > -1e-5 && *margin > -1e-5).collect();
             if hits.iter().all(|(t, margin)| *t > 1e-5 && *margin > 1e-5) {
                 assert_eq!(hits.len() as u32, found.hits(), "{what}");
             }
@@ -630,11 +577,7 @@ fn masks_and_predicates_choose_objects() {
     let query = NearestK::new(&gpu);
     let all = query.run(&gpu, &search, &point, 300).unwrap();
     let of_mask = query.run(&gpu, &search.with_mask(1), &point, 5).unwrap();
-    let expected: Vec<_> = all
-        .into_iter()
-        .filter(|n| n.object % 2 == 1)
-        .take(5)
-        .collect();
+    let expected: Vec<_> = all.into_iter().filter(|n| n.object % 2 == 1).take(5).collect();
     assert_eq!(of_mask, expected);
     // Multiples of a number in a buffer of the caller's, and of the query's own number.
     let wgsl = "
@@ -672,11 +615,7 @@ fn masks_and_predicates_choose_objects() {
         ..search.with_mask(3)
     };
     let query = Overlap::with_predicate(&gpu, Some(&predicate));
-    let (offsets, mut names) = query
-        .run(&gpu, &search, &everything)
-        .unwrap()
-        .read(&gpu)
-        .unwrap();
+    let (offsets, mut names) = query.run(&gpu, &search, &everything).unwrap().read(&gpu).unwrap();
     assert_eq!(offsets, [0, 30, 30 + 43]);
     names[..30].sort_unstable();
     assert!(
@@ -887,13 +826,13 @@ fn a_shader_of_the_callers_own_asks_the_tree() {
             let mut groups = vec![None; group as usize + 1];
             groups[0] = Some(&own);
             groups[group as usize] = Some(&layout);
-            let pipeline_layout =
-                gpu.device
-                    .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                        label: Some("mine"),
-                        bind_group_layouts: &groups,
-                        immediate_size: 0,
-                    });
+            let pipeline_layout = gpu
+                .device
+                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: Some("mine"),
+                    bind_group_layouts: &groups,
+                    immediate_size: 0,
+                });
             let pipeline = gpu
                 .device
                 .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -968,17 +907,10 @@ fn the_trees_text_has_no_names_but_its_own() {
     let text = tree.wgsl(&gpu, 2, None).unwrap();
     let module = naga::front::wgsl::parse_str(&text).unwrap();
     let types = module.types.iter().filter_map(|(_, ty)| ty.name.clone());
-    let variables = module
-        .global_variables
-        .iter()
-        .filter_map(|(_, v)| v.name.clone());
+    let variables = module.global_variables.iter().filter_map(|(_, v)| v.name.clone());
     let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
     let constants = module.constants.iter().filter_map(|(_, c)| c.name.clone());
-    let names: Vec<_> = types
-        .chain(variables)
-        .chain(functions)
-        .chain(constants)
-        .collect();
+    let names: Vec<_> = types.chain(variables).chain(functions).chain(constants).collect();
     assert!(names.len() > 60);
     let is_own = |name: &String| {
         ["bvh_", "Bvh", "BVH_"]

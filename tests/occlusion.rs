@@ -88,9 +88,8 @@ fn found(stage: &mut Stage<'_>) -> Vec<Option<(Vec3, f32)>> {
     let position = stage.channel(Channel::Position);
     assert_eq!(words.len(), position.texels.len());
     let texels = position.texels.iter();
-    let visibility = |(texel, word): (&[f32; 4], u32)| {
-        (texel[3] != 0.0).then(|| occlusion::unpack_visibility(word))
-    };
+    let visibility =
+        |(texel, word): (&[f32; 4], u32)| (texel[3] != 0.0).then(|| occlusion::unpack_visibility(word));
     texels.zip(words).map(visibility).collect()
 }
 
@@ -222,17 +221,12 @@ fn means_and_filter_equal_their_twins() {
             None => fresh.clone(),
             Some((last, eye)) => signal::accumulate(&fresh, &now, last, eye, 2),
         };
-        let counts = |count| {
-            mean.iter()
-                .flatten()
-                .filter(|(p, _)| p.frames == count)
-                .count()
-        };
+        let counts = |count| mean.iter().flatten().filter(|(p, _)| p.frames == count).count();
         assert!(counts((frame + 1).min(3)) > 1000);
         assert_eq!(counts(1) > 0, [0, 2, 3].contains(&frame), "frame {frame}");
-        let filtered = [4, 2, 1].iter().fold(mean.clone(), |all, &step| {
-            signal::filter(&all, &now, 2, step)
-        });
+        let filtered = [4, 2, 1]
+            .iter()
+            .fold(mean.clone(), |all, &step| signal::filter(&all, &now, 2, step));
         // The filter spreads a ray that passes an edge on the other side over neighbouring pixels.
         let [share, average, bend] = differences(&gpu, &filtered, &seen.1);
         assert!(
@@ -258,12 +252,7 @@ fn a_plane_and_a_convex_body_are_unoccluded_everywhere() {
     let tilt = Mat4::from_quat(Quat::from_rotation_x(0.3));
     for (primitive, eye) in [
         (
-            quad(
-                Vec3::new(-20.0, 0.0, 20.0),
-                40.0 * Vec3::X,
-                -40.0 * Vec3::Z,
-                0,
-            ),
+            quad(Vec3::new(-20.0, 0.0, 20.0), 40.0 * Vec3::X, -40.0 * Vec3::Z, 0),
             Vec3::new(1.0, 3.0, 4.0),
         ),
         // Smooth normals deviate from those of the triangles by up to 20°.
@@ -290,9 +279,7 @@ fn a_plane_and_a_convex_body_are_unoccluded_everywhere() {
 
 /// A room seen from within, its walls cut into `cuts` × `cuts` squares.
 fn room(cuts: u32) -> Scene {
-    let sides = [Vec3::X, Vec3::Y, Vec3::Z]
-        .into_iter()
-        .flat_map(|n| [n, -n]);
+    let sides = [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|n| [n, -n]);
     let mut walls = Vec::new();
     for normal in sides {
         let u = Vec3::new(normal.y, normal.z, normal.x);
@@ -316,18 +303,8 @@ fn a_closed_room_is_fully_occluded_even_in_its_corners() {
     let turned = Quat::from_euler(glam::EulerRot::XYZ, 0.3, 0.7, 0.2);
     for (cuts, scale, rotation, offset) in [
         (1, Vec3::ONE, Quat::IDENTITY, Vec3::ZERO),
-        (
-            7,
-            Vec3::new(3.0, 1.0, 2.0),
-            turned,
-            Vec3::new(40.0, -3.0, 17.0),
-        ),
-        (
-            1,
-            Vec3::new(0.01, 0.02, 0.01),
-            turned,
-            Vec3::new(1.0, 0.0, 0.0),
-        ),
+        (7, Vec3::new(3.0, 1.0, 2.0), turned, Vec3::new(40.0, -3.0, 17.0)),
+        (1, Vec3::new(0.01, 0.02, 0.01), turned, Vec3::new(1.0, 0.0, 0.0)),
     ] {
         let mut scene = room(cuts);
         let matrix = Mat4::from_scale_rotation_translation(scale, rotation, offset);
@@ -354,10 +331,7 @@ fn a_closed_room_is_fully_occluded_even_in_its_corners() {
 
 /// The root mean square and the largest difference from `expected`, a function of the position; `None` leaves
 /// a position out.
-fn errors(
-    stage: &mut Stage<'_>,
-    expected: impl Fn(Vec3) -> Option<(f64, Option<DVec3>)>,
-) -> [f64; 3] {
+fn errors(stage: &mut Stage<'_>, expected: impl Fn(Vec3) -> Option<(f64, Option<DVec3>)>) -> [f64; 3] {
     let position = stage.channel(Channel::Position).texels;
     let (mut count, mut sum, mut worst, mut bend) = (0, 0.0, 0.0_f64, 0.0_f64);
     for (pixel, at) in found(stage).into_iter().zip(position) {
@@ -435,12 +409,7 @@ fn visibility_beside_a_wall_matches_geometry() {
 #[test]
 fn visibility_beside_a_sphere_matches_geometry() {
     let gpu = gpu();
-    let floor = quad(
-        Vec3::new(-9.0, 0.0, 9.0),
-        18.0 * Vec3::X,
-        -18.0 * Vec3::Z,
-        0,
-    );
+    let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
     let ball = sphere(Vec3::Y, 1.0, 60, 0);
     let scene = scene([floor, ball], vec![matte(Vec3::ONE)]);
     let view = look_at(Vec3::new(0.5, 3.0, 6.0), Vec3::new(0.2, 0.3, 0.0), 40.0);
@@ -456,10 +425,7 @@ fn visibility_beside_a_sphere_matches_geometry() {
 
 /// Mean difference of two lists of visibilities, and that of the worst hundredth.
 fn distance(a: &[Option<f32>], b: &[Option<f32>]) -> [f32; 2] {
-    let both = a
-        .iter()
-        .zip(b)
-        .filter_map(|(a, b)| Some(((*a)? - (*b)?).abs()));
+    let both = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)? - (*b)?).abs()));
     let mut all: Vec<f32> = both.collect();
     assert!(all.len() > 500);
     all.sort_by(f32::total_cmp);
@@ -562,12 +528,7 @@ fn a_camera_that_moves_leaves_no_ghosts() {
 fn occlusion_follows_moving_objects() {
     let gpu = gpu();
     let plate = quad(Vec3::new(-0.8, 0.25, 0.8), 1.6 * Vec3::X, -1.6 * Vec3::Z, 0);
-    let floor = quad(
-        Vec3::new(-9.0, 0.0, 9.0),
-        18.0 * Vec3::X,
-        -18.0 * Vec3::Z,
-        0,
-    );
+    let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
     let scene = scene([floor, plate], vec![both_sides(Vec3::ONE)]);
     let view = look_at(Vec3::new(0.5, 4.0, 5.0), Vec3::ZERO, 40.0);
     let at = |x: f32| {
@@ -618,9 +579,7 @@ fn what_moves_keeps_its_history() {
     let at = |step: u32| {
         let mut pose = rest(&scene);
         for world_from_node in &mut pose.world_from_node {
-            world_from_node.w_axis += (step as f32 * Vec3::new(0.02, 0.05, 0.01))
-                .as_dvec3()
-                .extend(0.0);
+            world_from_node.w_axis += (step as f32 * Vec3::new(0.02, 0.05, 0.01)).as_dvec3().extend(0.0);
         }
         pose
     };
@@ -644,12 +603,7 @@ fn what_moves_keeps_its_history() {
 fn nothing_leaks_across_an_edge() {
     let gpu = gpu();
     let top = quad(Vec3::new(-1.0, 0.3, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0);
-    let floor = quad(
-        Vec3::new(-9.0, 0.0, 9.0),
-        18.0 * Vec3::X,
-        -18.0 * Vec3::Z,
-        0,
-    );
+    let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
     // A wall around it keeps the floor dark.
     let mut parts = vec![top, floor];
     for turn in 0..4 {
@@ -671,12 +625,7 @@ fn nothing_leaks_across_an_edge() {
         };
         let top = of(|at| at.y > 0.299 && at.x.abs() < 0.999 && at.z.abs() < 0.999);
         let gap = of(|at| at.y < 0.01 && at.x.abs() < 1.25 && at.z.abs() < 1.25);
-        assert!(
-            top.len() > 100 && gap.len() > 20,
-            "{} {}",
-            top.len(),
-            gap.len()
-        );
+        assert!(top.len() > 100 && gap.len() > 20, "{} {}", top.len(), gap.len());
         let least = top.iter().copied().fold(1.0, f32::min);
         let most = gap.iter().copied().fold(0.0, f32::max);
         assert!(least == 1.0 && most < 0.9, "{least} {most}");
@@ -719,10 +668,7 @@ fn occlusion_is_the_same_at_portable_limits_and_in_bands() {
                 }
                 let picture = stage.draw(&pose, view);
                 gpu.check().unwrap();
-                (
-                    picture,
-                    stage.renderer.read_ambient_visibility(gpu).unwrap(),
-                )
+                (picture, stage.renderer.read_ambient_visibility(gpu).unwrap())
             })
             .collect::<Vec<_>>()
     };
@@ -756,9 +702,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
         }),
         ("scene", |stage| {
             let uploader = stage.renderer.uploader();
-            stage.uploaded = uploader
-                .upload(stage.gpu, stage.scene, &stage.config)
-                .unwrap();
+            stage.uploaded = uploader.upload(stage.gpu, stage.scene, &stage.config).unwrap();
         }),
     ];
     for (name, cut) in cuts {
@@ -796,9 +740,7 @@ fn without_rays_nothing_is_done_and_nothing_is_occluded() {
         (0..6).for_each(|_| drop(stage.draw(&pose, view)));
         let picture = stage.draw(&pose, view);
         let passes = &stage.renderer.stats().passes;
-        let ours = passes
-            .iter()
-            .filter(|pass| pass.name.starts_with("occlusion"));
+        let ours = passes.iter().filter(|pass| pass.name.starts_with("occlusion"));
         let ours: Vec<_> = ours.map(|pass| pass.name.clone()).collect();
         let words = stage.renderer.read_ambient_visibility(&gpu).unwrap().len();
         let ambient = stage.channel(Channel::Ambient).texels;
@@ -826,18 +768,8 @@ fn without_rays_nothing_is_done_and_nothing_is_occluded() {
 #[test]
 fn rays_test_masked_and_blended_surfaces() {
     let gpu = gpu();
-    let floor = quad(
-        Vec3::new(-9.0, 0.0, 9.0),
-        18.0 * Vec3::X,
-        -18.0 * Vec3::Z,
-        0,
-    );
-    let lid = quad(
-        Vec3::new(-40.0, 0.5, 40.0),
-        80.0 * Vec3::X,
-        -80.0 * Vec3::Z,
-        1,
-    );
+    let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
+    let lid = quad(Vec3::new(-40.0, 0.5, 40.0), 80.0 * Vec3::X, -80.0 * Vec3::Z, 1);
     let arriving = |alpha_mode, alpha: f32, blended_cast| {
         let mut scene = scene([floor.clone(), lid.clone()], vec![matte(Vec3::ONE); 2]);
         scene.materials[1].double_sided = true;
@@ -846,10 +778,7 @@ fn rays_test_masked_and_blended_surfaces() {
         scene.materials[1].base_color.w = alpha;
         let mut stage = stage(&gpu, &scene, SIZE);
         stage.config.shadows.blended_cast = blended_cast;
-        stage.draw(
-            &rest(&scene),
-            look_at(Vec3::new(0.0, 0.4, 2.0), Vec3::ZERO, 20.0),
-        );
+        stage.draw(&rest(&scene), look_at(Vec3::new(0.0, 0.4, 2.0), Vec3::ZERO, 20.0));
         let shares = shares(&mut stage);
         let at = (SIZE[1] * 3 / 4 * SIZE[0] + SIZE[0] / 2) as usize;
         shares[at].unwrap()
@@ -888,8 +817,7 @@ fn occluded_light_bounces_between_bright_walls() {
     let [[black, visibility], [black_open, _]] =
         [OcclusionMode::Rays, OcclusionMode::Off].map(|mode| lit(0.0, mode));
     for albedo in [0.25, 0.8] {
-        let [[grey, _], [open, _]] =
-            [OcclusionMode::Rays, OcclusionMode::Off].map(|mode| lit(albedo, mode));
+        let [[grey, _], [open, _]] = [OcclusionMode::Rays, OcclusionMode::Off].map(|mode| lit(albedo, mode));
         let mut occluded = 0;
         for pixel in 0..grey.len() {
             let scattered = f64::from(open[pixel][0] - black_open[pixel][0]);
@@ -931,16 +859,9 @@ fn environment_lighting_does_not_leak_into_a_closed_room() {
             stage.config.occlusion.mode = mode;
             stage.draw(&rest(&scene), view);
             let texels = stage.channel(Channel::Lit).texels;
-            texels
-                .iter()
-                .map(|t| t[0] + t[1] + t[2])
-                .fold(0.0, f32::max)
+            texels.iter().map(|t| t[0] + t[1] + t[2]).fold(0.0, f32::max)
         };
         assert!(lit(OcclusionMode::Off) > 0.05);
-        assert_eq!(
-            lit(OcclusionMode::Rays),
-            0.0,
-            "{roughness} {metallic} {layered}"
-        );
+        assert_eq!(lit(OcclusionMode::Rays), 0.0, "{roughness} {metallic} {layered}");
     }
 }

@@ -3,8 +3,8 @@
 use crate::common;
 use canopy::{
     config::{
-        Antialias, Background, Config, EnvironmentSource, ExposureMode, ImageMode, OcclusionMode,
-        Rebuild, ReflectionMode, ShadowMode,
+        Antialias, Background, Config, EnvironmentSource, ExposureMode, ImageMode, OcclusionMode, Rebuild,
+        ReflectionMode, ShadowMode,
     },
     gpu::{Gpu, GpuImage, Needs, OnDemand, on_demand::collect},
     render::{Channel, FrameInput, FrameSample, Renderer, UploadedScene},
@@ -227,30 +227,19 @@ fn a_failed_compilation_is_an_error_and_is_retried() {
     let gpu = own_gpu();
     let calls = Arc::new(AtomicU32::new(0));
     let seen = calls.clone();
-    let made = OnDemand::new("test", move |_| {
-        match seen.fetch_add(1, Ordering::Relaxed) {
-            0 => Err(canopy_bvh::Error::Gpu("not yet".into())),
-            n => Ok(n),
-        }
+    let made = OnDemand::new("test", move |_| match seen.fetch_add(1, Ordering::Relaxed) {
+        0 => Err(canopy_bvh::Error::Gpu("not yet".into())),
+        n => Ok(n),
     });
     let mut needs = Needs::default();
     needs.add(&made);
     needs.add(&OnDemand::new("other", |_| Ok(7)));
     needs.add(&made.clone());
     assert_eq!(needs.names(), ["test", "other"]);
-    assert!(
-        needs
-            .meet(&gpu)
-            .unwrap_err()
-            .to_string()
-            .contains("not yet")
-    );
+    assert!(needs.meet(&gpu).unwrap_err().to_string().contains("not yet"));
     needs.meet(&gpu).unwrap();
     needs.meet(&gpu).unwrap();
-    assert_eq!(
-        (made.get(&gpu).unwrap(), calls.load(Ordering::Relaxed)),
-        (1, 2)
-    );
+    assert_eq!((made.get(&gpu).unwrap(), calls.load(Ordering::Relaxed)), (1, 2));
     let mut met = Needs::default();
     met.add(&made);
     assert!(met.is_empty());

@@ -192,10 +192,7 @@ fn every_pixel_is_that_of_the_twin_s_lines() {
     // Another mesh than there are: nothing.
     stage.config.overlay.mesh = 17;
     assert_eq!(stage.draw(&pose, view()), plain);
-    assert_eq!(
-        stage.renderer.stats().overlay,
-        Some(OverlayCounts::default())
-    );
+    assert_eq!(stage.renderer.stats().overlay, Some(OverlayCounts::default()));
 }
 
 #[test]

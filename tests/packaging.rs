@@ -26,9 +26,7 @@ fn entry<'a>(desktop: &'a str, key: &str) -> &'a str {
 /// What stands between `before` and `after`, wherever.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> BTreeSet<&'a str> {
     let pieces = text.split(before).skip(1);
-    pieces
-        .map(|piece| piece.split(after).next().unwrap())
-        .collect()
+    pieces.map(|piece| piece.split(after).next().unwrap()).collect()
 }
 
 #[test]
@@ -49,13 +47,9 @@ fn the_entry_the_types_and_the_metadata_agree() {
         entry(&desktop, "Comment"),
         *between(&metadata, "<summary>", "<").first().unwrap()
     );
-    let categories: BTreeSet<_> = entry(&desktop, "Categories")
-        .split_terminator(';')
-        .collect();
+    let categories: BTreeSet<_> = entry(&desktop, "Categories").split_terminator(';').collect();
     assert_eq!(between(&metadata, "<category>", "<"), categories);
-    let licence = *between(&metadata, "<project_license>", "<")
-        .first()
-        .unwrap();
+    let licence = *between(&metadata, "<project_license>", "<").first().unwrap();
     assert!(read("Cargo.toml").contains(&format!("license = \"{licence}\"")));
     // The extensions that the program names as scenes.
     for extension in canopy::scene::folder::EXTENSIONS {

@@ -5,8 +5,7 @@ use crate::common::{self, appearance};
 use appearance::{Look, reflected};
 use canopy::{
     config::{
-        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, PathKernels,
-        ReflectionMode, Switch,
+        Background, Config, EnvironmentSource, ImageMode, OcclusionMode, PathKernels, ReflectionMode, Switch,
     },
     reference::{
         lbvh::triangles,
@@ -100,10 +99,7 @@ fn close(what: &str, found: f64, expected: f64, share: f64) {
 
 /// Another scene on the same stage.
 fn enter<'a>(stage: &mut Stage<'a>, scene: &'a Scene) {
-    let upload = stage
-        .renderer
-        .uploader()
-        .upload(stage.gpu, scene, &stage.config);
+    let upload = stage.renderer.uploader().upload(stage.gpu, scene, &stage.config);
     (stage.scene, stage.uploaded) = (scene, upload.unwrap());
 }
 
@@ -171,8 +167,7 @@ fn paths_find_what_integrals_do() {
         (0.5, 1.0, 1.0, 0.3),
         (0.6, 0.0, 0.8, 0.9),
     ];
-    let plates =
-        specimens.map(|(roughness, metallic, albedo, _)| plate(rough(roughness, metallic, albedo)));
+    let plates = specimens.map(|(roughness, metallic, albedo, _)| plate(rough(roughness, metallic, albedo)));
     let mut stage = Stage::new(&gpu, &plates[0], [by_lane(18, 16); 2]);
     stage.config.materials.multiple_scattering = false;
     stage.config.materials.glint_filter = false;
@@ -287,12 +282,7 @@ fn paths_find_what_integrals_do() {
     enter(&mut stage, &ball);
     stage.config.paths.bounces = 32;
     let front = look_at(Vec3::new(0.0, 0.0, 1.8), Vec3::ZERO, 100.0);
-    close(
-        "glass",
-        mean(&traced(&mut stage, &ball, front, 64)).x,
-        1.0,
-        0.01,
-    );
+    close("glass", mean(&traced(&mut stage, &ball, front, 64)).x, 1.0, 0.01);
 
     // A blended plate covers a share.
     let veil = Material {
@@ -322,12 +312,7 @@ fn paths_find_what_integrals_do() {
     // A room with a ceiling that glows.
     let cornell = scene(
         room([0, 1, 2, 3, 3, 3]),
-        vec![
-            dull(0.8, 0.0),
-            dull(0.3, 0.0),
-            dull(0.0, 1.0),
-            dull(0.5, 0.0),
-        ],
+        vec![dull(0.8, 0.0), dull(0.3, 0.0), dull(0.0, 1.0), dull(0.5, 0.0)],
     );
     enter(&mut stage, &cornell);
     let floor = {
@@ -666,12 +651,7 @@ impl Apart {
 
 /// Holds 64 fast frames to 256 paths a pixel, within shares of the mean and of the root of the mean square,
 /// and sees that frames with a wrong setting are not within them.
-fn hold(
-    stage: &mut Stage<'_>,
-    (what, view): (&str, View),
-    tolerance: [f64; 2],
-    spoil: impl Fn(&mut Config),
-) {
+fn hold(stage: &mut Stage<'_>, (what, view): (&str, View), tolerance: [f64; 2], spoil: impl Fn(&mut Config)) {
     let scene = stage.scene;
     let reference = traced(stage, scene, view, 256);
     stage.config.image.mode = ImageMode::Fast;
@@ -750,12 +730,7 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     };
     pane.materials.push(material);
     let corner = Vec3::new(-1.2, 1.8, 1.0);
-    let own = quad(
-        corner,
-        1.5 * Vec3::X,
-        -1.5 * Vec3::Z,
-        pane.materials.len() - 1,
-    );
+    let own = quad(corner, 1.5 * Vec3::X, -1.5 * Vec3::Z, pane.materials.len() - 1);
     pane.meshes[0].primitives.push(own);
     let pane = keep(pane);
     enter(stage, pane);
@@ -954,10 +929,7 @@ fn harmonics_light_as_paths_do(stage: &mut Stage<'_>) {
         let polar = along(i / width, height) * PI;
         let (sine, cosine) = polar.sin_cos();
         let direction = Vec3::new(sine * azimuth.cos(), cosine, sine * azimuth.sin());
-        radiance(direction)
-            .extend(1.0)
-            .to_array()
-            .map(f16::from_f32)
+        radiance(direction).extend(1.0).to_array().map(f16::from_f32)
     };
     let image = EnvironmentImage {
         name: "nine coefficients".into(),
@@ -972,10 +944,7 @@ fn harmonics_light_as_paths_do(stage: &mut Stage<'_>) {
     let ball = scene([sphere(Vec3::ZERO, 1.0, 32, 0)], vec![dull(0.8, 0.0)]);
     let ball = keep(ball);
     enter(stage, ball);
-    stage
-        .renderer
-        .set_environment(stage.gpu, Some(&image))
-        .unwrap();
+    stage.renderer.set_environment(stage.gpu, Some(&image)).unwrap();
     white(stage);
     stage.config.environment.file = "nine coefficients".into();
     stage.config.environment.source = EnvironmentSource::Auto;
@@ -1154,10 +1123,7 @@ fn sums_keep_a_day_of_samples() {
         sum += paths::fixed(sample, 60, 37);
     }
     assert_eq!(sum as f64 / 2_f64.powi(60), exact);
-    assert!(
-        (f64::from(plain) / exact - 1.0).abs() > 1e-5,
-        "{plain}, {exact}"
-    );
+    assert!((f64::from(plain) / exact - 1.0).abs() > 1e-5, "{plain}, {exact}");
     assert_eq!(paths::fixed(-0.5, 2, 37), 0);
     assert_eq!(paths::fixed(0.375, 2, 37), 2, "rounded");
     let largest = paths::fixed(f32::INFINITY, 2, 37);

@@ -22,9 +22,7 @@ fn pick(stage: &mut Stage<'_>, view: View, pixel: Vec2) -> Option<Picked> {
     let mut encoder = gpu.encoder("pick");
     let size = stage.size;
     let query = PickQuery { view, pixel, size };
-    let asked = stage
-        .renderer
-        .pick(gpu, &mut encoder, &stage.uploaded, &query);
+    let asked = stage.renderer.pick(gpu, &mut encoder, &stage.uploaded, &query);
     let asked = asked.unwrap().unwrap();
     gpu.queue.submit([encoder.finish()]);
     for _ in 0..1000 {
@@ -52,13 +50,7 @@ fn merged_triangle(picked: &Picked, merged: &Merged) -> Option<u32> {
 
 /// Why the G-buffer may show another triangle than the ray through a pixel's centre hits first: the rasteriser has
 /// moved corners by a part of a pixel, or both lie at the same depth.
-fn is_tie(
-    merged: &Merged,
-    view: View,
-    pixel: Vec2,
-    shown: Option<u32>,
-    picked: Option<u32>,
-) -> bool {
+fn is_tie(merged: &Merged, view: View, pixel: Vec2, shown: Option<u32>, picked: Option<u32>) -> bool {
     let depth = |triangle: u32, offset: Vec2| {
         let [origin, direction] = view.ray(pixel + offset, SIZE);
         let corners = merged.indices[triangle as usize].map(|i| merged.positions[i as usize]);
@@ -67,10 +59,7 @@ fn is_tie(
     let nearby = (0..8).map(|i| Vec2::from_angle(std::f32::consts::FRAC_PI_4 * i as f32) / 64.0);
     let offsets: Vec<_> = nearby.chain([Vec2::ZERO]).collect();
     let crosses = |triangle: u32| {
-        let hits: Vec<_> = offsets
-            .iter()
-            .map(|o| depth(triangle, *o).is_some())
-            .collect();
+        let hits: Vec<_> = offsets.iter().map(|o| depth(triangle, *o).is_some()).collect();
         hits.contains(&true) && hits.contains(&false)
     };
     let is_at_edge = [shown, picked].into_iter().flatten().any(crosses);
@@ -200,17 +189,9 @@ fn a_pick_sees_what_the_picture_shows() {
     let (centre, beside) = (Vec2::new(80.5, 45.5), Vec2::new(95.5, 45.5));
     let mut scene = cards();
     let mesh = |scene: &Scene, at| middle(&gpu, scene, at).map(|picked| picked.mesh);
-    assert_eq!(
-        mesh(&scene, centre),
-        Some(0),
-        "through the hole, past a back"
-    );
+    assert_eq!(mesh(&scene, centre), Some(0), "through the hole, past a back");
     assert_eq!(mesh(&scene, beside), Some(1), "the card around it");
-    assert_eq!(
-        mesh(&scene, Vec2::new(1.5, 45.5)),
-        None,
-        "beside everything"
-    );
+    assert_eq!(mesh(&scene, Vec2::new(1.5, 45.5)), None, "beside everything");
     scene.materials[2].double_sided = true;
     assert_eq!(mesh(&scene, centre), Some(2), "a back that shows");
     scene.materials[2].alpha_mode = AlphaMode::Blend;
@@ -228,12 +209,7 @@ fn a_pick_sees_what_the_picture_shows() {
 fn a_pick_tells_position_normal_and_uv() {
     let gpu = gpu();
     let mut scene = scene(
-        [quad(
-            Vec3::new(-2.0, -2.0, 0.0),
-            Vec3::X * 4.0,
-            Vec3::Y * 4.0,
-            0,
-        )],
+        [quad(Vec3::new(-2.0, -2.0, 0.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0)],
         vec![matte(Vec3::ONE)],
     );
     // Far from the origin, where the frame moves it.
@@ -258,10 +234,7 @@ fn a_pick_tells_position_normal_and_uv() {
         };
         assert!(normal.distance(Vec3::Z) < 1e-6 && number < 2);
         let from_corner = (expected - offset + Vec3::new(2.0, 2.0, 0.0)) / 4.0;
-        assert!(
-            uv.distance(from_corner.truncate()) < 1e-3,
-            "{uv} {from_corner}"
-        );
+        assert!(uv.distance(from_corner.truncate()) < 1e-3, "{uv} {from_corner}");
         assert!(corners.contains(&(offset - Vec3::new(2.0, 2.0, 0.0))));
     }
 }
@@ -300,9 +273,7 @@ fn nothing_is_picked_of_an_empty_scene_or_before_the_first_frame() {
         size: SIZE,
     };
     let mut encoder = gpu.encoder("pick");
-    let asked = stage
-        .renderer
-        .pick(&gpu, &mut encoder, &stage.uploaded, &query);
+    let asked = stage.renderer.pick(&gpu, &mut encoder, &stage.uploaded, &query);
     assert_eq!(asked.unwrap(), None);
     stage.draw(&Pose::new(&scene, None, 0.0), front());
     assert_eq!(pick(&mut stage, front(), query.pixel), None);

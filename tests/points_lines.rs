@@ -7,8 +7,8 @@ use canopy::{
     gpu::Gpu,
     render::{Channel, FloatImage, View},
     scene::{
-        self, AlphaMode, Material, Pose, Primitive, Progress, Projection, Scene, Shading,
-        Transform, deform, framing::Viewpoint,
+        self, AlphaMode, Material, Pose, Primitive, Progress, Projection, Scene, Shading, Transform, deform,
+        framing::Viewpoint,
     },
 };
 use common::{
@@ -77,11 +77,7 @@ fn every_mode_of_gltf_is_read() {
         let case = format!("mode {mode}, {vertices} vertices, {indices:?}");
         let Some(primitive) = scene.meshes[0].primitives.first() else {
             assert!(expected.is_empty(), "{case}");
-            assert_eq!(
-                warnings(&scene, "holds no points or lines").len(),
-                1,
-                "{case}"
-            );
+            assert_eq!(warnings(&scene, "holds no points or lines").len(), 1, "{case}");
             continue;
         };
         let x = |&vertex: &u32| primitive.positions[vertex as usize].x as u8;
@@ -162,10 +158,7 @@ fn hostile_points_and_lines_are_one_line() {
             .to_string();
         assert!(!message.contains('\n'), "{message}");
         for part in parts {
-            assert!(
-                message.contains(part),
-                "\"{part}\" is missing in: {message}"
-            );
+            assert!(message.contains(part), "\"{part}\" is missing in: {message}");
         }
     };
     let limits = Config::default().frame.opening.load;
@@ -260,27 +253,17 @@ fn obj_has_points_and_lines_of_every_form() {
     assert_eq!(surface.material, thin.material);
     assert_ne!(surface.material, of_none.material);
     let at = |&vertex: &u32| thin.positions[vertex as usize];
-    let lines: Vec<_> = thin
-        .lines
-        .iter()
-        .map(|line| line.each_ref().map(at))
-        .collect();
+    let lines: Vec<_> = thin.lines.iter().map(|line| line.each_ref().map(at)).collect();
     assert_eq!(lines, [[Vec3::ZERO, Vec3::X], [Vec3::X, Vec3::Y]]);
     let points: Vec<_> = thin.points.iter().map(at).collect();
     assert_eq!(points, [Vec3::ZERO, Vec3::new(1., 1., 0.)]);
     // A vertex with a texture coordinate and the same one without.
     assert_eq!(thin.positions.len(), 5);
     assert_eq!(thin.uv0[thin.lines[0][0] as usize], glam::Vec2::splat(0.25));
-    assert_eq!(
-        thin.colors[thin.lines[0][1] as usize],
-        Vec4::new(1., 0., 0., 1.)
-    );
+    assert_eq!(thin.colors[thin.lines[0][1] as usize], Vec4::new(1., 0., 0., 1.));
     assert_eq!(thin.shading, Shading::Unlit);
     let near = scene.materials[thin.material].base_color.truncate();
-    assert!(
-        near.min_element() > 0.5,
-        "undefined is grey, not black: {near}"
-    );
+    assert!(near.min_element() > 0.5, "undefined is grey, not black: {near}");
 }
 
 // Pictures.
@@ -436,11 +419,7 @@ fn lines_are_hidden_by_what_is_nearer_and_hide_what_is_farther() {
     let mesh = stage.channel(Channel::Mesh);
     assert_eq!([3, 8, 12].map(|x| texel(&mesh, x, 4)[0]), [1., 1., 1.]);
     assert_eq!([3, 8, 12].map(|x| texel(&mesh, x, 8)[0]), [0., 1., 1.]);
-    assert_eq!(
-        texel(&mesh, 12, 6)[3],
-        0.0,
-        "alpha below the cutoff is cut out"
-    );
+    assert_eq!(texel(&mesh, 12, 6)[3], 0.0, "alpha below the cutoff is cut out");
 }
 
 #[test]
@@ -518,10 +497,7 @@ fn with_normals_they_are_lit_as_surfaces_are() {
             stage.config.occlusion.mode = OcclusionMode::Rays;
             draw(&mut stage);
             let seen = Vec3::from_slice(&texel(&stage.channel(Channel::Normal), 3, 4));
-            assert!(
-                (seen - normal).length() < 0.01,
-                "{shading:?} {mode:?}: {seen}"
-            );
+            assert!((seen - normal).length() < 0.01, "{shading:?} {mode:?}: {seen}");
             let lit = stage.channel(Channel::Lit);
             let (dot, surface) = (texel(&lit, 3, 4), texel(&lit, 5, 10));
             assert_eq!(texel(&stage.channel(Channel::Mesh), 5, 10)[0], 1.0);
@@ -529,10 +505,7 @@ fn with_normals_they_are_lit_as_surfaces_are() {
                 .abs()
                 .max_element();
             if shading == Shading::Plain {
-                assert!(
-                    surface[0] > 0.05 && away < 2e-3,
-                    "{mode:?} {dot:?} {surface:?}"
-                );
+                assert!(surface[0] > 0.05 && away < 2e-3, "{mode:?} {dot:?} {surface:?}");
             } else {
                 assert!(away > 0.01, "{mode:?} {dot:?}");
             }
@@ -548,12 +521,7 @@ fn with_normals_they_are_lit_as_surfaces_are() {
 fn occlusion_around_a_point_does_not_darken_it() {
     let gpu = gpu();
     let wall = quad(Vec3::new(40., -40., 0.), Vec3::X * -80., Vec3::Y * 80., 0);
-    let lid = quad(
-        Vec3::new(-400., -400., -60.),
-        Vec3::X * 800.,
-        Vec3::Y * 800.,
-        0,
-    );
+    let lid = quad(Vec3::new(-400., -400., -60.), Vec3::X * 800., Vec3::Y * 800., 0);
     let mut dot = thin(&[[8., 8., -1.]], &[], &[0], 0);
     dot.normals = vec![Vec3::NEG_Z];
     dot.shading = Shading::Plain;
@@ -566,19 +534,12 @@ fn occlusion_around_a_point_does_not_darken_it() {
         ..pixels()
     };
     stage.draw(&Pose::new(&scene, None, 0.0), view);
-    let (mesh, ambient) = (
-        stage.channel(Channel::Mesh),
-        stage.channel(Channel::Ambient),
-    );
+    let (mesh, ambient) = (stage.channel(Channel::Mesh), stage.channel(Channel::Ambient));
     for x in 6..=9 {
         let [mesh, ambient] = [texel(&mesh, x, 8)[0], texel(&ambient, x, 8)[0]];
         assert_eq!(mesh, if x == 7 { 2.0 } else { 0.0 });
         assert!(
-            if x == 7 {
-                ambient == 1.0
-            } else {
-                ambient < 0.2
-            },
+            if x == 7 { ambient == 1.0 } else { ambient < 0.2 },
             "{x}: {ambient}"
         );
     }
@@ -597,8 +558,7 @@ fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
     skinned.joint_weights = vec![1.0, 0.0, 0.0, 0.0];
     skinned.influences_per_vertex = 4;
     let mut scene = scene([dot, skinned], vec![Material::default()]);
-    scene.nodes[0].transform =
-        Transform::Matrix(Mat4::from_translation(Vec3::new(4., 0., 0.)).as_dmat4());
+    scene.nodes[0].transform = Transform::Matrix(Mat4::from_translation(Vec3::new(4., 0., 0.)).as_dmat4());
     scene.nodes[0].weights = vec![3.0];
     scene
         .nodes
@@ -755,10 +715,7 @@ fn a_file_of_nothing_else_is_framed_and_seen() {
     let lens = Projection::Perspective { fov_y: 0.8 };
     let framed = Viewpoint::framing(&points, lens, 1.0);
     let bounds = scene::bounds::Bounds::new(&scene).scene(&scene, &pose);
-    assert_eq!(
-        (bounds.min, bounds.max),
-        (Vec3::splat(100.), Vec3::splat(104.))
-    );
+    assert_eq!((bounds.min, bounds.max), (Vec3::splat(100.), Vec3::splat(104.)));
     let view = View::new(&framed, bounds, f32::INFINITY, None);
     let seen = |gpu: &Gpu| {
         let mut stage = Stage::new(gpu, &scene, [64, 64]);
@@ -781,10 +738,6 @@ fn a_file_of_nothing_else_is_framed_and_seen() {
         "{spans:?}"
     );
     // The edges, and nothing between them.
-    assert!(
-        (300..900).contains(&covered().count()),
-        "{}",
-        covered().count()
-    );
+    assert!((300..900).contains(&covered().count()), "{}", covered().count());
     assert_eq!(seen(&common::portable_gpu()).texels, lit.texels, "anywhere");
 }

@@ -27,8 +27,7 @@ fn sums(trace: &Value, cat: &str) -> BTreeMap<String, f64> {
 #[test]
 fn a_trace_of_a_sequence_has_the_times_of_its_statistics() {
     let folder = Folder::new();
-    let line =
-        "render scene.obj -o f{frame}.png --size 34x18 --frames 3 --stats s.json --profile p.json";
+    let line = "render scene.obj -o f{frame}.png --size 34x18 --frames 3 --stats s.json --profile p.json";
     let trace: Value = serde_json::from_str(&run(&folder, line)).unwrap();
     let stats = std::fs::read(folder.0.path().join("s.json")).unwrap();
     let stats: Value = serde_json::from_slice(&stats).unwrap();
@@ -47,10 +46,7 @@ fn a_trace_of_a_sequence_has_the_times_of_its_statistics() {
         assert!(sum >= bounds[0] && sum <= bounds[1], "{name}: {sum} {pass}");
     }
     let frames = stats["frames"].as_array().unwrap();
-    let all: f64 = frames
-        .iter()
-        .map(|frame| frame["gpu_ms"].as_f64().unwrap())
-        .sum();
+    let all: f64 = frames.iter().map(|frame| frame["gpu_ms"].as_f64().unwrap()).sum();
     assert!((gpu["frame"] - all).abs() < 1e-6, "{} {all}", gpu["frame"]);
     let cpu = sums(&trace, "cpu");
     let names: Vec<_> = cpu.keys().map(String::as_str).collect();
@@ -63,10 +59,7 @@ fn a_table_has_a_row_for_each_frame_and_memory_by_kind() {
     let folder = Folder::new();
     let line = "render scene.obj -o f{frame}.png --size 256x144 --frames 2 --profile p.csv";
     let table = run(&folder, line);
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .map(|line| line.split(',').collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 3);
     let cell = |row: usize, title: &str| -> f64 {
         let index = rows[0].iter().position(|cell| *cell == title);
@@ -101,10 +94,7 @@ fn other_names_are_an_error_before_any_work() {
     ] {
         let output = folder.canopy(&format!("render scene.obj -o a.png --profile {name}"));
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !output.status.success() && stderr.contains(words),
-            "{stderr}"
-        );
+        assert!(!output.status.success() && stderr.contains(words), "{stderr}");
         assert!(!folder.0.path().join("a.png").exists());
     }
 }

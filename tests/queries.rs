@@ -3,15 +3,13 @@
 use crate::common;
 use canopy::{
     accel::{
-        BoxQuery, Counts, Lbvh, Nearest, NearestPoints, Overlap, Quality, Queries, Search, Tree,
-        Work, layout::BVH_MISS, overlap::Touched,
+        BoxQuery, Counts, Lbvh, Nearest, NearestPoints, Overlap, Quality, Queries, Search, Tree, Work,
+        layout::BVH_MISS, overlap::Touched,
     },
     gpu::Gpu,
     reference::queries,
 };
-use common::{
-    Random, Soup, by_lane, gpu, implementations, portable_gpu, random_triangles, record, ways,
-};
+use common::{Random, Soup, by_lane, gpu, implementations, portable_gpu, random_triangles, record, ways};
 use glam::Vec3;
 use std::collections::BTreeSet;
 
@@ -53,19 +51,13 @@ fn soups() -> Vec<(&'static str, Soup)> {
         ("300 meshes", many),
         ("slivers", Soup::default().mesh(slivers)),
         ("needles", Soup::default().mesh(needles)),
-        (
-            "points and segments",
-            Soup::default().mesh(points).mesh(segments),
-        ),
+        ("points and segments", Soup::default().mesh(points).mesh(segments)),
         (
             "all the same",
             Soup::default().mesh(vec![random_triangles(1, 5)[0]; 257]),
         ),
         ("flat", Soup::default().mesh(flat)),
-        (
-            "far away",
-            Soup::default().mesh(moved(random_triangles(500, 6))),
-        ),
+        ("far away", Soup::default().mesh(moved(random_triangles(500, 6)))),
     ]
 }
 
@@ -115,10 +107,7 @@ fn nearest_fault(
     let faults = [
         ("distance", f64::from(found.distance) - distance),
         ("triangle", of_named - distance),
-        (
-            "position",
-            f64::from((position - point).length()) - distance,
-        ),
+        ("position", f64::from((position - point).length()) - distance),
         ("weights", f64::from((by_weights - position).length())),
     ];
     let fault = faults.into_iter().find(|(_, off)| off.abs() > close);
@@ -157,10 +146,7 @@ fn nearest_points_are_those_of_every_triangle() {
                 assert_eq!(found.len(), points.len());
                 for (point, found) in points.iter().zip(&found) {
                     let fault = nearest_fault(&soup, &triangles, *point, found);
-                    assert_eq!(
-                        fault, None,
-                        "{kernels}, {name}, {cutoff}: {point:?} {found:?}"
-                    );
+                    assert_eq!(fault, None, "{kernels}, {name}, {cutoff}: {point:?} {found:?}");
                 }
             }
             assert_eq!(query.run(&gpu, &tree, &[], 4).unwrap(), []);
@@ -175,9 +161,7 @@ fn the_comparer_of_nearest_points_can_fail() {
     let triangles = soup.triangles();
     let tree = soup.build(&gpu, &Lbvh::new(&gpu));
     let point = [0.3, 0.2, 0.1, f32::INFINITY];
-    let found = NearestPoints::new(&gpu)
-        .run(&gpu, &tree, &[point], 4)
-        .unwrap()[0];
+    let found = NearestPoints::new(&gpu).run(&gpu, &tree, &[point], 4).unwrap()[0];
     let fault = |found: Nearest| nearest_fault(&soup, &triangles, point, &found);
     assert_eq!(fault(found), None);
     let further = Nearest {
@@ -223,8 +207,7 @@ fn sorted_queries_find_the_same_in_the_same_places() {
             for regions in [given, sorted] {
                 let counted = Counts::new(&gpu, 257).unwrap();
                 let search = Search::new(&tree);
-                let recorded =
-                    overlaps.record_count(&gpu, &mut encoder, &search, &regions, &counted);
+                let recorded = overlaps.record_count(&gpu, &mut encoder, &search, &regions, &counted);
                 recorded.unwrap();
                 counts.push(counted.offsets);
             }
@@ -255,11 +238,7 @@ fn boxes_around(triangles: &[[Vec3; 3]], count: usize, random: &mut Random) -> V
 }
 
 /// What is wrong with the triangles that a box is said to touch.
-fn overlap_fault(
-    triangles: &[[Vec3; 3]],
-    query: &BoxQuery,
-    found: &BTreeSet<usize>,
-) -> Option<String> {
+fn overlap_fault(triangles: &[[Vec3; 3]], query: &BoxQuery, found: &BTreeSet<usize>) -> Option<String> {
     let [lower, upper] = [query.lower, query.upper].map(Vec3::from);
     let corners = triangles.iter().flatten().chain([&lower, &upper]);
     let scale = corners.map(|v| v.abs().max_element()).fold(0.0, f32::max);
@@ -276,13 +255,7 @@ fn overlap_fault(
 }
 
 /// The triangles of each box, once each.
-fn collected(
-    gpu: &Gpu,
-    soup: &Soup,
-    tree: &Tree,
-    boxes: &[BoxQuery],
-    cutoff: u32,
-) -> Vec<BTreeSet<usize>> {
+fn collected(gpu: &Gpu, soup: &Soup, tree: &Tree, boxes: &[BoxQuery], cutoff: u32) -> Vec<BTreeSet<usize>> {
     let query = Overlap::new(gpu);
     let search = Search {
         leaf_cutoff: cutoff,
@@ -295,10 +268,7 @@ fn collected(
     assert_eq!(names.len() as u32, found.total());
     let of_box = |pair: &[u32]| {
         let names = &names[pair[0] as usize..pair[1] as usize];
-        let numbers: BTreeSet<_> = names
-            .iter()
-            .map(|[mesh, t]| number(soup, *mesh, *t))
-            .collect();
+        let numbers: BTreeSet<_> = names.iter().map(|[mesh, t]| number(soup, *mesh, *t)).collect();
         assert_eq!(numbers.len(), names.len(), "a triangle comes up twice");
         numbers
     };
@@ -361,13 +331,9 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
         let query = Overlap::new(&gpu);
         let batches = [
             Queries::new(&gpu, &boxes).unwrap(),
-            query
-                .sorted(&gpu, Queries::new(&gpu, &boxes).unwrap())
-                .unwrap(),
+            query.sorted(&gpu, Queries::new(&gpu, &boxes).unwrap()).unwrap(),
         ];
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let rooms = [count + 10, count, count / 3, 1];
         for (room, regions) in rooms
             .into_iter()
@@ -520,9 +486,7 @@ fn offsets_hold_over_many_blocks() {
     let boxes: Vec<_> = (0..300_000)
         .map(|i| if i % 3 == 0 { around } else { beside })
         .collect();
-    let found = Overlap::new(&gpu)
-        .run(&gpu, &Search::new(&tree), &boxes)
-        .unwrap();
+    let found = Overlap::new(&gpu).run(&gpu, &Search::new(&tree), &boxes).unwrap();
     let (offsets, names) = found.read(&gpu).unwrap();
     assert_eq!(found.total(), 100_000);
     assert!((0..=300_000_u32).all(|i| offsets[i as usize] == i.div_ceil(3)));
@@ -551,13 +515,8 @@ fn deep_trees_over_meshes_lose_none() {
         let found = collected(&gpu, &soup, &tree, &[everything], 1);
         assert_eq!(found[0].len(), count);
         let point = [0.0, 0.0, 1.0, f32::INFINITY];
-        let found = NearestPoints::new(&gpu)
-            .run(&gpu, &tree, &[point], 1)
-            .unwrap();
-        assert_eq!(
-            nearest_fault(&soup, &soup.triangles(), point, &found[0]),
-            None
-        );
+        let found = NearestPoints::new(&gpu).run(&gpu, &tree, &[point], 1).unwrap();
+        assert_eq!(nearest_fault(&soup, &soup.triangles(), point, &found[0]), None);
     }
 }
 

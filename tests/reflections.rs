@@ -12,8 +12,8 @@ use canopy::{
     },
     render::{Channel, View, frame::blue_noise},
     scene::{
-        AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene,
-        Texture, TextureRef, Transform, Wrap,
+        AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
+        TextureRef, Transform, Wrap,
     },
 };
 
@@ -63,9 +63,7 @@ fn textured(scene: &mut Scene, name: &str, color: impl Fn(u32, u32) -> [u8; 3]) 
         let [r, g, b] = color(i % 2, i / 2);
         [r, g, b, 255]
     });
-    scene
-        .images
-        .push(Image::from_rgba8(name, 2, 2, texels.collect()));
+    scene.images.push(Image::from_rgba8(name, 2, 2, texels.collect()));
     let sampler = Sampler {
         wrap_u: Wrap::Repeat,
         wrap_v: Wrap::Mirror,
@@ -321,11 +319,7 @@ fn room_before_a_mirror() -> Scene {
             base_color_texture: Some(reference),
             ..matte(Vec3::ONE)
         });
-        let at = Vec3::new(
-            (i % 20) as f32 * 0.2 - 2.0,
-            (i / 20) as f32 * 0.2 - 1.5,
-            3.0,
-        );
+        let at = Vec3::new((i % 20) as f32 * 0.2 - 2.0, (i / 20) as f32 * 0.2 - 1.5, 3.0);
         // They face the mirror.
         things.push(quad(
             at + 0.18 * Vec3::X,
@@ -340,13 +334,7 @@ fn room_before_a_mirror() -> Scene {
     (scene.images, scene.textures) = (images, textures);
     // It shines over the mirror's edge, and not on it.
     let to_light = Vec3::new(0.2, 1.0, -0.5);
-    add_light(
-        &mut scene,
-        LightKind::Directional,
-        3.0,
-        to_light,
-        Vec3::ZERO,
-    );
+    add_light(&mut scene, LightKind::Directional, 3.0, to_light, Vec3::ZERO);
     scene
 }
 
@@ -473,12 +461,7 @@ fn only_the_front_most_blended_surface_sends_rays() {
     let pane = |z: f32| quad(Vec3::new(-2.0, -2.0, z), 4.0 * Vec3::X, 4.0 * Vec3::Y, 0);
     let mut lamp = glowing(Vec3::splat(4.0));
     lamp.double_sided = true;
-    let lamp_at = quad(
-        Vec3::new(-9.0, -9.0, 6.0),
-        18.0 * Vec3::X,
-        18.0 * Vec3::Y,
-        1,
-    );
+    let lamp_at = quad(Vec3::new(-9.0, -9.0, 6.0), 18.0 * Vec3::X, 18.0 * Vec3::Y, 1);
     let glass = blended(metal(Vec3::ONE, 0.0), 0.25);
     let view = look_at(Vec3::new(0.0, 0.0, 3.0), Vec3::ZERO, 50.0);
     let draw = |panes: &[f32], frames: u32| {
@@ -504,12 +487,7 @@ fn mirrors_show_layered_surfaces_that_are_blended() {
     let gpu = gpu();
     // The only material with layers is blended, and behind the eye.
     let mirror = quad(Vec3::new(-3.0, -3.0, -1.0), 6.0 * Vec3::X, 6.0 * Vec3::Y, 0);
-    let wall = quad(
-        Vec3::new(9.0, -9.0, 4.0),
-        -18.0 * Vec3::X,
-        18.0 * Vec3::Y,
-        1,
-    );
+    let wall = quad(Vec3::new(9.0, -9.0, 4.0), -18.0 * Vec3::X, 18.0 * Vec3::Y, 1);
     let coat = Layers {
         clearcoat: 1.0,
         clearcoat_roughness: 0.9,
@@ -559,11 +537,7 @@ fn blended_surfaces_reflect_from_both_sides_in_any_view_and_size() {
         };
         let mut stage = stage(&gpu, &scene, SIZE);
         stage.darken();
-        for (view, size) in [
-            (perspective, SIZE),
-            (parallel, SIZE),
-            (perspective, [40, 30]),
-        ] {
+        for (view, size) in [(perspective, SIZE), (parallel, SIZE), (perspective, [40, 30])] {
             stage.size = size;
             stage.draw(&rest(&scene), view);
             let middle = lit(&mut stage)[(size[0] * size[1] / 2 + size[0] / 2) as usize].x;
@@ -605,10 +579,7 @@ fn materials_are_known_by_their_sharpest_lobe() {
         ..Layers::default()
     };
     assert_eq!(layered(rough.clone(), coat(None)).least_roughness(), 0.3);
-    assert_eq!(
-        layered(rough.clone(), coat(Some(texture))).least_roughness(),
-        0.0
-    );
+    assert_eq!(layered(rough.clone(), coat(Some(texture))).least_roughness(), 0.0);
     let glass = Layers {
         transmission: 0.1,
         ..Layers::default()
@@ -851,10 +822,7 @@ fn scenes_without_gloss_pay_nothing() {
         let passes = &stage.renderer.stats().passes;
         assert!(passes.iter().any(|pass| pass.name == "gbuffer"));
         let of_reflections = |name: &str| name.starts_with("reflection");
-        passes
-            .iter()
-            .filter(|pass| of_reflections(&pass.name))
-            .count()
+        passes.iter().filter(|pass| of_reflections(&pass.name)).count()
     };
     assert_eq!(passes(glossy(Vec3::ONE, 0.7), Channel::Lit), 0);
     assert!(passes(glossy(Vec3::ONE, 0.5), Channel::Lit) > 0);
@@ -1055,13 +1023,7 @@ fn layered(base: Material, layers: Layers) -> Material {
 }
 
 /// The mean radiance of a picture so narrow that all its pixels see one point, of this many frames.
-fn point_radiance(
-    gpu: &Gpu,
-    scene: &Scene,
-    [eye, target]: [Vec3; 2],
-    frames: u32,
-    bounces: u32,
-) -> DVec3 {
+fn point_radiance(gpu: &Gpu, scene: &Scene, [eye, target]: [Vec3; 2], frames: u32, bounces: u32) -> DVec3 {
     let view = View {
         projection: Projection::Perspective { fov_y: 1e-4 },
         ..look_at(eye, target, 50.0)
@@ -1469,11 +1431,7 @@ fn unlit_surfaces_have_the_same_radiance_in_mirrors() {
     stage.config.paths.bounces = 2;
     for ev in [0.0, 3.0, -2.0] {
         stage.exposure_ev = ev;
-        for (mode, samples) in [
-            (ImageMode::Fast, 1),
-            (ImageMode::Fast, 3),
-            (ImageMode::Path, 1),
-        ] {
+        for (mode, samples) in [(ImageMode::Fast, 1), (ImageMode::Fast, 3), (ImageMode::Path, 1)] {
             stage.config.image.mode = ImageMode::Fast;
             stage.draw(&rest(&scene), view);
             let position = stage.channel(Channel::Position).texels;

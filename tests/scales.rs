@@ -60,13 +60,7 @@ fn unit_scene(scale: f32, offset: Vec3) -> Scene {
         vec![matte(Vec3::splat(0.4))],
     );
     let at = Vec3::new(0.3, 0.5, 0.35);
-    add_light(
-        &mut scene,
-        LightKind::Point,
-        0.4 * scale * scale,
-        at,
-        Vec3::ZERO,
-    );
+    add_light(&mut scene, LightKind::Point, 0.4 * scale * scale, at, Vec3::ZERO);
     scene.lights[0].range = Some(2.0 * scale);
     let world_from_unit = Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale));
     for node in &mut scene.nodes {
@@ -128,11 +122,7 @@ fn pictures_of(gpu: &Gpu, scene: &Scene, scale: f32, offset: Vec3) -> Vec<Vec<u8
             pictures.push(stage.draw(&Pose::new(scene, None, 0.0), view));
             let depth = stage.channel(Channel::Depth);
             let depths = depth.texels.iter().filter(|texel| texel[3] == 1.0);
-            assert!(
-                depths
-                    .clone()
-                    .all(|d| (view.near..view.far).contains(&d[0]))
-            );
+            assert!(depths.clone().all(|d| (view.near..view.far).contains(&d[0])));
             gpu.check().unwrap();
         }
     }
@@ -163,21 +153,14 @@ fn pictures_are_the_same_at_every_scale() {
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
     // What the tolerance must not let through.
     for view in 0..2 {
-        let [rays, map, off, soft_rays, soft_map] =
-            std::array::from_fn(|mode| &expected[3 * mode + view]);
+        let [rays, map, off, soft_rays, soft_map] = std::array::from_fn(|mode| &expected[3 * mode + view]);
         let (shadowed, all) = differing(rays, off);
-        assert!(
-            shadowed * 100 > all,
-            "no shadows in view {view}: {shadowed}"
-        );
+        assert!(shadowed * 100 > all, "no shadows in view {view}: {shadowed}");
         let (disagreeing, _) = differing(rays, map);
         assert!(disagreeing * 4 < shadowed, "{disagreeing} of {shadowed}");
         for (hard, soft) in [(rays, soft_rays), (map, soft_map)] {
             let (softened, _) = differing(hard, soft);
-            assert!(
-                softened * 400 > all,
-                "no penumbras in view {view}: {softened}"
-            );
+            assert!(softened * 400 > all, "no penumbras in view {view}: {softened}");
         }
     }
     for scale in [1e-3, 1e5, 0.03, 70.0].into_iter().take(by_lane(2, 4)) {
@@ -220,10 +203,7 @@ fn positions_come_back_in_world_coordinates() {
     let seen = stage.channel(Channel::Position).texels.into_iter();
     let seen = Aabb::of(seen.filter(|t| t[3] == 1.0).map(|t| Vec3::from_slice(&t)));
     let (low, high) = (seen.min - around.min, around.max - seen.max);
-    assert!(
-        low.min(high).min_element() > -2.0 * step,
-        "{seen:?} {around:?}"
-    );
+    assert!(low.min(high).min_element() > -2.0 * step, "{seen:?} {around:?}");
     assert!(low.max(high).max_element() < 0.05, "{seen:?} {around:?}");
 }
 
@@ -234,10 +214,9 @@ fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
     let scene = unit_scene(30.0, Vec3::ZERO);
     let mut baked = unit_scene(30.0, FAR_OFF);
     for (node, mesh) in baked.nodes.iter_mut().zip(&mut baked.meshes) {
-        let Transform::Matrix(world_from_mesh) = std::mem::replace(
-            &mut node.transform,
-            Transform::Matrix(glam::DMat4::IDENTITY),
-        ) else {
+        let Transform::Matrix(world_from_mesh) =
+            std::mem::replace(&mut node.transform, Transform::Matrix(glam::DMat4::IDENTITY))
+        else {
             unreachable!("the scenes of these tests have matrices")
         };
         for position in &mut mesh.primitives[0].positions {
@@ -266,10 +245,7 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
     let apart = 1e5 * Vec3::X;
     let half = Vec3::splat(0.5);
     let scene = scene(
-        [
-            cuboid(0.5 * Vec3::Y, half),
-            cuboid(apart + 0.5 * Vec3::Y, half),
-        ],
+        [cuboid(0.5 * Vec3::Y, half), cuboid(apart + 0.5 * Vec3::Y, half)],
         vec![matte(Vec3::ONE)],
     );
     let pose = Pose::new(&scene, None, 0.0);
@@ -278,10 +254,7 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
     let clip = view(&scene, &framed).clip_from_offset(ASPECT);
     for corner in bounds.corners() {
         let at = clip * (corner - framed.eye()).extend(1.0);
-        assert!(
-            at.truncate().abs().max_element() <= at.w,
-            "{corner} is at {at}"
-        );
+        assert!(at.truncate().abs().max_element() <= at.w, "{corner} is at {at}");
     }
     // As near to it as one would look at an object of a metre.
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -292,10 +265,7 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
             stage.draw(&pose, view(&scene, &at));
             let depth = stage.channel(Channel::Depth);
             let [middle, ..] = depth.texels[(SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize];
-            assert!(
-                (middle - expected).abs() < 1e-4,
-                "{middle} m for {expected}"
-            );
+            assert!((middle - expected).abs() < 1e-4, "{middle} m for {expected}");
         }
     }
     assert_eq!(Aabb::of(bounds.corners()), bounds);

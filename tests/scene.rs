@@ -9,8 +9,8 @@ use canopy::{
     config::Load,
     reference::deform::deform,
     scene::{
-        self, AlphaMode, Error, LightKind, Pose, Primitive, Progress, Projection, Scene,
-        TextureRef, Transform, Treatment, Wrap, bounds::Bounds, deform::positions,
+        self, AlphaMode, Error, LightKind, Pose, Primitive, Progress, Projection, Scene, TextureRef,
+        Transform, Treatment, Wrap, bounds::Bounds, deform::positions,
     },
 };
 use common::draco::{DRACO, Method, compressed};
@@ -60,10 +60,7 @@ fn load(builder: &Builder) -> Scene {
 /// The one line that refuses some bytes; it always names the file.
 fn refusal(name: &str, bytes: &[u8]) -> String {
     let message = try_bytes(name, bytes).unwrap_err().to_string();
-    assert!(
-        message.contains(name) && !message.contains('\n'),
-        "{message}"
-    );
+    assert!(message.contains(name) && !message.contains('\n'), "{message}");
     message
 }
 
@@ -71,10 +68,7 @@ fn refusal(name: &str, bytes: &[u8]) -> String {
 fn refused(builder: &Builder, parts: &[&str]) {
     let message = refusal("test.glb", &builder.glb());
     for part in parts {
-        assert!(
-            message.contains(part),
-            "\"{part}\" is missing in: {message}"
-        );
+        assert!(message.contains(part), "\"{part}\" is missing in: {message}");
     }
 }
 
@@ -110,12 +104,7 @@ fn reads_every_component_type() {
             .collect()
     };
     let points = [0, 0, 0, 100, 0, 0, 0, 127, 0];
-    for (component, size, largest) in [
-        (I8, 1, 127.),
-        (U8, 1, 255.),
-        (I16, 2, 32767.),
-        (U16, 2, 65535.),
-    ] {
+    for (component, size, largest) in [(I8, 1, 127.), (U8, 1, 255.), (I16, 2, 32767.), (U16, 2, 65535.)] {
         for normalized in [false, true] {
             let mut builder = Builder::new();
             let position = builder.accessor("VEC3", component, 3, &bytes(&points, size));
@@ -255,16 +244,11 @@ fn keeps_only_the_vertices_that_triangles_use() {
         3,
         &[999_u16, 10, 100].map(u16::to_le_bytes).concat(),
     );
-    builder.primitive(
-        json!({ "indices": indices, "attributes": { "POSITION": position, "NORMAL": normal } }),
-    );
+    builder
+        .primitive(json!({ "indices": indices, "attributes": { "POSITION": position, "NORMAL": normal } }));
     let scene = load(&builder);
     assert_eq!(
-        only(&scene)
-            .positions
-            .iter()
-            .map(|p| p.x)
-            .collect::<Vec<_>>(),
+        only(&scene).positions.iter().map(|p| p.x).collect::<Vec<_>>(),
         [30., 300., 2997.]
     );
     assert_eq!(only(&scene).indices, [[2, 0, 1]]);
@@ -289,10 +273,7 @@ fn two_nodes_show_one_mesh() {
     assert_eq!(deformed.indices, [[0, 1, 2], [3, 5, 4]]);
     assert_eq!(deformed.normals, [Vec3::Z; 6]);
     assert_eq!(
-        (
-            deformed.meshes[1].first_triangle,
-            deformed.meshes[1].first_vertex
-        ),
+        (deformed.meshes[1].first_triangle, deformed.meshes[1].first_vertex),
         (1, 3)
     );
 }
@@ -360,8 +341,7 @@ fn flat_normals_where_there_are_none() {
     assert_eq!(only(&scene).indices, [[0, 1, 2], [3, 4, 5]]);
     for (tangent, normal) in only(&scene).tangents.iter().zip(&only(&scene).normals) {
         assert!(
-            tangent.truncate().dot(*normal).abs() < 1e-6
-                && (tangent.truncate().length() - 1.).abs() < 1e-6
+            tangent.truncate().dot(*normal).abs() < 1e-6 && (tangent.truncate().length() - 1.).abs() < 1e-6
         );
     }
 }
@@ -374,10 +354,7 @@ fn tangents_follow_the_texture_coordinates_of_normal_maps() {
     // +x.
     let uv = builder.floats("VEC2", &[0., 0., 0., -1., 1., 0.]);
     let view = builder.view(&png(2, 2, [128, 128, 255, 255]));
-    builder.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     builder.push("textures", json!({ "source": 0 }));
     builder.push("materials", json!({ "normalTexture": { "index": 0 } }));
     builder.first_primitive()["material"] = json!(0);
@@ -407,28 +384,27 @@ fn materials_have_everything() {
     builder.push("textures", json!({ "source": 0 }));
     let moved = json!({ "KHR_texture_transform": { "offset": [0.25, 0.5],
         "rotation": std::f32::consts::FRAC_PI_2, "scale": [2, 3], "texCoord": 1 } });
-    builder.push("materials", json!({
-        "name": "all", "doubleSided": true, "alphaMode": "MASK", "alphaCutoff": 0.25,
-        "emissiveFactor": [1, 0.5, 0],
-        "pbrMetallicRoughness": { "baseColorFactor": [0.1, 0.2, 0.3, 0.4], "metallicFactor": 0.5,
-            "roughnessFactor": 0.25,
-            "baseColorTexture": { "index": 0, "extensions": moved },
-            "metallicRoughnessTexture": { "index": 1 } },
-        "normalTexture": { "index": 1, "scale": 2, "extensions": moved },
-        "occlusionTexture": { "index": 1, "strength": 0.5, "extensions": moved },
-        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 },
-        "KHR_materials_unlit": {}, "VENDOR_x": 1 }
-    }));
+    builder.push(
+        "materials",
+        json!({
+            "name": "all", "doubleSided": true, "alphaMode": "MASK", "alphaCutoff": 0.25,
+            "emissiveFactor": [1, 0.5, 0],
+            "pbrMetallicRoughness": { "baseColorFactor": [0.1, 0.2, 0.3, 0.4], "metallicFactor": 0.5,
+                "roughnessFactor": 0.25,
+                "baseColorTexture": { "index": 0, "extensions": moved },
+                "metallicRoughnessTexture": { "index": 1 } },
+            "normalTexture": { "index": 1, "scale": 2, "extensions": moved },
+            "occlusionTexture": { "index": 1, "strength": 0.5, "extensions": moved },
+            "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 },
+            "KHR_materials_unlit": {}, "VENDOR_x": 1 }
+        }),
+    );
     builder.json["extensionsUsed"] = json!(["VENDOR_x", "KHR_texture_transform"]);
     builder.first_primitive()["material"] = json!(0);
     let scene = load(&builder);
     let material = &scene.materials[0];
     assert_eq!(
-        (
-            material.name.as_str(),
-            material.double_sided,
-            material.unlit
-        ),
+        (material.name.as_str(), material.double_sided, material.unlit),
         ("all", true, true)
     );
     assert_eq!(
@@ -456,29 +432,18 @@ fn materials_have_everything() {
         let texture = texture.unwrap();
         assert_eq!(texture.uv_set, 1);
         // Scale, then a quarter turn that takes v to u and u to −v, then offset.
-        let uv = texture
-            .texture_from_uv
-            .transform_point2(Vec2::new(0.5, 0.25));
-        assert!(
-            uv.abs_diff_eq(Vec2::new(0.25 + 0.75, 0.5 - 1.), 1e-6),
-            "{uv}"
-        );
+        let uv = texture.texture_from_uv.transform_point2(Vec2::new(0.5, 0.25));
+        assert!(uv.abs_diff_eq(Vec2::new(0.25 + 0.75, 0.5 - 1.), 1e-6), "{uv}");
     }
     let sampler = scene.textures[material.base_color_texture.unwrap().texture].sampler;
     assert_eq!(
         (sampler.wrap_u, sampler.wrap_v, sampler.mag_linear),
         (Wrap::Clamp, Wrap::Mirror, false)
     );
-    assert_eq!(
-        (sampler.min_linear, sampler.mip_linear),
-        (true, Some(false))
-    );
+    assert_eq!((sampler.min_linear, sampler.mip_linear), (true, Some(false)));
     assert_eq!(scene.images.len(), 1, "an image is decoded once");
     assert_eq!((scene.images[0].width, scene.images[0].height), (4, 2));
-    assert_eq!(
-        scene.images[0].rgba8()[..8],
-        [10, 20, 30, 40, 10, 20, 30, 40]
-    );
+    assert_eq!(scene.images[0].rgba8()[..8], [10, 20, 30, 40, 10, 20, 30, 40]);
     warned(&scene, "VENDOR_x");
     assert_eq!(scene.warnings.len(), 1);
 }
@@ -505,17 +470,12 @@ fn vertex_colors_of_every_kind() {
         let stride = bytes.len().next_multiple_of(4);
         bytes.resize(stride, 0);
         let colors = builder.accessor(kind, component, 3, &bytes.repeat(3));
-        let view = builder.json["accessors"][colors]["bufferView"]
-            .as_u64()
-            .unwrap() as usize;
+        let view = builder.json["accessors"][colors]["bufferView"].as_u64().unwrap() as usize;
         builder.json["bufferViews"][view]["byteStride"] = json!(stride);
         builder.first_primitive()["attributes"]["COLOR_0"] = json!(colors);
         let scene = load(&builder);
         assert!(
-            only(&scene)
-                .colors
-                .iter()
-                .all(|c| c.abs_diff_eq(expected, 1e-6)),
+            only(&scene).colors.iter().all(|c| c.abs_diff_eq(expected, 1e-6)),
             "{:?}",
             only(&scene).colors
         );
@@ -607,10 +567,7 @@ fn lights_and_cameras() {
             outer_angle: 0.2
         }
     );
-    assert_eq!(
-        (scene.nodes[1].light, scene.nodes[2].camera),
-        (Some(1), Some(0))
-    );
+    assert_eq!((scene.nodes[1].light, scene.nodes[2].camera), (Some(1), Some(0)));
     assert_eq!(
         scene.cameras[0].projection,
         Projection::Perspective { fov_y: 0.5 }
@@ -655,10 +612,7 @@ fn skinned(weights: &[f32]) -> Builder {
     attributes["WEIGHTS_1"] = json!(nothing);
     builder.push("nodes", json!({ "children": [2] }));
     builder.push("nodes", json!({ "translation": [0, 1, 0] }));
-    builder.push(
-        "skins",
-        json!({ "joints": [1, 2], "inverseBindMatrices": binds }),
-    );
+    builder.push("skins", json!({ "joints": [1, 2], "inverseBindMatrices": binds }));
     builder.json["nodes"][0]["skin"] = json!(0);
     // A skinned mesh does not move with its node.
     builder.json["nodes"][0]["translation"] = json!([100, 0, 0]);
@@ -715,10 +669,7 @@ fn nodes_are_composed_in_doubles() {
         let pose = Pose::new(&far_off, Some(0), time).moved(-DVec3::from(far));
         let found = deform(&far_off, &pose);
         for (found, expected) in found.positions.iter().zip(&expected.positions) {
-            assert!(
-                found.abs_diff_eq(*expected, 1e-6),
-                "{time}: {found} {expected}"
-            );
+            assert!(found.abs_diff_eq(*expected, 1e-6), "{time}: {found} {expected}");
         }
     }
     // There and back, by translations and by matrices.
@@ -739,20 +690,7 @@ fn nodes_are_composed_in_doubles() {
 
 #[test]
 fn weights_without_a_sum_go_to_the_first_joint() {
-    let scene = load(&skinned(&[
-        0.,
-        0.,
-        0.,
-        0.,
-        f32::NAN,
-        1.,
-        0.,
-        0.,
-        1.,
-        0.,
-        0.,
-        0.,
-    ]));
+    let scene = load(&skinned(&[0., 0., 0., 0., f32::NAN, 1., 0., 0., 1., 0., 0., 0.]));
     assert_eq!(only(&scene).joint_weights[..4], [1., 0., 0., 0.]);
     assert_eq!(only(&scene).joint_weights[8..12], [1., 0., 0., 0.]);
     warned(&scene, "mesh 0 primitive 0");
@@ -827,10 +765,7 @@ fn clips_are_chosen_by_name_and_number() {
         (Some(1), Some(0))
     );
     let message = scene.clip("2").unwrap_err().to_string();
-    assert!(
-        message.contains("walk") && message.contains("run"),
-        "{message}"
-    );
+    assert!(message.contains("walk") && message.contains("run"), "{message}");
     assert_eq!(
         (scene.clips[0].channels.len(), scene.clips[0].duration_secs),
         (1, 2.)
@@ -881,11 +816,7 @@ fn key_times_are_put_in_order() {
     assert_eq!(scene.clips[0].channels[0].times_secs, [0., 1., 2.]);
     assert_eq!(xs(&scene, &[0., 0.5, 1.5, 2.]), [0., 5., 15., 20.]);
     // Two keys of one time are a jump, from the first to the last of them.
-    let scene = load(&moved(
-        "LINEAR",
-        &[0., 1., 1., 1., 2.],
-        &[0., 4., 7., 8., 9.],
-    ));
+    let scene = load(&moved("LINEAR", &[0., 1., 1., 1., 2.], &[0., 4., 7., 8., 9.]));
     warned(&scene, unordered);
     let [before, at, after] = xs(&scene, &[0.5, 1., 1.5])[..] else {
         panic!()
@@ -924,10 +855,7 @@ fn keys_without_a_time_or_a_value_are_left_out() {
         &[0., f32::NAN, 1., f32::INFINITY, 2.],
         &[0., 5., 10., 5., f32::NAN],
     ));
-    warned(
-        &scene,
-        "channel 0 of animation 0 has 3 keys with NaN or infinity",
-    );
+    warned(&scene, "channel 0 of animation 0 has 3 keys with NaN or infinity");
     assert_eq!(scene.clips[0].channels[0].times_secs, [0., 1.]);
     assert_eq!(xs(&scene, &[0.5, 9.]), [5., 10.]);
     for (interpolation, times, values, part, expected) in [
@@ -945,13 +873,7 @@ fn keys_without_a_time_or_a_value_are_left_out() {
             "2 keys, which need 6 values; its output has 9",
             10.,
         ),
-        (
-            "CUBICSPLINE",
-            &[0., 1.],
-            &[0., 10.],
-            "without its tangents",
-            10.,
-        ),
+        ("CUBICSPLINE", &[0., 1.], &[0., 10.], "without its tangents", 10.),
         (
             "CUBICSPLINE",
             &[0., 1.],
@@ -1017,11 +939,7 @@ fn files_merge() {
         (7, 3, 3, 2)
     );
     assert_eq!(
-        (
-            scene.nodes[6].parent,
-            scene.nodes[4].mesh,
-            scene.nodes[4].skin
-        ),
+        (scene.nodes[6].parent, scene.nodes[4].mesh, scene.nodes[4].skin),
         (Some(5), Some(2), Some(1))
     );
     assert_eq!(scene.skins[1].joints, [5, 6]);
@@ -1041,11 +959,7 @@ fn files_merge() {
 #[test]
 fn images_that_do_not_decode_are_replaced() {
     let dir = TempDir::new().unwrap();
-    fs::write(
-        dir.path().join("cut off.png"),
-        &png(64, 64, [1, 2, 3, 255])[..60],
-    )
-    .unwrap();
+    fs::write(dir.path().join("cut off.png"), &png(64, 64, [1, 2, 3, 255])[..60]).unwrap();
     fs::write(dir.path().join("page.png"), "<html>").unwrap();
     fs::write(dir.path().join("huge.png"), png(1000, 1000, [0; 4])).unwrap();
     fs::write(dir.path().join("sound.png"), png(1, 1, [9; 4])).unwrap();
@@ -1064,10 +978,7 @@ fn images_that_do_not_decode_are_replaced() {
     {
         builder.push("images", json!({ "uri": uri }));
         builder.push("textures", json!({ "source": index }));
-        builder.push(
-            "materials",
-            json!({ "emissiveTexture": { "index": index } }),
-        );
+        builder.push("materials", json!({ "emissiveTexture": { "index": index } }));
     }
     builder.push("textures", json!({}));
     builder.push("materials", json!({ "emissiveTexture": { "index": 7 } }));
@@ -1084,13 +995,7 @@ fn images_that_do_not_decode_are_replaced() {
             );
         }
     }
-    for name in [
-        "cut%20off.png",
-        "page.png",
-        "huge.png",
-        "missing.png",
-        "../x.png",
-    ] {
+    for name in ["cut%20off.png", "page.png", "huge.png", "missing.png", "../x.png"] {
         warned(&scene, name);
     }
     assert_eq!(scene.warnings.len(), 7);
@@ -1152,8 +1057,7 @@ fn missing_images_show_only_where_they_are_colours() {
     assert_eq!(layers.slots().iter().flatten().count(), 2);
 
     let dir = TempDir::new().unwrap();
-    let maps =
-        "map_Kd {}\nmap_Ke {}\nmap_d a{}\nmap_Pr {}\nmap_Pm a{}\nnorm {}\nPr 0.25\nPm 0.75\n";
+    let maps = "map_Kd {}\nmap_Ke {}\nmap_d a{}\nmap_Pr {}\nmap_Pm a{}\nnorm {}\nPr 0.25\nPm 0.75\n";
     let mtl = format!("newmtl a\n{}", maps.replace("{}", "lost.png"));
     fs::write(dir.path().join("a.mtl"), mtl).unwrap();
     let path = dir.path().join("a.obj");
@@ -1207,12 +1111,7 @@ fn files_that_are_no_scenes_are_refused() {
     assert!(
         refusal(
             "a.gltf",
-            format!(
-                "{{\"asset\":{}1{}}}",
-                "[".repeat(100_000),
-                "]".repeat(100_000)
-            )
-            .as_bytes()
+            format!("{{\"asset\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000)).as_bytes()
         )
         .contains("JSON")
     );
@@ -1267,11 +1166,7 @@ fn accessors_are_held_to_their_buffers() {
         ),
         ("count", json!(u64::MAX), "accessor 0"),
         ("byteOffset", json!(4), "reaches past its buffer view 0"),
-        (
-            "byteOffset",
-            json!(u64::MAX),
-            "reaches past its buffer view 0",
-        ),
+        ("byteOffset", json!(u64::MAX), "reaches past its buffer view 0"),
         ("bufferView", json!(9), "buffer view 9"),
         ("type", json!("VEC2"), "VEC2"),
         ("type", json!("VEC9"), "accessor 0"),
@@ -1485,8 +1380,7 @@ fn buffers_that_nothing_reads_need_no_data() {
     let accessors: Vec<_> = views
         .iter()
         .map(|view| {
-            let accessor =
-                json!({ "bufferView": view, "type": "VEC3", "componentType": F32, "count": 3 });
+            let accessor = json!({ "bufferView": view, "type": "VEC3", "componentType": F32, "count": 3 });
             builder.push("accessors", accessor)
         })
         .collect();
@@ -1494,10 +1388,7 @@ fn buffers_that_nothing_reads_need_no_data() {
     assert_eq!(only(&scene).positions[1], Vec3::X);
     assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
     warned(&scene, "buffer 1 has no data (\"lost.bin\": ");
-    warned(
-        &scene,
-        "nothing that is drawn reads it (and 1 more like it)",
-    );
+    warned(&scene, "nothing that is drawn reads it (and 1 more like it)");
     warned(
         &scene,
         "buffer 3 declares 100 bytes and has 3; what is drawn needs no more",
@@ -1537,10 +1428,7 @@ fn triangles_that_are_nowhere_are_left_out() {
         warned(&load(&builder), "holds no triangles");
     }
     let mut builder = Builder::triangle();
-    let offsets = builder.floats(
-        "VEC3",
-        &[f32::NAN, 0., 0., 1., 0., 0., 0., f32::INFINITY, 0.],
-    );
+    let offsets = builder.floats("VEC3", &[f32::NAN, 0., 0., 1., 0., 0., 0., f32::INFINITY, 0.]);
     builder.first_primitive()["targets"] = json!([{ "POSITION": offsets }]);
     let scene = load(&builder);
     assert_eq!(
@@ -1617,11 +1505,7 @@ fn limits_count_every_copy() {
     many.json["meshes"][0]["primitives"] = json!(vec![primitive; 6]);
     refused(
         &many,
-        &[
-            "mesh 0 primitive 5",
-            "120000 triangles",
-            "load.max_triangles",
-        ],
+        &["mesh 0 primitive 5", "120000 triangles", "load.max_triangles"],
     );
     let mut builder = Builder::triangle();
     let indices = builder.accessor("SCALAR", U8, 60_000, &[0, 1, 2].repeat(20_000));
@@ -1708,9 +1592,7 @@ fn corners(primitive: &Primitive) -> Vec<Vec<f32>> {
             // A triangle may begin at another corner; rounded, for quantisation moves what is compared.
             let key = |v: &Vec<f32>| [v[0], v[2]].map(|c| (c * 16.).round() as i32);
             let first = (0..3).min_by_key(|&i| key(&vertices[i])).unwrap();
-            (0..3)
-                .flat_map(|i| vertices[(first + i) % 3].clone())
-                .collect()
+            (0..3).flat_map(|i| vertices[(first + i) % 3].clone()).collect()
         })
         .collect();
     triangles.sort_by_key(|t| {
@@ -1734,18 +1616,13 @@ fn draco_holds_what_was_compressed() {
         assert_eq!(found.len(), 128);
         let step = 8. / f32::from(1_u16 << (bits - 1));
         for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-            assert!(
-                (found - expected).abs() <= step,
-                "{bits}: {found} {expected}"
-            );
+            assert!((found - expected).abs() <= step, "{bits}: {found} {expected}");
         }
     }
     // Colours are fractions, whatever the accessor says.
     let mut file = compressed(&source, Method::Exact);
     for normalized in [false, true] {
-        let color = file.first_primitive()["attributes"]["COLOR_0"]
-            .as_u64()
-            .unwrap() as usize;
+        let color = file.first_primitive()["attributes"]["COLOR_0"].as_u64().unwrap() as usize;
         file.json["accessors"][color]["normalized"] = json!(normalized);
         assert_eq!(only(&load(&file)).colors, only(&plain).colors);
     }
@@ -1782,21 +1659,12 @@ fn draco_is_held_to_its_accessors() {
     let indices = sound.json["meshes"][0]["primitives"][0]["indices"]
         .as_u64()
         .unwrap() as usize;
-    let (position, uv, joints) = (
-        accessor("POSITION"),
-        accessor("TEXCOORD_0"),
-        accessor("JOINTS_0"),
-    );
+    let (position, uv, joints) = (accessor("POSITION"), accessor("TEXCOORD_0"), accessor("JOINTS_0"));
     for (at, key, value, part) in [
         (position, "count", json!(80), "the accessors declare 80"),
         (position, "count", json!(82), "it has 81 vertices"),
         (position, "count", json!(u32::MAX), "load.max_triangles"),
-        (
-            indices,
-            "count",
-            json!(381),
-            "more than the accessors declare",
-        ),
+        (indices, "count", json!(381), "more than the accessors declare"),
         (indices, "count", json!(387), "384 indices"),
         (indices, "count", json!(383), "383 indices are no triangles"),
         (indices, "count", json!(u32::MAX), "load.max_triangles"),
@@ -1859,10 +1727,7 @@ fn broken_draco_streams_are_refused_or_loaded_and_nothing_else() {
             file.bin[bit / 8] ^= 1 << (bit % 8);
             if let Err(error) = try_bytes("test.glb", &file.glb()) {
                 let message = error.to_string();
-                assert!(
-                    message.contains("mesh 0") && !message.contains('\n'),
-                    "{message}"
-                );
+                assert!(message.contains("mesh 0") && !message.contains('\n'), "{message}");
                 refusals += 1;
             }
         }
@@ -1918,14 +1783,7 @@ fn filtered(
     bytes: &[u8],
 ) -> usize {
     let stream = meshopt::attributes(bytes, stride, 1);
-    let view = meshopt::stream_view(
-        builder,
-        NAMES[1],
-        &stream,
-        "ATTRIBUTES",
-        filter,
-        [stride, count],
-    );
+    let view = meshopt::stream_view(builder, NAMES[1], &stream, "ATTRIBUTES", filter, [stride, count]);
     builder.json["bufferViews"][view]["byteStride"] = json!(stride);
     builder.push(
         "accessors",
@@ -1942,16 +1800,10 @@ fn bytes_of<T: bytemuck::NoUninit>(values: &[T]) -> Vec<u8> {
 fn meshopt_filters_give_back_what_went_in() {
     let plain = load(&sheet());
     let plain = only(&plain);
-    let normals: Vec<[f32; 4]> = plain
-        .normals
-        .iter()
-        .map(|n| n.extend(0.).to_array())
-        .collect();
+    let normals: Vec<[f32; 4]> = plain.normals.iter().map(|n| n.extend(0.).to_array()).collect();
     let colors: Vec<[f32; 4]> = plain.colors.iter().map(|c| c.to_array()).collect();
     let positions: Vec<[f32; 3]> = plain.positions.iter().map(|p| p.to_array()).collect();
-    let turns: Vec<Quat> = (0..5)
-        .map(|i| Quat::from_rotation_y(0.4 * i as f32))
-        .collect();
+    let turns: Vec<Quat> = (0..5).map(|i| Quat::from_rotation_y(0.4 * i as f32)).collect();
     let quaternions: Vec<[f32; 4]> = turns.iter().map(|q| q.to_array()).collect();
     for wide in [false, true] {
         let mut builder = Builder::new();
@@ -2017,30 +1869,16 @@ fn meshopt_filters_give_back_what_went_in() {
             [4, 5],
             &bytes_of(&[0_f32, 1., 2., 3., 4.]),
         );
-        let corners: Vec<u8> = plain
-            .indices
-            .as_flattened()
-            .iter()
-            .map(|c| *c as u8)
-            .collect();
+        let corners: Vec<u8> = plain.indices.as_flattened().iter().map(|c| *c as u8).collect();
         let corners: Vec<u16> = corners.iter().map(|c| u16::from(*c)).collect();
         let stream = meshopt::indices(&bytes_of(&corners), 2, "TRIANGLES", 1);
-        let view = meshopt::stream_view(
-            &mut builder,
-            NAMES[1],
-            &stream,
-            "TRIANGLES",
-            "NONE",
-            [2, 384],
-        );
+        let view = meshopt::stream_view(&mut builder, NAMES[1], &stream, "TRIANGLES", "NONE", [2, 384]);
         let indices = builder.push(
             "accessors",
             json!({ "bufferView": view, "type": "SCALAR", "componentType": U16, "count": 384 }),
         );
-        builder.primitive(
-            json!({ "indices": indices, "attributes": { "POSITION": position,
-            "NORMAL": normal, "COLOR_0": color } }),
-        );
+        builder.primitive(json!({ "indices": indices, "attributes": { "POSITION": position,
+            "NORMAL": normal, "COLOR_0": color } }));
         builder.push(
             "animations",
             json!({ "samplers": [{ "input": times, "output": output }],
@@ -2052,10 +1890,7 @@ fn meshopt_filters_give_back_what_went_in() {
         let step = if wide { 1e-3 } else { 0.03 };
         assert_eq!(found.indices.len(), plain.indices.len());
         for v in 0..81 {
-            assert!(
-                found.positions[v].abs_diff_eq(plain.positions[v], 1e-5),
-                "{v}"
-            );
+            assert!(found.positions[v].abs_diff_eq(plain.positions[v], 1e-5), "{v}");
             assert!(
                 found.normals[v].abs_diff_eq(plain.normals[v], step),
                 "{v}: {}",
@@ -2081,10 +1916,7 @@ fn meshopt_is_held_to_its_rules() {
     let sound = packed(&sheet(), NAMES[0], 0);
     let views = sound.json["bufferViews"].as_array().unwrap();
     let mode = |view: usize| &views[view]["extensions"][NAMES[0]]["mode"];
-    assert_eq!(
-        (mode(0), mode(7)),
-        (&json!("ATTRIBUTES"), &json!("ATTRIBUTES"))
-    );
+    assert_eq!((mode(0), mode(7)), (&json!("ATTRIBUTES"), &json!("ATTRIBUTES")));
     assert_eq!(mode(8), &json!("TRIANGLES"));
     for (view, key, value, part) in [
         (0, "byteStride", json!(6), "elements of 6 bytes"),
@@ -2147,11 +1979,7 @@ fn meshopt_counts_what_it_decodes() {
     }
     refused(
         &builder,
-        &[
-            "buffer view 33",
-            "load.max_file_bytes",
-            "decompressed bytes",
-        ],
+        &["buffer view 33", "load.max_file_bytes", "decompressed bytes"],
     );
     builder.json["bufferViews"].as_array_mut().unwrap().pop();
     load(&builder);
@@ -2225,9 +2053,7 @@ fn optional_compression_gives_way_to_plain_bytes() {
     both.first_primitive()["extensions"] = extension;
     both.json["extensionsUsed"] = json!([DRACO]);
     assert!(load(&both).warnings.is_empty());
-    let at = both.json["bufferViews"][view]["byteOffset"]
-        .as_u64()
-        .unwrap() as usize;
+    let at = both.json["bufferViews"][view]["byteOffset"].as_u64().unwrap() as usize;
     both.bin[at] = 0;
     let scene = load(&both);
     assert_eq!(described(&scene), plain);
@@ -2259,10 +2085,7 @@ fn a_fallback_buffer_may_be_missing_and_an_image_compressed() {
         "NONE",
         [4, image.len() / 4],
     );
-    builder.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     builder.push("textures", json!({ "source": 0 }));
     builder.push("materials", json!({ "emissiveTexture": { "index": 0 } }));
     meshopt::place_buffers(&mut builder, NAMES[0]);
@@ -2278,10 +2101,7 @@ fn sparse_accessors_lie_over_any_view() {
     let mut builder = Builder::new();
     let mut base = vec![0_u8; 20 * 4];
     for v in 0..3_usize {
-        let position: Vec<u8> = [v as f32, 0., 0.]
-            .iter()
-            .flat_map(|f| f.to_le_bytes())
-            .collect();
+        let position: Vec<u8> = [v as f32, 0., 0.].iter().flat_map(|f| f.to_le_bytes()).collect();
         base[4 + 20 * (v + 1) - 20..][..12].copy_from_slice(&position);
     }
     let view = |builder: &mut Builder, bytes: &[u8], stride: usize| {
@@ -2323,13 +2143,7 @@ fn sparse_accessors_lie_over_any_view() {
 
 /// `values`, of which each of three vertices has `components`, as integers of `component` in elements of
 /// whole words.
-fn quantised(
-    builder: &mut Builder,
-    kind: &str,
-    component: u32,
-    normalized: bool,
-    values: &[i32],
-) -> usize {
+fn quantised(builder: &mut Builder, kind: &str, component: u32, normalized: bool, values: &[i32]) -> usize {
     let width = if [I8, U8].contains(&component) { 1 } else { 2 };
     let components = values.len() / 3;
     let stride = (components * width).next_multiple_of(4);
@@ -2380,8 +2194,7 @@ fn quantised_attributes_and_targets_are_what_the_integers_mean() {
             // Directions of the unit length that they have: floats here are what their integers are as
             // fractions.
             let signed = [I8, I16].contains(&component);
-            let mut attributes =
-                json!({ "POSITION": position, "TEXCOORD_0": uv, "TEXCOORD_1": uv });
+            let mut attributes = json!({ "POSITION": position, "TEXCOORD_0": uv, "TEXCOORD_1": uv });
             let mut target = json!({ "POSITION": moved });
             if signed {
                 let normal = quantised(
@@ -2429,16 +2242,8 @@ fn quantised_attributes_and_targets_are_what_the_integers_mean() {
                 near(&uvs, &[0, 1, 0, most, 2, 0, least, 3, 0]);
             }
             if signed {
-                assert_eq!(
-                    primitive.normals,
-                    [Vec3::Z, Vec3::NEG_Y, Vec3::X],
-                    "{label}"
-                );
-                let tangents = [
-                    Vec3::X.extend(1.),
-                    Vec3::X.extend(-1.),
-                    Vec3::NEG_Y.extend(-1.),
-                ];
+                assert_eq!(primitive.normals, [Vec3::Z, Vec3::NEG_Y, Vec3::X], "{label}");
+                let tangents = [Vec3::X.extend(1.), Vec3::X.extend(-1.), Vec3::NEG_Y.extend(-1.)];
                 assert_eq!(primitive.tangents, tangents, "{label}");
                 near(&primitive.targets[0].normals, &of_target);
                 near(&primitive.targets[0].tangents, &of_target);
@@ -2470,10 +2275,7 @@ fn instanced() -> Builder {
     builder.json["nodes"][0]["extensions"] = json!({ INSTANCING: { "attributes": {
         "TRANSLATION": translation, "ROTATION": rotation, "SCALE": scale, "_ID": custom } } });
     builder.json["nodes"][0]["translation"] = json!([0, 0, 1]);
-    builder.push(
-        "nodes",
-        json!({ "children": [0], "translation": [100, 0, 0] }),
-    );
+    builder.push("nodes", json!({ "children": [0], "translation": [100, 0, 0] }));
     builder.json["extensionsUsed"] = json!([INSTANCING]);
     builder.json["extensionsRequired"] = json!([INSTANCING]);
     let times = builder.floats("SCALAR", &[0., 1.]);
@@ -2536,31 +2338,22 @@ fn instances_are_counted_before_they_are_made() {
         "accessors",
         json!({ "type": "VEC3", "componentType": F32, "count": 4_000_000_000_u32 }),
     );
-    builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"] =
-        json!({ "TRANSLATION": many });
+    builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"] = json!({ "TRANSLATION": many });
     refused(&builder, &["node 0", INSTANCING, "load.max_nodes"]);
     builder.json["accessors"][many]["count"] = json!(150_000);
-    refused(
-        &builder,
-        &["mesh 0 primitive 0", "load.max_triangles", "150000"],
-    );
+    refused(&builder, &["mesh 0 primitive 0", "load.max_triangles", "150000"]);
     builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"] = json!({ "_ID": many });
     refused(&builder, &["load.max_triangles"]);
 }
 
 #[test]
 fn broken_instances_are_refused_where_they_are_required() {
-    let attributes = |builder: &Builder| {
-        builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"].clone()
-    };
+    let attributes =
+        |builder: &Builder| builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"].clone();
     for (key, value, part) in [
         ("TRANSLATION", json!(99), "accessor 99"),
         ("TRANSLATION", json!(0.5), INSTANCING),
-        (
-            "ROTATION",
-            attributes(&instanced())["SCALE"].clone(),
-            "VEC3",
-        ),
+        ("ROTATION", attributes(&instanced())["SCALE"].clone(), "VEC3"),
     ] {
         let mut builder = instanced();
         builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"][key] = value;
@@ -2573,18 +2366,14 @@ fn broken_instances_are_refused_where_they_are_required() {
     let mut builder = instanced();
     let two = builder.floats("VEC3", &[f32::NAN; 6]);
     builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"]["SCALE"] = json!(two);
-    refused(
-        &builder,
-        &["SCALE has 2 elements where another attribute has 3"],
-    );
+    refused(&builder, &["SCALE has 2 elements where another attribute has 3"]);
     builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"] = json!({ "SCALE": two });
     refused(&builder, &["instance 0 is not finite"]);
     builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"] = json!({});
     refused(&builder, &["no attributes"]);
     // A skin takes its mesh where its joints are.
     let mut builder = skinned(&[1., 0., 0., 0., 1., 0., 0., 0., 0.5, 0.5, 0., 0.]);
-    builder.json["nodes"][0]["extensions"] =
-        json!({ INSTANCING: { "attributes": { "TRANSLATION": 0 } } });
+    builder.json["nodes"][0]["extensions"] = json!({ INSTANCING: { "attributes": { "TRANSLATION": 0 } } });
     let scene = load(&builder);
     warned(&scene, "has a skin");
     assert_eq!(scene.instances().count(), 1);
@@ -2601,8 +2390,7 @@ fn required_extensions_that_are_unknown_do_not_hide_the_rest() {
         "KHR_materials_sheen",
         "KHR_materials_unlit"
     ]);
-    builder.json["extensionsRequired"] =
-        json!(["KHR_texture_transform", "KHR_future", "VENDOR_unlisted"]);
+    builder.json["extensionsRequired"] = json!(["KHR_texture_transform", "KHR_future", "VENDOR_unlisted"]);
     let scene = load(&builder);
     warned(
         &scene,
@@ -2789,8 +2577,7 @@ fn visibility_is_inherited_and_animated() {
         { "mesh": 0, "extensions": { "KHR_node_visibility": { "visible": true },
         "KHR_lights_punctual": { "light": 0 } } },
     ]);
-    builder.json["extensions"] =
-        json!({ "KHR_lights_punctual": { "lights": [{ "type": "point" }] } });
+    builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": [{ "type": "point" }] } });
     point(
         &mut builder,
         &[(
@@ -2822,12 +2609,8 @@ fn visibility_is_inherited_and_animated() {
             Vec3::X * 50.
         };
         assert_eq!((deformed.indices.len(), deformed.positions[4]), (2, corner));
-        let lights = canopy::render::light::lights::gather(
-            &scene,
-            &pose,
-            &canopy::config::Config::default(),
-            1.0,
-        );
+        let lights =
+            canopy::render::light::lights::gather(&scene, &pose, &canopy::config::Config::default(), 1.0);
         assert_eq!(lights.len(), usize::from(shows));
     }
     // Where nothing shows there still is a place to look at.
@@ -2865,31 +2648,15 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
         &mut builder,
         &[
             ("/nodes/0/translation", "VEC3", &[0., 0., 0., 2., 0., 0.]),
-            (
-                "/nodes/0/rotation",
-                "VEC4",
-                &[0., 0., 0., 1., 0., 0., 1., 0.],
-            ),
+            ("/nodes/0/rotation", "VEC4", &[0., 0., 0., 1., 0., 0., 1., 0.]),
             ("/nodes/0/scale", "VEC3", &[1., 1., 1., 3., 1., 1.]),
             ("/nodes/1/weights", "SCALAR", &[0., 1., 2., 3.]),
             ("/meshes/0/weights/1", "SCALAR", &[0., 8.]),
-            (
-                &format!("{light}/color"),
-                "VEC3",
-                &[0., 0., 0., 1., 0.5, -1.],
-            ),
+            (&format!("{light}/color"), "VEC3", &[0., 0., 0., 1., 0.5, -1.]),
             (&format!("{light}/intensity"), "SCALAR", &[0., 6.]),
             (&format!("{light}/range"), "SCALAR", &[1., 3.]),
-            (
-                &format!("{light}/spot/innerConeAngle"),
-                "SCALAR",
-                &[0., 0.4],
-            ),
-            (
-                &format!("{light}/spot/outerConeAngle"),
-                "SCALAR",
-                &[0.2, 0.6],
-            ),
+            (&format!("{light}/spot/innerConeAngle"), "SCALAR", &[0., 0.4]),
+            (&format!("{light}/spot/outerConeAngle"), "SCALAR", &[0.2, 0.6]),
             ("/cameras/0/perspective/yfov", "SCALAR", &[0.5, 1.5]),
             ("/cameras/1/orthographic/ymag", "SCALAR", &[1., 3.]),
         ],
@@ -2940,10 +2707,7 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
     let both = load_files(&[&path, &path]).unwrap();
     let pose = Pose::new(&both, Some(1), 0.5);
     assert_eq!(
-        (
-            pose.light(&both, 0).intensity,
-            pose.light(&both, 1).intensity
-        ),
+        (pose.light(&both, 0).intensity, pose.light(&both, 1).intensity),
         (1., 3.)
     );
     assert_eq!(
@@ -2962,12 +2726,15 @@ fn pointers_move_materials() {
     builder.push("images", json!({ "bufferView": view }));
     builder.push("textures", json!({ "source": 0 }));
     builder.push("materials", json!({ "name": "still" }));
-    builder.push("materials", json!({
-        "alphaMode": "MASK", "emissiveFactor": [1, 0.5, 0],
-        "pbrMetallicRoughness": { "baseColorTexture": { "index": 0, "extensions": moved } },
-        "normalTexture": { "index": 0, "extensions": moved }, "occlusionTexture": { "index": 0 },
-        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 } },
-    }));
+    builder.push(
+        "materials",
+        json!({
+            "alphaMode": "MASK", "emissiveFactor": [1, 0.5, 0],
+            "pbrMetallicRoughness": { "baseColorTexture": { "index": 0, "extensions": moved } },
+            "normalTexture": { "index": 0, "extensions": moved }, "occlusionTexture": { "index": 0 },
+            "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 } },
+        }),
+    );
     let placed = "extensions/KHR_texture_transform";
     point(
         &mut builder,
@@ -2989,16 +2756,8 @@ fn pointers_move_materials() {
             ),
             ("/materials/1/alphaCutoff", "SCALAR", &[0., 1.]),
             ("/materials/1/normalTexture/scale", "SCALAR", &[0., 4.]),
-            (
-                "/materials/1/occlusionTexture/strength",
-                "SCALAR",
-                &[0., 1.],
-            ),
-            (
-                "/materials/1/emissiveFactor",
-                "VEC3",
-                &[0., 0., 0., 1., 1., 1.],
-            ),
+            ("/materials/1/occlusionTexture/strength", "SCALAR", &[0., 1.]),
+            ("/materials/1/emissiveFactor", "VEC3", &[0., 0., 0., 1., 1., 1.]),
             (
                 "/materials/1/extensions/KHR_materials_emissive_strength/emissiveStrength",
                 "SCALAR",
@@ -3022,11 +2781,7 @@ fn pointers_move_materials() {
         ],
     );
     let scene = load(&builder);
-    let unread: Vec<_> = scene
-        .warnings
-        .iter()
-        .filter(|w| w.contains("animate"))
-        .collect();
+    let unread: Vec<_> = scene.warnings.iter().filter(|w| w.contains("animate")).collect();
     assert!(unread.is_empty(), "{unread:?}");
     let pose = Pose::new(&scene, Some(0), 0.5);
     assert_eq!(pose.materials.len(), 1);
@@ -3041,10 +2796,7 @@ fn pointers_move_materials() {
         (material.metallic, material.roughness, material.alpha_cutoff),
         (0.25, 0.75, 0.5)
     );
-    assert_eq!(
-        (material.normal_scale, material.occlusion_strength),
-        (2., 0.5)
-    );
+    assert_eq!((material.normal_scale, material.occlusion_strength), (2., 0.5));
     assert_eq!(material.emissive, Vec3::splat(0.5 * 4.));
     // The parts that do not move stay as they are.
     let matrix = |offset: [f32; 2], rotation: f32, scale: [f32; 2]| {
@@ -3096,10 +2848,7 @@ fn pointers_to_what_is_not_animated_are_named() {
     assert!(scene.clips[0].channels.is_empty());
     // A broken sampler of a sound pointer is as broken as any.
     let mut builder = Builder::triangle();
-    point(
-        &mut builder,
-        &[("/nodes/0/translation", "SCALAR", &[0., 1.])],
-    );
+    point(&mut builder, &[("/nodes/0/translation", "SCALAR", &[0., 1.])]);
     refused(&builder, &["pointer channel 0 of animation 0", "SCALAR"]);
     builder.json["animations"][0]["channels"][0]["sampler"] = json!(4);
     refused(&builder, &["pointer channel 0 of animation 0", "sampler 4"]);
@@ -3135,8 +2884,7 @@ fn obj_reads_faces_of_every_form() {
 /// Scanners write vertices alone.
 #[test]
 fn obj_of_vertices_alone_shows_points() {
-    let cloud =
-        obj("# a scan\no scan\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv nan 0 0\nvn 0 0 1\nv 0 1 0 0 0 1\n");
+    let cloud = obj("# a scan\no scan\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv nan 0 0\nvn 0 0 1\nv 0 1 0 0 0 1\n");
     let primitive = only(&cloud);
     assert_eq!(primitive.points.len(), 3);
     assert!(primitive.indices.is_empty() && primitive.lines.is_empty());
@@ -3145,25 +2893,14 @@ fn obj_of_vertices_alone_shows_points() {
     assert_eq!(primitive.colors[at(1)], Vec4::new(0., 1., 0., 1.));
     assert_eq!(cloud.meshes[0].name, "scan");
     warned(&cloud, "points or lines");
-    assert!(
-        !cloud
-            .warnings
-            .iter()
-            .any(|line| line.contains("nothing to see"))
-    );
+    assert!(!cloud.warnings.iter().any(|line| line.contains("nothing to see")));
     // More than one element of the text holds, and without colours.
     let many: String = (0..10_000).map(|i| format!("v {i} 0 0\n")).collect();
     let scene = obj(&many);
     assert_eq!(only(&scene).points.len(), 10_000);
     assert!(only(&scene).colors.is_empty());
     // Vertices that something refers to are no points, even if it is left out.
-    for more in [
-        "f 1 2\n",
-        "f 7 8 9\n",
-        "p 9\n",
-        "l 1\n",
-        "surf 0 1 0 1 1 2\n",
-    ] {
+    for more in ["f 1 2\n", "f 7 8 9\n", "p 9\n", "l 1\n", "surf 0 1 0 1 1 2\n"] {
         let scene = obj(&format!("v 0 0 0\nv 1 0 0\n{more}"));
         assert!(scene.meshes.is_empty(), "{more}");
         warned(&scene, "nothing to see");
@@ -3263,22 +3000,14 @@ fn obj_takes_the_image_of_its_name_only_if_asked_to() {
     let points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n";
     for head in ["", "mtllib a.mtl\nusemtl grey\n", "usemtl lost\n"] {
         let (offered, used) = try_obj(&format!("{points}{head}f 1/1 2/2 3/3\n"));
-        assert_eq!(
-            offered.unused_texture.as_deref(),
-            Some("Spot.PNG"),
-            "{head}"
-        );
+        assert_eq!(offered.unused_texture.as_deref(), Some("Spot.PNG"), "{head}");
         assert_eq!(offered.materials[0].base_color_texture, None, "{head}");
         assert_eq!(used.unused_texture, None);
         assert_eq!(used.materials[0].base_color, Vec4::ONE, "{head}");
         let texture = used.materials[0].base_color_texture.unwrap();
         let image = &used.images[used.textures[texture.texture].image];
         assert_eq!((image.width, image.rgba8()[0]), (2, 200), "{head}");
-        assert!(
-            used.dependencies
-                .iter()
-                .any(|path| path.ends_with("Spot.PNG"))
-        );
+        assert!(used.dependencies.iter().any(|path| path.ends_with("Spot.PNG")));
     }
     for text in [
         format!("{points}f 1 2 3\n"),
@@ -3291,10 +3020,7 @@ fn obj_takes_the_image_of_its_name_only_if_asked_to() {
             (None, None),
             "{text}"
         );
-        let spot = used
-            .dependencies
-            .iter()
-            .any(|path| path.ends_with("Spot.PNG"));
+        let spot = used.dependencies.iter().any(|path| path.ends_with("Spot.PNG"));
         assert!(!spot, "{text}");
     }
 }
@@ -3309,12 +3035,7 @@ fn obj_smooths_where_edges_are_soft() {
     };
     let soft = roof(0.2, "");
     assert_eq!(only(&soft).positions.len(), 4);
-    assert!(
-        only(&soft)
-            .normals
-            .iter()
-            .any(|n| n.abs_diff_eq(Vec3::Y, 1e-6))
-    );
+    assert!(only(&soft).normals.iter().any(|n| n.abs_diff_eq(Vec3::Y, 1e-6)));
     assert_eq!(only(&roof(2., "")).positions.len(), 6);
     assert_eq!(only(&roof(0.2, "s off\n")).positions.len(), 6);
 }
@@ -3397,12 +3118,7 @@ fn obj_reads_materials() {
     );
     assert!((plain.roughness - 0.5).abs() < 1e-6);
     assert_eq!(
-        (
-            image.base_color,
-            image.metallic,
-            image.roughness,
-            image.emissive
-        ),
+        (image.base_color, image.metallic, image.roughness, image.emissive),
         (Vec4::ONE, 1., 0.125, Vec3::new(1., 2., 3.))
     );
     let texture = image.base_color_texture.unwrap();
@@ -3414,10 +3130,7 @@ fn obj_reads_materials() {
             .transform_point2(Vec2::new(0.25, 0.75))
             .abs_diff_eq(Vec2::new(1., 0.375), 1e-6)
     );
-    assert_eq!(
-        (cut.alpha_mode, cut.normal_texture),
-        (AlphaMode::Mask, None)
-    );
+    assert_eq!((cut.alpha_mode, cut.normal_texture), (AlphaMode::Mask, None));
     warned(&scene, "height map");
     warned(&scene, "none.mtl");
     warned(&scene, "unknown");
@@ -3445,27 +3158,17 @@ fn obj_groups_are_meshes_where_there_are_no_objects() {
 #[test]
 fn obj_numbers_and_names_of_other_countries() {
     let scene = obj("v 0,5 0 0\nv 1,25 0 0\nv 0 1,0 0\nf 1 2 3\n");
-    assert_eq!(
-        only(&scene).positions,
-        [Vec3::X * 0.5, Vec3::X * 1.25, Vec3::Y]
-    );
+    assert_eq!(only(&scene).positions, [Vec3::X * 0.5, Vec3::X * 1.25, Vec3::Y]);
     // Latin-1 in the OBJ, UTF-8 on the disk.
     let dir = TempDir::new().unwrap();
-    fs::write(
-        dir.path().join("Gr\u{fc}n.mtl"),
-        "newmtl gr\u{fc}n\nKd 0 1 0\n",
-    )
-    .unwrap();
+    fs::write(dir.path().join("Gr\u{fc}n.mtl"), "newmtl gr\u{fc}n\nKd 0 1 0\n").unwrap();
     let path = dir.path().join("a.obj");
     let text = b"mtllib gr\xfcn.MTL\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl gr\xfcn\nf 1 2 3\nusemtl\nf 3 2 1\n";
     fs::write(&path, text).unwrap();
     let scene = load_files(&[&path]).unwrap();
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
     let colors: Vec<Vec4> = scene.materials.iter().map(|m| m.base_color).collect();
-    assert_eq!(
-        colors,
-        [Vec4::new(0., 1., 0., 1.), Vec4::new(0.6, 0.6, 0.6, 1.)]
-    );
+    assert_eq!(colors, [Vec4::new(0., 1., 0., 1.), Vec4::new(0.6, 0.6, 0.6, 1.)]);
 }
 
 #[test]
@@ -3498,15 +3201,9 @@ fn obj_keeps_the_order_of_faces_and_the_vertices_of_the_file() {
     let [first, other, last] = &scene.meshes[..] else {
         panic!("{:?}", scene.meshes)
     };
-    assert_eq!(
-        ["", "other", ""],
-        [&first.name[..], &other.name, &last.name]
-    );
+    assert_eq!(["", "other", ""], [&first.name[..], &other.name, &last.name]);
     assert_eq!(first.primitives[0].indices, [[0, 1, 2]]);
-    assert_eq!(
-        other.primitives[0].positions,
-        [Vec3::Y, Vec3::X, Vec3::ZERO]
-    );
+    assert_eq!(other.primitives[0].positions, [Vec3::Y, Vec3::X, Vec3::ZERO]);
     assert_eq!(other.primitives[1].lines, [[0, 1], [1, 2]]);
     assert_eq!(last.primitives[0].indices, [[0, 1, 2], [0, 1, 3]]);
     assert_eq!(last.primitives[1].positions, [Vec3::Y]);
@@ -3529,10 +3226,7 @@ fn obj_reads_vertex_colours() {
     );
     assert_eq!(all[2], Vec4::new(0., 1., 0., 1.));
     let some = ["0 0 0", "1 0 0 0 0 1", "0 1 0 nan 0 0"];
-    assert_eq!(
-        colors(some),
-        [Vec4::ONE, Vec4::new(0., 0., 1., 1.), Vec4::ONE]
-    );
+    assert_eq!(colors(some), [Vec4::ONE, Vec4::new(0., 0., 1., 1.), Vec4::ONE]);
     // Neither w alone nor two numbers are a colour.
     assert!(colors(["0 0 0 0", "1 0 0 1 1", "0 1 0"]).is_empty());
     // A colour of a vertex elsewhere is none of this mesh.
@@ -3547,10 +3241,7 @@ fn obj_reads_vertex_colours() {
 #[test]
 fn obj_positions_are_not_divided_by_w() {
     let scene = obj("v 2 0 0 2\nv 0 3 0 0\nv 0 0 4 0.5\nf 1 2 3\n");
-    assert_eq!(
-        only(&scene).positions,
-        [Vec3::X * 2., Vec3::Y * 3., Vec3::Z * 4.]
-    );
+    assert_eq!(only(&scene).positions, [Vec3::X * 2., Vec3::Y * 3., Vec3::Z * 4.]);
 }
 
 #[test]
@@ -3585,11 +3276,7 @@ fn mtl_names_and_numbers_are_read_as_they_stand() {
     fs::write(dir.path().join("a.mtl"), mtl).unwrap();
     let path = dir.path().join("a.obj");
     let faces = "usemtl a\u{a0}\nf 1 2 3\nusemtl b\nf 1 2 3\n";
-    fs::write(
-        &path,
-        format!("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}"),
-    )
-    .unwrap();
+    fs::write(&path, format!("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}")).unwrap();
     let scene = load_files(&[&path]).unwrap();
     let [a, b] = &scene.materials[..] else {
         panic!("{:?}", scene.materials)
@@ -3608,11 +3295,7 @@ fn mtl_names_and_numbers_are_read_as_they_stand() {
 fn obj_joins_maps_of_roughness_and_metalness() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("rough.png"), png(2, 1, [64, 64, 64, 255])).unwrap();
-    fs::write(
-        dir.path().join("metal.png"),
-        png(1, 4, [200, 200, 200, 255]),
-    )
-    .unwrap();
+    fs::write(dir.path().join("metal.png"), png(1, 4, [200, 200, 200, 255])).unwrap();
     fs::write(dir.path().join("both.png"), png(1, 1, [0, 50, 150, 255])).unwrap();
     let mtl = "newmtl a\nPr 0.3\nmap_Pr rough.png\nmap_Pm metal.png\nnewmtl b\nmap_Pr both.png\n\
         map_Pm both.png\n\
@@ -3639,18 +3322,12 @@ fn obj_joins_maps_of_roughness_and_metalness() {
         assert!(image.rgba8().chunks(4).all(|found| found == texel));
     }
     // Materials that ask for the same share it.
-    let shared = mtl.replace("newmtl ", "newmtl x")
-        + "newmtl y\nmap_d metal.png\nnewmtl z\nmap_d metal.png\n";
+    let shared =
+        mtl.replace("newmtl ", "newmtl x") + "newmtl y\nmap_d metal.png\nnewmtl z\nmap_d metal.png\n";
     fs::write(dir.path().join("a.mtl"), [mtl, &shared].concat()).unwrap();
     let names = ["a", "b", "c", "xa", "xb", "xc", "y", "z"];
-    let faces = names
-        .map(|name| format!("usemtl {name}\nf 1 2 3\n"))
-        .concat();
-    fs::write(
-        &path,
-        format!("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}"),
-    )
-    .unwrap();
+    let faces = names.map(|name| format!("usemtl {name}\nf 1 2 3\n")).concat();
+    fs::write(&path, format!("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}")).unwrap();
     let both = load_files(&[&path]).unwrap();
     assert_eq!((both.images.len(), both.textures.len()), (6, 4));
     for (one, other) in [(0, 3), (1, 4), (2, 5)] {
@@ -3676,10 +3353,7 @@ fn shared_bytes_count_as_often_as_they_are_read() {
         json!({ "samplers": [{ "input": input, "output": output }],
         "channels": vec![channel; 70] }),
     );
-    refused(
-        &builder,
-        &["channel 52 of animation 0", "load.max_morph_bytes"],
-    );
+    refused(&builder, &["channel 52 of animation 0", "load.max_morph_bytes"]);
 
     // A pointer to a mesh's weights moves those of every node that shows it.
     let mut builder = Builder::triangle();
@@ -3698,8 +3372,5 @@ fn shared_bytes_count_as_often_as_they_are_read() {
         attributes[format!("JOINTS_{set}")] = json!(joints);
         attributes[format!("WEIGHTS_{set}")] = json!(joints);
     }
-    refused(
-        &builder,
-        &["mesh 0 primitive 0: joints", "load.max_morph_bytes"],
-    );
+    refused(&builder, &["mesh 0 primitive 0: joints", "load.max_morph_bytes"]);
 }

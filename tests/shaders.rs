@@ -26,9 +26,7 @@ fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
 
 fn parsed(composed: &shader::Composed) -> naga::Module {
     naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
-        let line = e
-            .location(&composed.text)
-            .map_or(0, |at| at.line_number as usize);
+        let line = e.location(&composed.text).map_or(0, |at| at.line_number as usize);
         panic!("{}: {}", composed.origin(line), e.message())
     })
 }
@@ -91,11 +89,7 @@ fn the_trees_shaders_need_no_others() {
     assert_eq!(trees.len(), 32);
     for (path, _) in trees {
         let alone = shader::compose(&accel::SHADERS, path, Arrays::Buffers);
-        assert_eq!(
-            alone.unwrap().text,
-            parse(path, Arrays::Buffers).0.text,
-            "{path}"
-        );
+        assert_eq!(alone.unwrap().text, parse(path, Arrays::Buffers).0.text, "{path}");
     }
 }
 
@@ -119,11 +113,7 @@ fn every_shader_file_is_embedded_and_imported() {
         }
     }
     let embedded: BTreeSet<_> = SHADERS.files().map(|(path, _)| path.to_owned()).collect();
-    assert_eq!(
-        embedded.len(),
-        SHADERS.files().count(),
-        "a file is there twice"
-    );
+    assert_eq!(embedded.len(), SHADERS.files().count(), "a file is there twice");
     assert_eq!(embedded, on_disk, "device::SHADERS and shaders/ differ");
     let entries: BTreeSet<_> = entry_shaders().collect();
     let is_part = |(path, _): &(&str, &str)| !entries.contains(path) && !kernels::is_part(path);
@@ -229,11 +219,9 @@ fn proven_shaders_lose_their_checks() {
         module = fixed.0.into_owned();
         // Validation wants no leftovers of earlier passes.
         naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
-        let ((checked_words, checked), (words, text)) =
-            (generated(&module, true), generated(&module, false));
+        let ((checked_words, checked), (words, text)) = (generated(&module, true), generated(&module, false));
         let clamps = |text: &str| text.matches("metal::min(unsigned(").count();
-        let bounds =
-            |text: &str| text.matches("loop_bound").count() + text.matches("LOOP_IS_").count();
+        let bounds = |text: &str| text.matches("loop_bound").count() + text.matches("LOOP_IS_").count();
         assert_eq!((clamps(&text), bounds(&text)), (0, 0), "{path}");
         let has_loop = checked.contains("while(true)");
         assert!(words < checked_words && clamps(&checked) > 0, "{path}");
@@ -315,18 +303,11 @@ fn the_layout_test_can_fail() {
     };
     let rust = structs().find(|layout| layout.name == "RayBatch").unwrap();
     assert_eq!(
-        difference(
-            rust,
-            &parse("first_row: u32, first_slot: u32, slot_count: u32")
-        ),
+        difference(rust, &parse("first_row: u32, first_slot: u32, slot_count: u32")),
         None
     );
     assert!(
-        difference(
-            rust,
-            &parse("first_slot: u32, first_row: u32, slot_count: u32")
-        )
-        .is_some(),
+        difference(rust, &parse("first_slot: u32, first_row: u32, slot_count: u32")).is_some(),
         "swapped members pass"
     );
     assert!(
@@ -334,11 +315,7 @@ fn the_layout_test_can_fail() {
         "a renamed member passes"
     );
     assert!(
-        difference(
-            rust,
-            &parse("first_row: u32, first_slot: vec2u, slot_count: u32")
-        )
-        .is_some(),
+        difference(rust, &parse("first_row: u32, first_slot: vec2u, slot_count: u32")).is_some(),
         "a moved member passes"
     );
     assert!(
@@ -366,13 +343,9 @@ fn discards(module: &naga::Module, block: &naga::Block) -> bool {
         Statement::Kill => true,
         Statement::Call { function, .. } => discards(module, &module.functions[*function].body),
         Statement::Block(block) => discards(module, block),
-        Statement::If { accept, reject, .. } => {
-            discards(module, accept) || discards(module, reject)
-        }
+        Statement::If { accept, reject, .. } => discards(module, accept) || discards(module, reject),
         Statement::Switch { cases, .. } => cases.iter().any(|case| discards(module, &case.body)),
-        Statement::Loop {
-            body, continuing, ..
-        } => discards(module, body) || discards(module, continuing),
+        Statement::Loop { body, continuing, .. } => discards(module, body) || discards(module, continuing),
         _ => false,
     })
 }
@@ -389,10 +362,7 @@ fn opaque_surfaces_are_not_discarded() {
             .filter(|entry| entry.stage == naga::ShaderStage::Fragment)
             .map(|entry| (entry.name.clone(), discards(&module, &entry.function.body)))
             .collect();
-        assert_eq!(
-            found,
-            [(name.into(), false), (format!("{name}_masked"), true)]
-        );
+        assert_eq!(found, [(name.into(), false), (format!("{name}_masked"), true)]);
     }
 }
 
@@ -417,11 +387,7 @@ fn declared(folder: &str, extension: &str) -> std::io::Result<Vec<Declared>> {
             } else if path.extension().is_some_and(|known| known == extension) {
                 let text = std::fs::read_to_string(&path)?;
                 let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-                let file = path
-                    .strip_prefix(root)
-                    .unwrap_or(&path)
-                    .display()
-                    .to_string();
+                let file = path.strip_prefix(root).unwrap_or(&path).display().to_string();
                 found.extend(constants_of(&file, code));
             }
         }
@@ -481,10 +447,7 @@ fn doubled(
         for other in rust {
             let same_name = other.name == *name && other.value == constant.value;
             if same_name || value.is_some() && telling(&other.value) == value {
-                faults.push(format!(
-                    "{file}: {name} is {} of {}",
-                    other.name, other.file
-                ));
+                faults.push(format!("{file}: {name} is {} of {}", other.name, other.file));
             }
         }
     }
@@ -504,22 +467,14 @@ fn no_constant_is_written_twice() {
     );
     let shared: Vec<_> = SHADERS.constants().map(|constant| constant.name).collect();
     let names: BTreeSet<_> = shared.iter().copied().collect();
-    assert_eq!(
-        names.len(),
-        shared.len(),
-        "two shared constants have one name"
-    );
-    let entries: BTreeSet<_> = entry_shaders()
-        .map(|path| format!("shaders/{path}"))
-        .collect();
+    assert_eq!(names.len(), shared.len(), "two shared constants have one name");
+    let entries: BTreeSet<_> = entry_shaders().map(|path| format!("shaders/{path}")).collect();
     let is_part = |file: &str| !entries.contains(file);
     let faults = doubled(&wgsl, &rust, &names, &is_part);
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
     // Every shared constant is named by some shader.
     let text: String = SHADERS.files().map(|(_, text)| text).collect();
-    let words: BTreeSet<_> = text
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .collect();
+    let words: BTreeSet<_> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     for name in names {
         assert!(words.contains(name), "no shader names {name}");
     }
@@ -538,10 +493,7 @@ fn doubled_constants_are_found() {
         ("const LIMIT = 3u;", 1),
         ("const SUN = 0.004653;", 1),
         ("const SIDE = 7;", 1),
-        (
-            "const HALF = 0.5;\nconst OTHER = 8;\n// const LIMIT = 3u;",
-            0,
-        ),
+        ("const HALF = 0.5;\nconst OTHER = 8;\n// const LIMIT = 3u;", 0),
     ] {
         assert_eq!(
             doubled(&wgsl(code), &rust, &shared, &is_part).len(),

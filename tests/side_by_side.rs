@@ -60,16 +60,8 @@ impl Picture {
         let texels: Vec<f16> = halves.iter().flat_map(of).collect();
         Self {
             size,
-            pixels: halves
-                .iter()
-                .map(|h| Vec3::from(h.map(f16::to_f32)))
-                .collect(),
-            image: image(
-                gpu,
-                size,
-                Format::Rgba16Float,
-                bytemuck::cast_slice(&texels),
-            ),
+            pixels: halves.iter().map(|h| Vec3::from(h.map(f16::to_f32))).collect(),
+            image: image(gpu, size, Format::Rgba16Float, bytemuck::cast_slice(&texels)),
         }
     }
 }
@@ -131,9 +123,8 @@ fn drawn(
     let (mut inside, mut outside) = (Vec::new(), 0);
     for (index, texel) in (0..).zip(texels.as_chunks::<4>().0) {
         let at = [index % around[0], index / around[0]];
-        let within = |axis: usize| {
-            (params.origin[axis]..params.origin[axis] + params.size[axis]).contains(&at[axis])
-        };
+        let within =
+            |axis: usize| (params.origin[axis]..params.origin[axis] + params.size[axis]).contains(&at[axis]);
         let [r, g, b, _] = texel.map(|byte| f32::from(byte) / 255.0);
         match within(0) && within(1) {
             true => inside.push(Vec3::new(r, g, b)),
@@ -184,9 +175,7 @@ fn the_pass_is_its_twin_in_every_mode_and_at_every_size() {
         let radiance = |_| [0; 3].map(|_| f32::from(byte()) / 64.0);
         let hdr = Picture::linear(&gpu, of_b, radiance);
         for (b, b_exposure, b_curve) in [(&b, 0.0, 3), (&hdr, 0.5, 0), (&hdr, 0.5, 2)] {
-            for (is_difference, is_linear, is_horizontal) in
-                [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 1, 0)]
-            {
+            for (is_difference, is_linear, is_horizontal) in [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 1, 0)] {
                 let params = CompareParams {
                     origin: [3, 2],
                     is_difference,
@@ -221,12 +210,7 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     let mut byte = move || random.bits() as u8;
     let a = Picture::encoded(&gpu, [50, 30], |_| [byte(), byte(), byte()]);
     let of_a = a.pixels.clone();
-    let bytes = |i: u32| {
-        (of_a[i as usize] * 255.0)
-            .round()
-            .to_array()
-            .map(|c| c as u8)
-    };
+    let bytes = |i: u32| (of_a[i as usize] * 255.0).round().to_array().map(|c| c as u8);
     let mut params = params(&a, &a, [50, 30]);
     (params.is_difference, params.gain) = (1, 1000.0);
     let (shown, errors) = drawn(&gpu, &mut pass, &params, [&a, &a]);
@@ -240,10 +224,7 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     });
     let (shown, errors) = drawn(&gpu, &mut pass, &params, [&a, &changed]);
     assert!((errors.max - 1.0 / 255.0).abs() < 1e-9, "{errors:?}");
-    assert!(
-        (errors.mean - errors.max / 1500.0).abs() < 1e-12,
-        "{errors:?}"
-    );
+    assert!((errors.mean - errors.max / 1500.0).abs() < 1e-12, "{errors:?}");
     let colored = shown.iter().filter(|pixel| **pixel != black).count();
     assert_eq!(colored, 1);
     // Both comparers tell them apart.

@@ -32,9 +32,7 @@ fn closed() -> Vec<(&'static str, Vec<Triangle>)> {
         .iter()
         .map(|t| t.map(|v| Vec3::new(v.x, 0.02 * v.y + 0.3 * v.x * v.x, v.z)))
         .collect();
-    let cube = sphere(1)
-        .into_iter()
-        .map(|t| t.map(|v| v * 3.0f32.sqrt() * 0.5));
+    let cube = sphere(1).into_iter().map(|t| t.map(|v| v * 3.0f32.sqrt() * 0.5));
     vec![
         ("Escher", escher()),
         ("spikes", spikes),
@@ -58,19 +56,11 @@ fn escher() -> Vec<Triangle> {
             };
             let third = 3 - i - k;
             let corner = |up: f32| unit(i, s) + unit(k, t) + unit(third, up);
-            let ring = [
-                unit(i, 2.0 * s),
-                corner(1.0),
-                unit(k, 2.0 * t),
-                corner(-1.0),
-            ];
+            let ring = [unit(i, 2.0 * s), corner(1.0), unit(k, 2.0 * t), corner(-1.0)];
             let tip = unit(i, 2.0 * s) + unit(k, 2.0 * t);
             for n in 0..4 {
                 let [a, b] = [ring[n], ring[(n + 1) % 4]];
-                let outward = (a - tip)
-                    .cross(b - tip)
-                    .dot(a + b + tip - 3.0 * (0.4 * tip))
-                    > 0.0;
+                let outward = (a - tip).cross(b - tip).dot(a + b + tip - 3.0 * (0.4 * tip)) > 0.0;
                 triangles.push(if outward { [tip, a, b] } else { [tip, b, a] });
             }
         }
@@ -83,16 +73,15 @@ fn eight() -> Vec<Triangle> {
     const ALONG: usize = 48;
     const AROUND: usize = 10;
     let corner = |i: usize, k: usize| {
-        let [t, around] = [(i, ALONG), (k, AROUND)]
-            .map(|(n, of)| std::f32::consts::TAU * (n % of) as f32 / of as f32);
+        let [t, around] =
+            [(i, ALONG), (k, AROUND)].map(|(n, of)| std::f32::consts::TAU * (n % of) as f32 / of as f32);
         let forward = Vec3::new(t.cos(), 0.0, (2.0 * t).cos()).normalize();
         let out = around.cos() * forward.cross(Vec3::Y) + around.sin() * Vec3::Y;
         Vec3::new(t.sin(), 0.0, t.sin() * t.cos()) + 0.2 * out
     };
     let squares = (0..ALONG).flat_map(|i| (0..AROUND).map(move |k| (i, k)));
     let cut = squares.flat_map(|(i, k)| {
-        let [a, b, c, d] =
-            [(i, k), (i + 1, k), (i + 1, k + 1), (i, k + 1)].map(|(i, k)| corner(i, k));
+        let [a, b, c, d] = [(i, k), (i + 1, k), (i + 1, k + 1), (i, k + 1)].map(|(i, k)| corner(i, k));
         [[a, b, c], [a, c, d]]
     });
     cut.collect()
@@ -106,9 +95,7 @@ pub(crate) fn shells() -> Vec<(&'static str, Vec<Triangle>)> {
         let corners = sphere(2).into_iter();
         // A ball of two squares along each side becomes a cube.
         let square = |v: Vec3| (v / v.abs().max_element()).round() * 0.5;
-        corners
-            .map(|t| t.map(|v| middle + size * square(v)))
-            .collect()
+        corners.map(|t| t.map(|v| middle + size * square(v))).collect()
     };
     let ball = |radius: f32, middle: Vec3| -> Vec<Triangle> {
         let corners = sphere(6).into_iter();
@@ -119,19 +106,11 @@ pub(crate) fn shells() -> Vec<(&'static str, Vec<Triangle>)> {
     vec![
         (
             "abutting",
-            [
-                boxed(Vec3::ONE, -0.5 * Vec3::X),
-                boxed(Vec3::ONE, 0.5 * Vec3::X),
-            ]
-            .concat(),
+            [boxed(Vec3::ONE, -0.5 * Vec3::X), boxed(Vec3::ONE, 0.5 * Vec3::X)].concat(),
         ),
         (
             "overlapping",
-            [
-                boxed(Vec3::ONE, Vec3::ZERO),
-                boxed(Vec3::ONE, Vec3::splat(0.3)),
-            ]
-            .concat(),
+            [boxed(Vec3::ONE, Vec3::ZERO), boxed(Vec3::ONE, Vec3::splat(0.3))].concat(),
         ),
         (
             "nested",
@@ -212,8 +191,7 @@ fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
                     if expected > 1e-5 {
                         let is_inside = winding > 0.5;
                         inside += usize::from(is_inside);
-                        let what =
-                            format!("{kernels}, {name}, {sign:?}: {point} {found:?} {winding}");
+                        let what = format!("{kernels}, {name}, {sign:?}: {point} {found:?} {winding}");
                         assert_eq!(found.distance < 0.0, is_inside, "{what}");
                     }
                 }
@@ -260,13 +238,9 @@ fn winding_numbers_are_those_of_every_triangle() {
         let triangles = soup.triangles();
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
         let mut random = Random(8);
-        let points: Vec<_> = (0..400)
-            .map(|i| [1.0, 3.0][i % 2] * random.cube())
-            .collect();
+        let points: Vec<_> = (0..400).map(|i| [1.0, 3.0][i % 2] * random.cube()).collect();
         let asked: Vec<_> = points.iter().map(|p| p.extend(0.0).to_array()).collect();
-        let found = Winding::new(&gpu)
-            .run(&gpu, &Search::new(&tree), &asked)
-            .unwrap();
+        let found = Winding::new(&gpu).run(&gpu, &Search::new(&tree), &asked).unwrap();
         let mut largest: f64 = 0.0;
         for (point, found) in points.iter().zip(&found) {
             let expected = queries::winding_number(&triangles, *point);
@@ -300,11 +274,7 @@ fn an_open_ball_has_an_inside() {
     for (point, found) in points.iter().zip(&found) {
         let is_told = point.length() < 0.9 || point.length() > 1.1;
         if is_told && point.y < 0.6 {
-            assert_eq!(
-                found.distance < 0.0,
-                point.length() < 1.0,
-                "{point} {found:?}"
-            );
+            assert_eq!(found.distance < 0.0, point.length() < 1.0, "{point} {found:?}");
         }
     }
 }

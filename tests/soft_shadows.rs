@@ -17,9 +17,7 @@ use canopy::{
 
 use common::{
     by_lane, gpu,
-    scenes::{
-        Stage, add_light, eye, look_at, matte, picture, primitive, quad, scene, seen_at, sphere,
-    },
+    scenes::{Stage, add_light, eye, look_at, matte, picture, primitive, quad, scene, seen_at, sphere},
 };
 use glam::{DVec3, Mat4, Vec3};
 
@@ -70,12 +68,7 @@ fn things() -> Scene {
 }
 
 /// A stage on which only `lamp` shines.
-fn lit<'a>(
-    gpu: &'a canopy::gpu::Gpu,
-    scene: &'a mut Scene,
-    lamp: Lamp,
-    size: [u32; 2],
-) -> Stage<'a> {
+fn lit<'a>(gpu: &'a canopy::gpu::Gpu, scene: &'a mut Scene, lamp: Lamp, size: [u32; 2]) -> Stage<'a> {
     if let Lamp::Sphere(at, _) = lamp {
         add_light(scene, LightKind::Point, 10.0, at, Vec3::ZERO);
     }
@@ -107,12 +100,7 @@ struct Shown {
 
 /// Every pixel of the last frame that the lamp's middle shines on, the scene's triangles, and pixels in all.
 fn shown(stage: &mut Stage<'_>, lamp: Lamp, view: View) -> (Vec<Option<Shown>>, Vec<Triangle>) {
-    let channels = [
-        Channel::Position,
-        Channel::Normal,
-        Channel::Mesh,
-        Channel::Shadow,
-    ];
+    let channels = [Channel::Position, Channel::Normal, Channel::Mesh, Channel::Shadow];
     let [position, normal, mesh, shadow] = channels.map(|channel| stage.channel(channel).texels);
     let merged = stage.merged();
     let soup = triangles(&merged.positions, &merged.indices);
@@ -165,10 +153,9 @@ fn shares_are_those_of_the_twin() {
             let (mut differing, mut soft, mut compared) = (0, 0, 0);
             for pixel in pixels.iter().flatten() {
                 let numbers = (blue_noise::mask(), pixel.pixel, SAMPLE_LIGHTS);
-                let expected =
-                    pixel
-                        .light
-                        .visible_share(&soup, &pixel.start, numbers, (rays, rays));
+                let expected = pixel
+                    .light
+                    .visible_share(&soup, &pixel.start, numbers, (rays, rays));
                 compared += 1;
                 soft += u32::from(expected > 0.0 && expected < 1.0);
                 differing += u32::from((expected - pixel.share).abs() > 0.003);
@@ -198,12 +185,7 @@ fn the_penumbra_of_a_straight_edge_is_that_of_the_closed_form() {
     let mut scene = scene(
         [
             quad(Vec3::new(-1.0, 0.0, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0),
-            quad(
-                Vec3::new(-9.0, HEIGHT, 9.0),
-                9.0 * Vec3::X,
-                -18.0 * Vec3::Z,
-                0,
-            ),
+            quad(Vec3::new(-9.0, HEIGHT, 9.0), 9.0 * Vec3::X, -18.0 * Vec3::Z, 0),
         ],
         vec![matte(Vec3::ONE)],
     );
@@ -241,10 +223,7 @@ fn the_penumbra_of_a_straight_edge_is_that_of_the_closed_form() {
     let most = errors.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
     println!("{count} pixels: {rms:.5} rms, {bias:.6} mean, {most:.4} most, {far:.4} past 1 %");
     assert!(bias.abs() < 5e-4, "a bias of {bias}");
-    assert!(
-        rms < 0.005 && most < 0.02 && far < 0.05,
-        "{rms}, {most}, {far}"
-    );
+    assert!(rms < 0.005 && most < 0.02 && far < 0.05, "{rms}, {most}, {far}");
 }
 
 /// The mean of what 64 frames of a still picture find, less the integral over the light in f64: its root mean
@@ -269,9 +248,7 @@ fn still_picture_error(lamp: Lamp) -> [f64; 2] {
             // Points of a dimension that no pass has, other ones in every frame.
             let numbers = (blue_noise::mask(), pixel.pixel, 9999);
             let rays = (12 * index, 12);
-            let whole = pixel
-                .light
-                .visible_share(&soup, &pixel.start, numbers, rays);
+            let whole = pixel.light.visible_share(&soup, &pixel.start, numbers, rays);
             *sum = [sum[0] + pixel.share, sum[1] + whole, sum[2] + 1.0];
         }
     }
@@ -289,10 +266,7 @@ fn a_still_picture_converges_to_the_integral_over_the_light() {
     for (name, lamp) in &LAMPS[by_lane(2..3, 0..4)] {
         let [rms, mean] = still_picture_error(*lamp);
         println!("{name}: {rms:.4}, mean {mean:.5}");
-        assert!(
-            rms <= 0.02 && mean.abs() <= 0.002,
-            "{name}: {rms}, mean {mean}"
-        );
+        assert!(rms <= 0.02 && mean.abs() <= 0.002, "{name}: {rms}, mean {mean}");
     }
 }
 
@@ -313,10 +287,7 @@ fn without_a_size_no_setting_of_soft_shadows_makes_a_difference() {
         assert!(shadow.iter().all(|share| [0.0, 1.0].contains(&share[0])));
         stage.config.sun.angle = 4.0;
         stage.config.lights.radius = 0.2;
-        assert!(
-            stage.draw(&pose, view()) != hard,
-            "soft shadows are the same"
-        );
+        assert!(stage.draw(&pose, view()) != hard, "soft shadows are the same");
     }
 }
 
@@ -362,22 +333,14 @@ fn many_lights_cost_what_the_budget_allows_and_the_mean_is_that_of_all_rays() {
     assert!(sent > 30 * pixels, "{sent} rays without a budget");
     for (max_rays, rays) in [(8, 2), (8, 1), (1, 1)].into_iter().take(by_lane(1, 3)) {
         let (chosen, sent) = mean_radiance(&scene, max_rays, rays, frames);
-        assert!(
-            sent > 0 && sent <= u64::from(max_rays) * pixels,
-            "{sent} rays"
-        );
+        assert!(sent > 0 && sent <= u64::from(max_rays) * pixels, "{sent} rays");
         let [sum, expected] = [&chosen, &all].map(|m| m.iter().map(luminance).sum::<f64>());
         let bias = sum / expected - 1.0;
         let errors = chosen.iter().zip(&all);
-        let square: f64 = errors
-            .map(|(a, b)| (luminance(a) - luminance(b)).powi(2))
-            .sum();
+        let square: f64 = errors.map(|(a, b)| (luminance(a) - luminance(b)).powi(2)).sum();
         let rms = (square / pixels as f64).sqrt() / (expected / pixels as f64);
         println!("{max_rays} rays, {rays} a light: bias {bias:.5}, error {rms:.4}");
-        assert!(
-            bias.abs() < 0.004 * noise,
-            "{max_rays} rays: a bias of {bias}"
-        );
+        assert!(bias.abs() < 0.004 * noise, "{max_rays} rays: a bias of {bias}");
         assert!(
             rms < noise * if max_rays == 1 { 0.12 } else { 0.05 },
             "{max_rays}: {rms}"
@@ -490,9 +453,7 @@ fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
         texels
     };
     let alone = shadow(None);
-    let partly = alone
-        .iter()
-        .filter(|texel| (0.05..0.95).contains(&texel[0]));
+    let partly = alone.iter().filter(|texel| (0.05..0.95).contains(&texel[0]));
     assert!(partly.count() > 300, "there are penumbras");
     assert!(alone == shadow(Some(0.0)) && alone == shadow(Some(0.2)));
 }
@@ -557,9 +518,7 @@ fn edges_without_history_get_more_rays() {
         let [width, height] = size.map(|side| side as usize);
         let around = |i: usize| {
             (0..25).map(move |k: usize| {
-                let at = |at: usize, step: usize, side: usize| {
-                    (at + step).saturating_sub(2).min(side - 1)
-                };
+                let at = |at: usize, step: usize, side: usize| (at + step).saturating_sub(2).min(side - 1);
                 at(i / width, k / 5, height) * width + at(i % width, k % 5, width)
             })
         };
@@ -753,9 +712,7 @@ fn after_a_jump(before: u32) -> Vec<f64> {
         pose
     };
     // It rises, too, so that both frames have moved; the shadow stays where it is.
-    let rests: Vec<_> = (0..before)
-        .map(|i| pose(1e-3 * i as f32 * Vec3::Y))
-        .collect();
+    let rests: Vec<_> = (0..before).map(|i| pose(1e-3 * i as f32 * Vec3::Y)).collect();
     let jumps: Vec<_> = (0..8)
         .map(|i| pose(Vec3::new(1.6, 1e-3 * i as f32, 0.0)))
         .collect();
@@ -850,14 +807,7 @@ fn twin_rays(
         };
         let width = share * width;
         let frames = 1.0;
-        Some((
-            point,
-            Blocked {
-                share,
-                width,
-                frames,
-            },
-        ))
+        Some((point, Blocked { share, width, frames }))
     };
     let found: Frame<Blocked> = (0..position.len()).map(pixel).collect();
     let corners = soup[soup.len() - 1].map(Vec3::as_dvec3);
@@ -868,8 +818,7 @@ fn twin_rays(
     let surface = |seen: &Option<(SurfacePoint, Blocked)>| seen.map(|(at, _)| (at, at.normal));
     let surfaces: Vec<_> = found.iter().map(surface).collect();
     let blocks = |seen: &Option<(SurfacePoint, Blocked)>| {
-        seen.filter(|(_, blocked)| blocked.share > 0.0)
-            .map(|_| card)
+        seen.filter(|(_, blocked)| blocked.share > 0.0).map(|_| card)
     };
     let blockers: Vec<_> = found.iter().map(blocks).collect();
     let middle = match lamp {
@@ -899,8 +848,7 @@ fn compare_with_twins(lamp: Lamp) {
     let mut before: Option<(Frame<Blocked>, Eye, Vec3)> = None;
     for frame in 0..10_u32 {
         // The card moves a little, jumps and rests; so does the camera.
-        let at =
-            Vec3::X * [0.0, 0.05, 0.1, 0.9, 0.92, 0.94, 0.96, 0.96, 0.96, 0.96][frame as usize];
+        let at = Vec3::X * [0.0, 0.05, 0.1, 0.9, 0.92, 0.94, 0.96, 0.96, 0.96, 0.96][frame as usize];
         let step = Vec3::new(0.04, 0.02, -0.03) * frame.min(3) as f32;
         let view = look_at(Vec3::new(-0.5, 3.0, 3.5) + step, Vec3::ZERO, 20.0);
         let mut pose = Pose::new(stage.scene, None, 0.0);
@@ -913,9 +861,7 @@ fn compare_with_twins(lamp: Lamp) {
         let remembered = HISTORY.min(frame + 1) - 1;
         let mean = match &before {
             None => fresh.clone(),
-            Some((last, eye, _)) => {
-                signal::accumulate_blocked(&fresh, &now, last, eye, &shadows, remembered)
-            }
+            Some((last, eye, _)) => signal::accumulate_blocked(&fresh, &now, last, eye, &shadows, remembered),
         };
         let filtered = [4, 2, 1].iter().fold(mean.clone(), |all, step| {
             signal::filter_blocked(&all, &now, 1, *step)
@@ -951,13 +897,7 @@ fn error_of_history(gpu: &canopy::gpu::Gpu, card: Mat4, floor: Mat4, dim: usize)
     let below = quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
     let mut scene = scene([below, at], vec![matte(Vec3::ONE)]);
     for _ in 0..dim {
-        add_light(
-            &mut scene,
-            LightKind::Point,
-            1e-6,
-            3.0 * Vec3::Y,
-            Vec3::ZERO,
-        );
+        add_light(&mut scene, LightKind::Point, 1e-6, 3.0 * Vec3::Y, Vec3::ZERO);
     }
     let (lamp, channel) = match dim {
         0 => (Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 6.0), Channel::Shadow),
@@ -999,13 +939,7 @@ fn a_shadow_keeps_its_history_while_it_moves() {
         ("the floor turns", still, turn, 0, 0.25),
         ("a card turns under the fourth lamp", turn, still, 3, 0.25),
         ("a card turns under the third lamp", turn, still, 2, 0.25),
-        (
-            "a card slides",
-            by(Vec3::new(0.02, 0.0, 0.01)),
-            still,
-            0,
-            0.25,
-        ),
+        ("a card slides", by(Vec3::new(0.02, 0.0, 0.01)), still, 0, 0.25),
         ("a card rises", by(0.01 * Vec3::Y), still, 0, 0.25),
         ("a card turns", turn, still, 0, 0.25),
         ("the floor slides", still, by(0.02 * Vec3::X), 0, 0.25),
@@ -1023,12 +957,7 @@ fn a_shadow_keeps_its_history_while_it_moves() {
 fn error_with_layers(layers: u32) -> f64 {
     let mut gpu = gpu();
     gpu.limits.max_texture_array_layers = layers;
-    error_of_history(
-        &gpu,
-        Mat4::from_translation(0.04 * Vec3::X),
-        Mat4::IDENTITY,
-        0,
-    )
+    error_of_history(&gpu, Mat4::from_translation(0.04 * Vec3::X), Mat4::IDENTITY, 0)
 }
 
 #[test]

@@ -16,10 +16,7 @@ use glam::{DVec2, DVec4, Mat4, Quat, Vec3};
 
 /// The root mean square difference of pictures, in levels.
 fn rmse(a: &[u8], b: &[u8]) -> f64 {
-    let squares = a
-        .iter()
-        .zip(b)
-        .map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
+    let squares = a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
     (squares.sum::<f64>() / a.len() as f64).sqrt()
 }
 
@@ -30,10 +27,7 @@ fn ball() -> Scene {
             quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -4.0 * Vec3::Z, 0),
             sphere(Vec3::new(0.0, 0.8, 0.0), 0.5, 8, 1),
         ],
-        vec![
-            matte(Vec3::new(0.9, 0.7, 0.3)),
-            matte(Vec3::new(0.1, 0.3, 0.8)),
-        ],
+        vec![matte(Vec3::new(0.9, 0.7, 0.3)), matte(Vec3::new(0.1, 0.3, 0.8))],
     )
 }
 
@@ -71,11 +65,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> Vec<Seen> {
 #[test]
 fn the_mean_is_that_of_its_twin() {
     let (gpu, scene) = (gpu(), ball());
-    for (size, shown) in [
-        ([64, 48], [64, 48]),
-        ([32, 24], [64, 48]),
-        ([48, 36], [64, 48]),
-    ] {
+    for (size, shown) in [([64, 48], [64, 48]), ([32, 24], [64, 48]), ([48, 36], [64, 48])] {
         let mut stage = Stage::new(&gpu, &scene, size);
         stage.config.image.antialias = Antialias::Temporal;
         stage.config.image.tonemap = Tonemap::None;
@@ -87,25 +77,18 @@ fn the_mean_is_that_of_its_twin() {
             let time = frame as f32;
             // The ball jumps once.
             let jump = if frame < 5 { 0.0 } else { 0.6 };
-            pose.world_from_node[1] =
-                Mat4::from_translation((0.02 * time - jump) * Vec3::X).as_dmat4();
+            pose.world_from_node[1] = Mat4::from_translation((0.02 * time - jump) * Vec3::X).as_dmat4();
             let turn = Quat::from_rotation_y(0.01 * time);
             let view = look_at(turn * Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
             // In bands of some rows, which the shown picture has more of.
-            (
-                stage.renderer.budget.in_parts,
-                stage.renderer.budget.part_pixels,
-            ) = (true, 512);
+            (stage.renderer.budget.in_parts, stage.renderer.budget.part_pixels) = (true, 512);
             let picture = stage.stretched(&pose, view, 1, shown);
             let pixels = seen(&mut stage, view);
             let now = Rows {
                 size,
                 pixels: &pixels,
             };
-            let last = mean.as_ref().map(|pixels| Rows {
-                size: shown,
-                pixels,
-            });
+            let last = mean.as_ref().map(|pixels| Rows { size: shown, pixels });
             let jitter = FrameSample::point(frame).as_dvec2();
             let expected = temporal(&now, jitter, last.as_ref(), shown);
             if frame > 0 {
@@ -114,10 +97,7 @@ fn the_mean_is_that_of_its_twin() {
                     .iter()
                     .flat_map(|mean| levels(mean).map(encoded).into_iter().chain([255]))
                     .collect();
-                let off = picture
-                    .iter()
-                    .zip(&expected)
-                    .filter(|(a, b)| a.abs_diff(**b) > 2);
+                let off = picture.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > 2);
                 let (off, error) = (off.count(), rmse(&picture, &expected));
                 println!("{size:?}, frame {frame}: {off} values off, error {error:.3}");
                 // Where two depths are nearly the same, the motion may be that of another pixel.
@@ -193,9 +173,7 @@ fn moving_errors(
         pose.world_from_node[1] = Mat4::from_translation(step * time * Vec3::X).as_dmat4();
         let turn = Quat::from_rotation_y(speed * time);
         let view = look_at(turn * Vec3::new(1.5, 1.8, 3.5), 0.5 * Vec3::Y, 50.0);
-        let found = stages
-            .iter_mut()
-            .map(|s| s.stretched(&pose, view, 1, shown));
+        let found = stages.iter_mut().map(|s| s.stretched(&pose, view, 1, shown));
         let found: Vec<_> = found.collect();
         if frame == 15 || frame == 23 {
             let expected = many.supersampled(&pose, view, 64);
@@ -213,12 +191,7 @@ fn moving_pictures_are_nearer_to_many_samples() {
     let gpu = gpu();
     let scene = fence();
     let (full, half) = ([160, 90], [80, 45]);
-    let ways = [
-        (full, Smaa),
-        (full, Temporal),
-        (half, Off),
-        (half, Temporal),
-    ];
+    let ways = [(full, Smaa), (full, Temporal), (half, Off), (half, Temporal)];
     // The ball moves, or the camera.
     let cases = [(0.0, 0.02, [0.7, 0.6]), (0.005, 0.0, [1.05, 0.75])];
     for (speed, step, most) in cases.into_iter().take(by_lane(1, 2)) {

@@ -7,8 +7,8 @@ use canopy::{
     reference::{lbvh::triangles, lighting, trace::closest_hit},
     render::{Channel, View},
     scene::{
-        AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene,
-        Texture, TextureRef, Transform,
+        AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
+        TextureRef, Transform,
     },
 };
 use common::{
@@ -41,8 +41,7 @@ fn icosphere(center: Vec3, radius: f32, cuts: u32) -> Primitive {
             .or_insert_with(|| {
                 out.positions.push(center + radius * normal);
                 out.normals.push(normal);
-                out.tangents
-                    .push(normal.any_orthonormal_vector().extend(1.0));
+                out.tangents.push(normal.any_orthonormal_vector().extend(1.0));
                 out.positions.len() as u32 - 1
             })
     };
@@ -160,16 +159,13 @@ fn steps(stage: &mut Stage<'_>, to_light: Vec3) -> Steps {
         };
         let brdf = |n_dot_l: f32| match n_dot_l > 0.0 {
             true => {
-                let scattered =
-                    lighting::brdf(&surface, to_eye.as_dvec3(), to_light.as_dvec3(), None).x;
+                let scattered = lighting::brdf(&surface, to_eye.as_dvec3(), to_light.as_dvec3(), None).x;
                 3.0 * scattered * f64::from(n_dot_l)
             }
             false => 0.0,
         };
         let error = (f64::from(lit[i][0]) - brdf(n_dot_l)).abs();
-        steps.radiance = steps
-            .radiance
-            .max(error / (3.0 * 0.8 / std::f64::consts::PI));
+        steps.radiance = steps.radiance.max(error / (3.0 * 0.8 / std::f64::consts::PI));
     }
     let ends = |line: Vec<usize>| {
         let both = line.windows(2).filter_map(|pair| {
@@ -209,10 +205,7 @@ fn the_light_of_spheres_ends_without_steps() {
         assert_eq!(sphere.indices.len(), triangles);
         SUNS.map(Vec3::normalize).map(|to_light| {
             let sphere = vec![sphere.clone()];
-            (
-                to_light,
-                lit_by_sun(to_light, sphere, matte(Vec3::splat(0.8))),
-            )
+            (to_light, lit_by_sun(to_light, sphere, matte(Vec3::splat(0.8))))
         })
     });
     let mut stage = stage(&gpu, &spheres[0][0].1);
@@ -377,8 +370,7 @@ fn the_light_ends_alike_however_a_sphere_is_drawn() {
     let sphere = || vec![icosphere(Vec3::ZERO, 1.0, 3)];
     let plain = matte(Vec3::splat(0.8));
     let mut mirrored = lit_by_sun(to_light, sphere(), plain.clone());
-    mirrored.nodes[0].transform =
-        Transform::Matrix(Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0)).as_dmat4());
+    mirrored.nodes[0].transform = Transform::Matrix(Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0)).as_dmat4());
     let with = |change: fn(&mut Material)| {
         let mut material = plain.clone();
         change(&mut material);
@@ -507,12 +499,7 @@ fn no_light_gets_into_a_closed_room() {
 #[test]
 fn no_light_comes_up_through_a_floor() {
     let gpu = gpu();
-    let floor = quad(
-        Vec3::new(-90.0, -0.5, 90.0),
-        180.0 * Vec3::X,
-        -180.0 * Vec3::Z,
-        0,
-    );
+    let floor = quad(Vec3::new(-90.0, -0.5, 90.0), 180.0 * Vec3::X, -180.0 * Vec3::Z, 0);
     let things = || {
         vec![
             floor.clone(),

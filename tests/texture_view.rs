@@ -5,8 +5,7 @@ use canopy::{
     gpu::Gpu,
     reference::texture_view::texture_view,
     render::{
-        SceneTexture, TextureView, layout::TextureViewParams,
-        queries::texture_view::environment_texture,
+        SceneTexture, TextureView, layout::TextureViewParams, queries::texture_view::environment_texture,
     },
     scene::{
         Image, Material, Sampler, Scene, TexelFormat, Texture, TextureRef,
@@ -130,9 +129,7 @@ fn differing(drawn: &[[u8; 4]], params: &TextureViewParams, is_srgb: bool) -> us
         match texture_view(params, pixel, SIDE, value) {
             None => **drawn != [0; 4],
             Some(color) => {
-                let near = |channel: usize| {
-                    (255.0 * color[channel] - f64::from(drawn[channel])).abs() <= 1.0
-                };
+                let near = |channel: usize| (255.0 * color[channel] - f64::from(drawn[channel])).abs() <= 1.0;
                 drawn[3] != 255 || !(0..3).all(near)
             }
         }
@@ -194,14 +191,7 @@ fn pixels_are_those_of_the_twin() {
     };
     let plain = draw(&gpu, &textures[0], &params);
     let (is_smooth, level) = (1, 1);
-    let smooth = draw(
-        &gpu,
-        &textures[0],
-        &TextureViewParams {
-            is_smooth,
-            ..params
-        },
-    );
+    let smooth = draw(&gpu, &textures[0], &TextureViewParams { is_smooth, ..params });
     let coarse = draw(&gpu, &textures[0], &TextureViewParams { level, ..params });
     for other in [smooth, coarse] {
         assert!(differing(&other, &params, true) > 200);
@@ -259,11 +249,7 @@ fn texels_are_the_bytes_that_were_uploaded() {
         assert_eq!((255.0 * colors[3]).round() as u8, stored[3]);
     }
     // The last level is one texel, near the mean; blocks are decoded.
-    let mean = bytes
-        .iter()
-        .step_by(4)
-        .map(|byte| f64::from(*byte))
-        .sum::<f64>();
+    let mean = bytes.iter().step_by(4).map(|byte| f64::from(*byte)).sum::<f64>();
     let last = texel(&gpu, &textures[2], 3, [0, 0]);
     assert!((mean / 117.0 / 255.0 - f64::from(last[0])).abs() < 0.05);
     assert_eq!(texel(&gpu, &textures[3], 0, [2, 3]), [1.0, 0.0, 0.0, 1.0]);

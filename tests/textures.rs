@@ -12,8 +12,8 @@ use canopy::{
         },
     },
     scene::{
-        self, Error, Image, Pose, Progress, Projection, Sampler, Scene, TexelFormat, Texture,
-        TextureRef, TextureSupport,
+        self, Error, Image, Pose, Progress, Projection, Sampler, Scene, TexelFormat, Texture, TextureRef,
+        TextureSupport,
     },
 };
 use common::{
@@ -104,11 +104,7 @@ fn png_of_every_depth_and_kind_interlaced_and_not() {
             (6, &[8, 16]),
         ] {
             for &bits in depths {
-                let most = if bits == 16 {
-                    u16::MAX
-                } else {
-                    (1 << bits) - 1
-                };
+                let most = if bits == 16 { u16::MAX } else { (1 << bits) - 1 };
                 let channels = [1, 0, 3, 1, 2, 0, 4][usize::from(color_type)];
                 let sample = |x: u32, y: u32, channel: u32| -> u16 {
                     let value = (x * 7919 + y * 104_729 + channel * 2711) as u16;
@@ -120,8 +116,7 @@ fn png_of_every_depth_and_kind_interlaced_and_not() {
                 let mut png = Png::new([11, 9], bits, color_type);
                 png.interlaced = interlaced;
                 // Chunks that glTF ignores, and a colour key for transparency.
-                png.chunks
-                    .push((b"gAMA", 200_000_u32.to_be_bytes().to_vec()));
+                png.chunks.push((b"gAMA", 200_000_u32.to_be_bytes().to_vec()));
                 if color_type == 3 {
                     let colors = 3 * (usize::from(most) + 1).min(16);
                     png.chunks.push((b"PLTE", palette[..colors].to_vec()));
@@ -210,11 +205,7 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
     let scene = load_with(&builder, &limits(), ALL).unwrap();
     assert_eq!(scene.images.len(), 1, "an image is decoded once");
     assert_eq!(scene.images[0].format, TexelFormat::Rgba16);
-    let reds: Vec<u8> = scene.images[0]
-        .rgba8()
-        .chunks_exact(4)
-        .map(|t| t[0])
-        .collect();
+    let reds: Vec<u8> = scene.images[0].rgba8().chunks_exact(4).map(|t| t[0]).collect();
     assert_eq!(reds, rounded);
 }
 
@@ -222,11 +213,7 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
 fn jpeg_grey_color_and_ink_baseline_and_progressive() {
     const ADOBE: &[u8] = b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0";
     for progressive in [false, true] {
-        let grey = sound(
-            &jpeg(&[77], progressive, &[]),
-            COLOR,
-            TextureSupport::default(),
-        );
+        let grey = sound(&jpeg(&[77], progressive, &[]), COLOR, TextureSupport::default());
         assert_eq!(texel(&grey, 3, 4), [77, 77, 77, 255]);
         // Luma 150, and a red difference of 40 and blue one of −20 (JFIF 1.02).
         let color = sound(
@@ -258,11 +245,9 @@ fn jpeg_grey_color_and_ink_baseline_and_progressive() {
 
 fn webp(width: u32, height: u32) -> Vec<u8> {
     let mut out = std::io::Cursor::new(Vec::new());
-    image::RgbaImage::from_fn(width, height, |x, y| {
-        image::Rgba([x as u8, y as u8, 9, 200])
-    })
-    .write_to(&mut out, image::ImageFormat::WebP)
-    .unwrap();
+    image::RgbaImage::from_fn(width, height, |x, y| image::Rgba([x as u8, y as u8, 9, 200]))
+        .write_to(&mut out, image::ImageFormat::WebP)
+        .unwrap();
     out.into_inner()
 }
 
@@ -270,10 +255,7 @@ fn webp(width: u32, height: u32) -> Vec<u8> {
 fn webp_is_read_whatever_the_file_calls_it() {
     let mut builder = Builder::triangle();
     let view = builder.view(&webp(5, 3));
-    builder.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     builder.push(
         "textures",
         json!({ "extensions": { "EXT_texture_webp": { "source": 0 } } }),
@@ -293,10 +275,7 @@ fn an_extensions_image_goes_before_the_plain_one_if_it_decodes() {
     let red = Png::new([1, 1], 8, 2).write(|_, _| vec![255, 0, 0]);
     let uastc = Ktx2::uastc([1, 1], &[vec![[0, 255, 0, 255]]]).write();
     let broken = uastc[..60].to_vec();
-    for (bytes, expected, count) in [
-        (&uastc, [0, 255, 0, 255], 0),
-        (&broken, [255, 0, 0, 255], 1),
-    ] {
+    for (bytes, expected, count) in [(&uastc, [0, 255, 0, 255], 0), (&broken, [255, 0, 0, 255], 1)] {
         let mut builder = Builder::triangle();
         for bytes in [&red, bytes] {
             let view = builder.view(bytes);
@@ -459,17 +438,10 @@ fn uastc_becomes_blocks_or_texels_of_the_same_colors() {
 #[test]
 fn basis_without_every_level_or_of_odd_sizes_becomes_texels() {
     let one = Ktx2::uastc([8, 4], &[vec![LEVELS[0]; 2]]).write();
-    let odd = Ktx2::uastc(
-        [5, 2],
-        &[vec![LEVELS[0]; 2], vec![LEVELS[1]], vec![LEVELS[2]]],
-    )
-    .write();
+    let odd = Ktx2::uastc([5, 2], &[vec![LEVELS[0]; 2], vec![LEVELS[1]], vec![LEVELS[2]]]).write();
     for (file, size, levels) in [(one, (8, 4), 1), (odd, (5, 2), 3)] {
         let image = sound(&file, COLOR, ALL);
-        assert_eq!(
-            (image.format, image.levels.len()),
-            (TexelFormat::Rgba8, levels)
-        );
+        assert_eq!((image.format, image.levels.len()), (TexelFormat::Rgba8, levels));
         assert_eq!((image.width, image.height), size);
         assert_eq!(texel(&image, 4, 1), LEVELS[0]);
     }
@@ -511,10 +483,7 @@ fn etc1s_becomes_blocks_or_texels_of_the_same_colors() {
         }
         for (slot, opaque) in [(COLOR, TexelFormat::Bc1), (NUMBERS, TexelFormat::Bc7)] {
             let blocks = sound(&file, slot, ALL);
-            assert_eq!(
-                blocks.format,
-                if has_alpha { TexelFormat::Bc7 } else { opaque }
-            );
+            assert_eq!(blocks.format, if has_alpha { TexelFormat::Bc7 } else { opaque });
             let worst = blocks
                 .rgba8()
                 .iter()
@@ -552,9 +521,7 @@ fn plain_ktx2_as_it_is_and_in_zstandard() {
         for supercompression in [0, 2] {
             file.supercompression = supercompression;
             if supercompression == 2 {
-                file.levels
-                    .iter_mut()
-                    .for_each(|(data, _)| *data = zstd(data));
+                file.levels.iter_mut().for_each(|(data, _)| *data = zstd(data));
             }
             let image = sound(&file.write(), COLOR, ALL);
             assert_eq!((image.width, image.height, image.levels.len()), (3, 2, 2));
@@ -611,10 +578,7 @@ fn stored_blocks_are_kept_and_decode_to_what_they_hold() {
 fn dds_of_texels_and_of_normals_in_two_channels() {
     let texels: Vec<u8> = (0..24).collect();
     let image = sound(&dds(28, [3, 2], 1, 1, &texels), COLOR, ALL);
-    assert_eq!(
-        (image.format, &*image.rgba8()),
-        (TexelFormat::Rgba8, &texels[..])
-    );
+    assert_eq!((image.format, &*image.rgba8()), (TexelFormat::Rgba8, &texels[..]));
     // BC5 of one value each: 204 and 128.
     let block = [204, 204, 0, 0, 0, 0, 0, 0, 128, 128, 0, 0, 0, 0, 0, 0];
     let image = sound(&dds(83, [4, 4], 1, 1, &block), NORMAL, ALL);
@@ -664,15 +628,8 @@ fn images_that_are_too_large_are_scaled_down() {
         );
     }
     // Stored levels are dropped from the finest on; blocks stay blocks while their sides allow it.
-    for (max_side, size, format) in [
-        (4, (4, 2), TexelFormat::Rgba8),
-        (8, (8, 4), TexelFormat::Bc7),
-    ] {
-        let (image, _) = decoded(
-            &uastc_levels().write(),
-            COLOR,
-            TextureSupport { max_side, ..ALL },
-        );
+    for (max_side, size, format) in [(4, (4, 2), TexelFormat::Rgba8), (8, (8, 4), TexelFormat::Bc7)] {
+        let (image, _) = decoded(&uastc_levels().write(), COLOR, TextureSupport { max_side, ..ALL });
         assert_eq!(
             (image.width, image.height, image.format),
             (size.0, size.1, format)
@@ -767,9 +724,7 @@ fn invalid_and_oversized_images_become_placeholders() {
         sizes.push(png);
         let mut jpeg = jpeg(&[9], false, &[]);
         let frame = jpeg.windows(2).position(|w| w == [0xff, 0xc0]).unwrap();
-        let sides = [size[1] as u16, size[0] as u16]
-            .map(u16::to_be_bytes)
-            .concat();
+        let sides = [size[1] as u16, size[0] as u16].map(u16::to_be_bytes).concat();
         jpeg[frame + 5..frame + 9].copy_from_slice(&sides);
         sizes.push(jpeg);
     }
@@ -840,9 +795,7 @@ fn broken_bytes_never_do_harm() {
         {
             let mut file = uastc_levels();
             file.supercompression = 2;
-            file.levels
-                .iter_mut()
-                .for_each(|(data, _)| *data = zstd(data));
+            file.levels.iter_mut().for_each(|(data, _)| *data = zstd(data));
             file.write()
         },
         Ktx2::plain(146, [4, 4], &vec![vec![0x55; 16]; 3]).write(),
@@ -894,10 +847,7 @@ fn broken_bytes_never_do_harm() {
 
 /// A square that fills the picture, textured from its top left to its bottom right.
 fn card(builder: &mut Builder, material: Value, uv0: [f32; 8], uv1: [f32; 8]) {
-    let position = builder.floats(
-        "VEC3",
-        &[-1., 1., 0., 1., 1., 0., 1., -1., 0., -1., -1., 0.],
-    );
+    let position = builder.floats("VEC3", &[-1., 1., 0., 1., 1., 0., 1., -1., 0., -1., -1., 0.]);
     let [uv0, uv1] = [uv0, uv1].map(|uv| builder.floats("VEC2", &uv));
     let indices = builder.accessor("SCALAR", U8, 6, &[0, 2, 1, 0, 3, 2]);
     let material = builder.push("materials", material);
@@ -997,10 +947,7 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
                 let [u, v] = uv.map(|c| c + 0.125);
                 uv = [0.5 * v + 0.25, -2.0 * u - 0.5];
             }
-            if uv
-                .iter()
-                .any(|c| ((c * 4.0).round() - c * 4.0).abs() < 1e-3)
-            {
+            if uv.iter().any(|c| ((c * 4.0).round() - c * 4.0).abs() < 1e-3) {
                 // Between two texels.
                 continue;
             }
@@ -1080,11 +1027,7 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
             } else {
                 picture[5][0]
             };
-            assert!(
-                (is - expected).abs() < 0.01,
-                "{slot} {turn}: {:?}",
-                picture[5]
-            );
+            assert!((is - expected).abs() < 0.01, "{slot} {turn}: {:?}", picture[5]);
         }
     }
 }
@@ -1123,8 +1066,8 @@ fn blocks_and_texels_look_alike_on_both_paths() {
         let material = json!({ "alphaMode": "MASK", "alphaCutoff": 0.0,
             "pbrMetallicRoughness": { "baseColorTexture": { "index": texture } } });
         card(&mut builder, material, WHOLE, WHOLE);
-        let scenes = [&portable, &all]
-            .map(|gpu| load_with(&builder, &limits(), texture_support(gpu)).unwrap());
+        let scenes =
+            [&portable, &all].map(|gpu| load_with(&builder, &limits(), texture_support(gpu)).unwrap());
         assert_eq!(scenes[0].images[0].format, TexelFormat::Rgba8);
         if texture_support(&all).blocks {
             assert_ne!(scenes[1].images[0].format, TexelFormat::Rgba8);
@@ -1132,10 +1075,7 @@ fn blocks_and_texels_look_alike_on_both_paths() {
         let blocks = shown(&all, &scenes[1..], Channel::Albedo, 8).remove(0);
         // A device without support for the loaded format still shows it.
         for texels in shown(&portable, &scenes, Channel::Albedo, 8) {
-            assert!(
-                close(&blocks, &texels, 3, tolerance),
-                "{blocks:?} {texels:?}"
-            );
+            assert!(close(&blocks, &texels, 3, tolerance), "{blocks:?} {texels:?}");
             assert!(texels.iter().any(|t| t[0] > 0.1), "nothing is shown");
         }
     }
@@ -1147,19 +1087,14 @@ fn sixteen_bits_reach_the_surface() {
     let png = Png::new([1, 1], 16, 0).write(|_, _| vec![32_800]);
     let mut builder = Builder::new();
     let texture = add_image(&mut builder, &png);
-    let material =
-        json!({ "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": texture } } });
+    let material = json!({ "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": texture } } });
     card(&mut builder, material, WHOLE, WHOLE);
     let scene = load_with(&builder, &limits(), texture_support(&gpu)).unwrap();
     let kept = texture_support(&gpu).sixteen_bits;
     assert_eq!(scene.images[0].format == TexelFormat::Rgba16, kept);
     // The G-buffer keeps roughness finer than eight bits do.
     let roughness = shown(&gpu, &[scene], Channel::Roughness, 2)[0][0][0];
-    let expected = if kept {
-        32_800.0 / 65_535.0
-    } else {
-        128.0 / 255.0
-    };
+    let expected = if kept { 32_800.0 / 65_535.0 } else { 128.0 / 255.0 };
     assert!((roughness - expected).abs() < 3e-4, "{roughness}");
 }
 
@@ -1212,9 +1147,7 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
     let mut random = Random(3);
     for [width, height] in [[8_u32, 8], [5, 5], [7, 4], [1, 9], [6, 3], [33, 17], [2, 1]] {
         for (format, filter) in formats {
-            let bytes: Vec<u8> = (0..width * height * 4)
-                .map(|_| random.bits() as u8)
-                .collect();
+            let bytes: Vec<u8> = (0..width * height * 4).map(|_| random.bits() as u8).collect();
             let size = wgpu::Extent3d {
                 width,
                 height,
@@ -1302,18 +1235,12 @@ fn mipmaps_of_normals_keep_how_far_they_differ() {
     let slope = vec![[150, 101, 247]; 21 * 9];
     for (size, texels) in [([64_u32, 64], bumps), ([21, 9], slope)] {
         let mut builder = Builder::triangle();
-        let bytes = texels
-            .iter()
-            .flat_map(|[r, g, b]| [*r, *g, *b, 7])
-            .collect();
+        let bytes = texels.iter().flat_map(|[r, g, b]| [*r, *g, *b, 7]).collect();
         let image = image::RgbaImage::from_raw(size[0], size[1], bytes).unwrap();
         let mut png = std::io::Cursor::new(Vec::new());
         image.write_to(&mut png, image::ImageFormat::Png).unwrap();
         let texture = add_image(&mut builder, png.get_ref());
-        builder.push(
-            "materials",
-            json!({ "normalTexture": { "index": texture } }),
-        );
+        builder.push("materials", json!({ "normalTexture": { "index": texture } }));
         let scene = load_with(&builder, &limits(), texture_support(&gpu)).unwrap();
         let mipmap = Mipmap::new(&gpu);
         let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -1333,18 +1260,14 @@ fn mipmaps_of_normals_keep_how_far_they_differ() {
                 | wgpu::TextureUsages::COPY_SRC,
             view_formats: &[],
         });
-        let opaque: Vec<u8> = texels
-            .iter()
-            .flat_map(|[r, g, b]| [*r, *g, *b, 255])
-            .collect();
+        let opaque: Vec<u8> = texels.iter().flat_map(|[r, g, b]| [*r, *g, *b, 255]).collect();
         let layout = wgpu::TexelCopyBufferLayout {
             offset: 0,
             bytes_per_row: Some(4 * size[0]),
             rows_per_image: None,
         };
         let copy = texture.as_image_copy();
-        gpu.queue
-            .write_texture(copy, &opaque, layout, texture.size());
+        gpu.queue.write_texture(copy, &opaque, layout, texture.size());
         let mut encoder = gpu.encoder("test");
         mipmap
             .record(&gpu, &mut encoder, &texture, Filter::Normals)
@@ -1375,10 +1298,7 @@ fn mipmaps_of_normals_keep_how_far_they_differ() {
                     "level {level}: {is:?} for {mean}"
                 );
                 let apart = direction.normalize().angle_between(mean);
-                assert!(
-                    apart * mean.length() < 0.02,
-                    "level {level}: {is:?} for {mean}"
-                );
+                assert!(apart * mean.length() < 0.02, "level {level}: {is:?} for {mean}");
                 if size[0] == 21 {
                     assert_eq!(is[3], 1.0, "level {level}: {is:?}");
                 }
@@ -1428,8 +1348,7 @@ fn a_load_is_cancelled_among_its_images() {
     let progress = Progress::default();
     let stages = std::sync::Mutex::new(Vec::new());
     let outcome = std::thread::scope(|scope| {
-        let loading =
-            scope.spawn(|| scene::load(std::slice::from_ref(&path), &limits(), &progress));
+        let loading = scope.spawn(|| scene::load(std::slice::from_ref(&path), &limits(), &progress));
         while !loading.is_finished() {
             let stage = progress.stage();
             if stage.contains("decoding image") {
@@ -1466,8 +1385,7 @@ fn a_palette_shows_no_other_colour() {
         let corners = |t: &[u32; 3]| t.map(|vertex| round.positions[vertex as usize]);
         let triangles: Vec<_> = round.indices.iter().map(corners).collect();
         let mut ball = primitive(&triangles, 0);
-        let mut uv =
-            || Vec2::new(0.2, 0.5) + spread * (Vec2::new(random.unit(), random.unit()) - 0.5);
+        let mut uv = || Vec2::new(0.2, 0.5) + spread * (Vec2::new(random.unit(), random.unit()) - 0.5);
         ball.uv0 = ball.positions.iter().map(|_| uv()).collect();
         let mut scene = scenes::scene([ball], vec![matte(Vec3::ONE)]);
         let image = Image::from_rgba8("halves", SIDE, SIDE, halves.clone().collect());

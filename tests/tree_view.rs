@@ -128,10 +128,7 @@ fn boxes_are_those_of_the_twin() {
                 assert_eq!(gpus, twins, "{kernels}, {show} of {of}");
                 let deepest = twins.iter().map(|shown| shown.depth).max().unwrap();
                 let counts = counts.unwrap();
-                assert_eq!(
-                    (counts.found, counts.drawn),
-                    (twins.len() as u32, counts.found)
-                );
+                assert_eq!((counts.found, counts.drawn), (twins.len() as u32, counts.found));
                 assert_eq!(counts.deepest, deepest);
                 numbers.push(twins.len());
             }
@@ -220,10 +217,7 @@ fn too_many_boxes_are_thinned() {
     assert_eq!(counts.found as usize, soup.len());
     assert_eq!(counts.drawn as usize, gpus.len());
     let drawn = gpus.len() as u32;
-    assert!(
-        drawn <= TREE_BOX_LIMIT && drawn > TREE_BOX_LIMIT / 3,
-        "{drawn}"
-    );
+    assert!(drawn <= TREE_BOX_LIMIT && drawn > TREE_BOX_LIMIT / 3, "{drawn}");
     let is_among = |shown: &TreeBox| twins.contains(shown);
     assert!(gpus.iter().step_by(997).all(is_among));
     let ([again, _], _) = both(&mut stage, &pose);
@@ -378,12 +372,7 @@ fn area_sum(data: &TreeData, cutoff: u32, number: u32, leaves: std::ops::Range<u
 
 /// What is wrong with figures of trees over one mesh or more; `tolerance` is that of the cost, whose boxes lie on
 /// grids.
-fn figures_fault(
-    found: &TreeFigures,
-    data: &TreeData,
-    cutoff: u32,
-    tolerance: f64,
-) -> Option<String> {
+fn figures_fault(found: &TreeFigures, data: &TreeData, cutoff: u32, tolerance: f64) -> Option<String> {
     let twin = leaves_at_depth(data, cutoff);
     if found.leaves_at_depth != twin {
         return Some(format!("leaves {:?}, not {twin:?}", found.leaves_at_depth));
@@ -406,9 +395,7 @@ fn figures_fault(
             return Some(format!("cost {}, not {cost}", mesh.sah_cost));
         }
     }
-    let sum = |count: fn(&canopy::accel::MeshFigures) -> u32| -> u32 {
-        found.meshes.iter().map(count).sum()
-    };
+    let sum = |count: fn(&canopy::accel::MeshFigures) -> u32| -> u32 { found.meshes.iter().map(count).sum() };
     let sums = [
         sum(|mesh| mesh.triangles),
         sum(|mesh| mesh.nodes),
@@ -435,10 +422,7 @@ fn figures_are_those_of_the_boxes() {
     // What the validator reports is the same.
     let report = data.validate(&soup.meshes).unwrap();
     let found = data.figures(1);
-    assert_eq!(
-        (report.nodes, report.depth),
-        (found.nodes as usize, found.depth)
-    );
+    assert_eq!((report.nodes, report.depth), (found.nodes as usize, found.depth));
     assert_eq!(report.sah_cost, found.sah_cost);
     let shares: f64 = found.meshes.iter().map(|mesh| mesh.sah_share).sum();
     assert!(
@@ -486,9 +470,7 @@ fn copies_of_trees_have_their_figures() {
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         let copy = |stage: &Stage<'_>| {
             let mut encoder = gpu.encoder("test");
-            let copied = stage
-                .renderer
-                .copy_trees(&gpu, &mut encoder, &stage.uploaded);
+            let copied = stage.renderer.copy_trees(&gpu, &mut encoder, &stage.uploaded);
             gpu.queue.submit([encoder.finish()]);
             copied.unwrap()
         };
@@ -669,9 +651,7 @@ fn paths_of_shadow_rays_visit_what_the_cost_counts() {
                 "{pixel}"
             );
             visited += path.nodes;
-            let of = |wanted: fn(&PathStep) -> bool| {
-                path.steps.iter().filter(|step| wanted(step)).count()
-            };
+            let of = |wanted: fn(&PathStep) -> bool| path.steps.iter().filter(|step| wanted(step)).count();
             assert_eq!(
                 of(|step| matches!(step, PathStep::Node { .. })),
                 path.nodes as usize
@@ -818,18 +798,12 @@ fn costs_are_shown_in_the_same_colours_everywhere() {
             .iter()
             .map(|t| t[0] * count.weights()[0] + t[1] * count.weights()[1]);
         let most = most.fold(0.0, f32::max);
-        assert!(
-            found.most.is_none_or(|found| found == most),
-            "{found:?} {most}"
-        );
+        assert!(found.most.is_none_or(|found| found == most), "{found:?} {most}");
         assert_eq!(found.most.is_some(), range == 0.0);
         let mut seen = 0;
         for (shown, written) in picture.chunks(4).zip(pixels.chunks(4)) {
             if written[3] > 0 {
-                let near = shown[..3]
-                    .iter()
-                    .zip(written)
-                    .all(|(a, b)| a.abs_diff(*b) <= 1);
+                let near = shown[..3].iter().zip(written).all(|(a, b)| a.abs_diff(*b) <= 1);
                 assert!(near, "{shown:?} {written:?}");
                 seen += 1;
             }

@@ -25,10 +25,7 @@ fn load_with(files: &[(&str, &[u8])], beside: &[(&str, &[u8])]) -> scene::Result
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
-    let paths: Vec<PathBuf> = files
-        .iter()
-        .map(|(name, _)| folder.path().join(name))
-        .collect();
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| folder.path().join(name)).collect();
     scene::load(&paths, &limits(), &Progress::default())
 }
 
@@ -46,11 +43,7 @@ fn numbers(list: &Value) -> Vec<f64> {
 }
 
 /// How a grid differs from what a library read; `canopy_from_file` turns the positions.
-fn difference(
-    grid: &Grid,
-    truth: &Value,
-    canopy_from_file: impl Fn(DVec3) -> DVec3,
-) -> Result<(), String> {
+fn difference(grid: &Grid, truth: &Value, canopy_from_file: impl Fn(DVec3) -> DVec3) -> Result<(), String> {
     let size = numbers(&truth["size"]);
     if size != grid.size.map(f64::from) {
         return Err(format!("{:?} voxels in place of {size:?}", grid.size));
@@ -70,19 +63,14 @@ fn difference(
         }
     }
     let corners = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
-    for (corner, position) in corners
-        .into_iter()
-        .zip(truth["positions"].as_array().unwrap())
-    {
+    for (corner, position) in corners.into_iter().zip(truth["positions"].as_array().unwrap()) {
         let [x, y, z] = numbers(position)[..] else {
             return Err(format!("{position} is no position"));
         };
         let expected = canopy_from_file(DVec3::new(x, y, z));
         let read = grid.volume_from_voxel.transform_point3(corner).as_dvec3();
         if read.distance(expected) > 1e-6 * (1.0 + expected.length()) {
-            return Err(format!(
-                "voxel {corner} is at {read} in place of {expected}"
-            ));
+            return Err(format!("voxel {corner} is at {read} in place of {expected}"));
         }
     }
     Ok(())
@@ -105,11 +93,7 @@ fn openvdb_and_nanovdb_are_read_as_their_libraries_read_them() {
         }
     }
     let blosc = load(&[("blosc.vdb", volumes::file("blosc.vdb"))]);
-    let names: Vec<&str> = blosc.volumes[0]
-        .grids
-        .iter()
-        .map(|g| g.name.as_str())
-        .collect();
+    let names: Vec<&str> = blosc.volumes[0].grids.iter().map(|g| g.name.as_str()).collect();
     assert_eq!(names, ["surface", "density", "Cd"]);
     // Inside of the surface is the background below zero.
     let surface = &blosc.volumes[0].grids[0];
@@ -164,9 +148,7 @@ fn a_wrong_grid_differs() {
 #[test]
 fn colours_are_interleaved_wherever_their_axis_is() {
     let header = |sizes: &str, kinds: &str| {
-        format!(
-            "NRRD0004\ntype: uchar\ndimension: 4\nsizes: {sizes}\nkinds: {kinds}\nencoding: text\n\n"
-        )
+        format!("NRRD0004\ntype: uchar\ndimension: 4\nsizes: {sizes}\nkinds: {kinds}\nencoding: text\n\n")
     };
     let words = |numbers: &[u32]| {
         let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
@@ -197,12 +179,7 @@ fn colours_are_interleaved_wherever_their_axis_is() {
             &[1, 2, 3, 0, 4, 5, 6, 0],
             &[1, 2, 3, 4, 5, 6],
         ),
-        (
-            "2 1 1 3",
-            "space space space list",
-            &[1, 2, 3, 4, 5, 6],
-            &[1, 2],
-        ),
+        ("2 1 1 3", "space space space list", &[1, 2, 3, 4, 5, 6], &[1, 2]),
         ("2 1 1 9", "space space space time", &[1, 2], &[1, 2]),
     ] {
         let text = format!("{}{}", header(sizes, kinds), words(numbers));
@@ -234,16 +211,12 @@ fn units_and_skips_are_honoured() {
         "",
     ];
     for end in ["\n", "\r\n"] {
-        let mut bytes = lines
-            .map(|line| format!("{line}{end}"))
-            .concat()
-            .into_bytes();
+        let mut bytes = lines.map(|line| format!("{line}{end}")).concat().into_bytes();
         bytes.extend([9, 9, 9, 1, 0, 2, 0]);
         let scene = load(&[("a.nrrd", &bytes)]);
         let grid = &scene.volumes[0].grids[0];
         assert_eq!(grid.values, [1.0, 2.0]);
-        let expected =
-            Mat4::from_translation(Vec3::X * 0.01) * Mat4::from_scale(Vec3::new(0.02, 0.03, 0.04));
+        let expected = Mat4::from_translation(Vec3::X * 0.01) * Mat4::from_scale(Vec3::new(0.02, 0.03, 0.04));
         assert!(grid.volume_from_voxel.abs_diff_eq(expected, 1e-9));
     }
 }
@@ -293,8 +266,7 @@ fn gltf(nodes: &Value) -> Vec<u8> {
 
 #[test]
 fn extras_of_nodes_place_volumes() {
-    let placed =
-        |uri: &str| json!({ "extras": { "canopy_volume": uri }, "translation": [5, 0, 0] });
+    let placed = |uri: &str| json!({ "extras": { "canopy_volume": uri }, "translation": [5, 0, 0] });
     let uris = [
         "zip.nvdb",
         "scans/double.nhdr",
@@ -333,11 +305,7 @@ fn extras_of_nodes_place_volumes() {
 fn extras_lead_nowhere_else() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("in")).unwrap();
-    fs::write(
-        folder.path().join("secret.nrrd"),
-        volumes::file("gzip.nrrd"),
-    )
-    .unwrap();
+    fs::write(folder.path().join("secret.nrrd"), volumes::file("gzip.nrrd")).unwrap();
     let path = folder.path().join("in/a.gltf");
     for (uri, what) in [
         ("../secret.nrrd", "leads out"),
@@ -376,17 +344,8 @@ fn volumes_join_other_files() {
     ];
     let beside = [("zip.nvdb", volumes::file("zip.nvdb"))];
     let scene = load_with(&files, &beside).unwrap();
-    let placed: Vec<_> = scene
-        .nodes
-        .iter()
-        .map(|n| (n.name.as_str(), n.volume))
-        .collect();
-    let expected = [
-        ("color", Some(0)),
-        ("a", None),
-        ("", Some(1)),
-        ("zip", Some(2)),
-    ];
+    let placed: Vec<_> = scene.nodes.iter().map(|n| (n.name.as_str(), n.volume)).collect();
+    let expected = [("color", Some(0)), ("a", None), ("", Some(1)), ("zip", Some(2))];
     assert_eq!(placed, expected);
     let formats: Vec<_> = scene.sources.iter().map(|source| source.format).collect();
     assert_eq!(formats, ["NIfTI", "glTF 2.0", "OpenVDB"]);

@@ -4,8 +4,7 @@ use crate::common;
 use canopy::{
     accel::Ray,
     config::{
-        Background, Config, EnvironmentSource, ImageMode, PathKernels, ShadowMode, Switch,
-        VolumeTransfer,
+        Background, Config, EnvironmentSource, ImageMode, PathKernels, ShadowMode, Switch, VolumeTransfer,
     },
     gpu::Gpu,
     lab::{
@@ -43,12 +42,10 @@ const SIZE: [u32; 2] = [24, 16];
 /// A scalar grid over the cube from −1 to 1.
 fn grid(name: &str, size: [u32; 3], value: impl Fn(Vec3) -> f32) -> Grid {
     let scale = 2.0 / Vec3::from(size.map(|side| side as f32));
-    let volume_from_voxel =
-        Mat4::from_translation(0.5 * scale - Vec3::ONE) * Mat4::from_scale(scale);
+    let volume_from_voxel = Mat4::from_translation(0.5 * scale - Vec3::ONE) * Mat4::from_scale(scale);
     let [x, y, z] = size;
     let all = (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
-    let at =
-        |voxel: [u32; 3]| volume_from_voxel.transform_point3(Vec3::from(voxel.map(|at| at as f32)));
+    let at = |voxel: [u32; 3]| volume_from_voxel.transform_point3(Vec3::from(voxel.map(|at| at as f32)));
     Grid {
         name: name.into(),
         components: 1,
@@ -61,9 +58,7 @@ fn grid(name: &str, size: [u32; 3], value: impl Fn(Vec3) -> f32) -> Grid {
 
 /// A ball that is densest in its middle.
 fn gaussian(side: u32) -> Grid {
-    grid("density", [side; 3], |at| {
-        (-5.0 * at.length_squared()).exp()
-    })
+    grid("density", [side; 3], |at| (-5.0 * at.length_squared()).exp())
 }
 
 fn place(scene: &mut Scene, transform: Mat4, grids: Vec<Grid>) {
@@ -106,11 +101,7 @@ fn pixels() -> impl Iterator<Item = [u32; 2]> {
 
 /// The settings that the renderer makes of the volume of a stage.
 fn params(stage: &Stage<'_>, lattice: &VolumeLattice, lights: usize) -> VolumeParams {
-    let node = stage
-        .scene
-        .nodes
-        .iter()
-        .position(|node| node.volume.is_some());
+    let node = stage.scene.nodes.iter().position(|node| node.volume.is_some());
     let origin = stage.uploaded.buffers.origin;
     let pose = Pose::new(stage.scene, None, 0.0).moved(-origin.as_dvec3());
     let placed = pose.world_from_node[node.unwrap()].as_mat4() * lattice.volume_from_lattice;
@@ -129,12 +120,8 @@ fn sun(direction: Vec3, intensity: f32) -> GpuLight {
 
 /// The largest difference over the largest value, of radiance.
 fn difference(a: &[[f64; 4]], b: &[[f64; 4]]) -> f64 {
-    let values = |pixels: &[[f64; 4]]| -> Vec<f64> {
-        pixels
-            .iter()
-            .flat_map(|pixel| pixel[..3].to_vec())
-            .collect()
-    };
+    let values =
+        |pixels: &[[f64; 4]]| -> Vec<f64> { pixels.iter().flat_map(|pixel| pixel[..3].to_vec()).collect() };
     let (a, b) = (values(a), values(b));
     let largest = a.iter().copied().fold(1e-9, f64::max);
     let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
@@ -171,11 +158,7 @@ fn even_box(gpu: &Gpu) {
     let mut scene = scene(walls, vec![glowing(Vec3::new(2.0, 1.0, 0.5))]);
     let to = Vec3::new(-0.3, -1.0, -0.2);
     add_light(&mut scene, LightKind::Directional, 5.0, Vec3::ZERO, to);
-    place(
-        &mut scene,
-        transform,
-        vec![grid("density", [8, 5, 6], |_| 2.0)],
-    );
+    place(&mut scene, transform, vec![grid("density", [8, 5, 6], |_| 2.0)]);
     let mut stage = stage(gpu, &scene);
     let settings = &mut stage.config.volumes;
     (settings.density, settings.anisotropy) = (0.5 * density, anisotropy);
@@ -197,10 +180,7 @@ fn even_box(gpu: &Gpu) {
         let width = (end.min(far) - first).max(0.0);
         let kept = (-f64::from(density) * width).exp();
         let wall = DVec3::from_slice(bare);
-        let phase = phase(
-            f64::from(anisotropy),
-            -to.normalize().as_dvec3().dot(direction),
-        );
+        let phase = phase(f64::from(anisotropy), -to.normalize().as_dvec3().dot(direction));
         let exact = kept * wall + (1.0 - kept) * albedo * 5.0 * phase;
         let found = DVec3::from_slice(found);
         let error = ((found - exact) / exact.max(DVec3::splat(1e-3)))
@@ -219,10 +199,7 @@ fn even_box(gpu: &Gpu) {
     let middle = thick[(SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize];
     let phase = {
         let (_, direction) = ray(view(), [SIZE[0] / 2, SIZE[1] / 2]);
-        phase(
-            f64::from(anisotropy),
-            -to.normalize().as_dvec3().dot(direction),
-        )
+        phase(f64::from(anisotropy), -to.normalize().as_dvec3().dot(direction))
     };
     let expected = 0.9 * (f64::from(sky.intensity * sky.color[0]) + 5.0 * phase);
     assert!(
@@ -237,11 +214,7 @@ fn ball(gpu: &Gpu) {
     let mut scene = scene([far], vec![matte(Vec3::ONE)]);
     let to = Vec3::new(-1.0, -0.4, -0.3);
     add_light(&mut scene, LightKind::Directional, 8.0, Vec3::ZERO, to);
-    place(
-        &mut scene,
-        Mat4::from_scale(Vec3::splat(1.2)),
-        vec![gaussian(24)],
-    );
+    place(&mut scene, Mat4::from_scale(Vec3::splat(1.2)), vec![gaussian(24)]);
     let mut stage = stage(gpu, &scene);
     stage.config.volumes.density = 4.0;
     stage.config.volumes.anisotropy = 0.3;
@@ -400,9 +373,10 @@ fn twin(gpu: &Gpu) {
                 ]
             })
             .collect();
-        let wrong = found.iter().zip(&twin).filter(|(found, twin)| {
-            (0..3).any(|k| (found[k] - twin[k]).abs() > most * twin[k].max(0.05))
-        });
+        let wrong = found
+            .iter()
+            .zip(&twin)
+            .filter(|(found, twin)| (0..3).any(|k| (found[k] - twin[k]).abs() > most * twin[k].max(0.05)));
         let wrong = wrong.count();
         let bright = twin
             .iter()
@@ -442,18 +416,8 @@ fn twin(gpu: &Gpu) {
 fn shadow(gpu: &Gpu) {
     let floor = quad(Vec3::new(-3.0, -1.5, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
     let mut scene = scene([floor], vec![matte(Vec3::ONE)]);
-    add_light(
-        &mut scene,
-        LightKind::Directional,
-        3.0,
-        Vec3::ZERO,
-        Vec3::NEG_Y,
-    );
-    place(
-        &mut scene,
-        Mat4::IDENTITY,
-        vec![grid("density", [8; 3], |_| 1.0)],
-    );
+    add_light(&mut scene, LightKind::Directional, 3.0, Vec3::ZERO, Vec3::NEG_Y);
+    place(&mut scene, Mat4::IDENTITY, vec![grid("density", [8; 3], |_| 1.0)]);
     let mut stage = stage(gpu, &scene);
     stage.config.volumes.density = 0.6;
     let down = look_at(Vec3::new(0.0, -1.2, 3.5), Vec3::new(0.0, -1.5, 0.0), 100.0);
@@ -589,11 +553,7 @@ fn a_volume_stands_in_the_fog() {
         [quad(Vec3::splat(-90.0), Vec3::X, Vec3::Y, 0)],
         vec![matte(Vec3::ONE)],
     );
-    place(
-        &mut scene,
-        Mat4::IDENTITY,
-        vec![grid("density", [8; 3], |_| 1.0)],
-    );
+    place(&mut scene, Mat4::IDENTITY, vec![grid("density", [8; 3], |_| 1.0)]);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     stage.darken();
     stage.config.shadows.mode = ShadowMode::Off;
@@ -816,10 +776,7 @@ fn is_middle([x, y]: &[u32; 2]) -> bool {
 }
 
 fn mean_of_middle(picture: &[[f64; 4]]) -> DVec3 {
-    let inside = picture
-        .iter()
-        .zip(pixels())
-        .filter(|(_, pixel)| is_middle(pixel));
+    let inside = picture.iter().zip(pixels()).filter(|(_, pixel)| is_middle(pixel));
     let inside: Vec<_> = inside.map(|(texel, _)| DVec3::from_slice(texel)).collect();
     inside.iter().sum::<DVec3>() / inside.len() as f64
 }
@@ -849,11 +806,7 @@ fn channels_tell_of_volumes_and_of_fog() {
         Mat4::from_translation(Vec3::new(0.3, -0.4, -4.0)),
     ];
     for transform in boxes {
-        place(
-            &mut scene,
-            transform,
-            vec![grid("density", [6; 3], |_| 1.0)],
-        );
+        place(&mut scene, transform, vec![grid("density", [6; 3], |_| 1.0)]);
     }
     let mut stage = stage(&gpu, &scene);
     stage.config.shadows.mode = ShadowMode::Off;
@@ -871,12 +824,8 @@ fn channels_tell_of_volumes_and_of_fog() {
         stage.reads = vec![Channel::Transmittance, Channel::Scattered];
         lit(&mut stage, view());
         let mut channels = || {
-            [
-                Channel::Transmittance,
-                Channel::Scattered,
-                Channel::Position,
-            ]
-            .map(|channel| stage.channel(channel).texels)
+            [Channel::Transmittance, Channel::Scattered, Channel::Position]
+                .map(|channel| stage.channel(channel).texels)
         };
         let [passes, scattered, position] = channels();
         let mut kinds = [0; 4];
@@ -900,8 +849,7 @@ fn channels_tell_of_volumes_and_of_fog() {
                 let kept = (-0.8 * width).exp();
                 // The mean distance of what is seen of it.
                 let middle = fog(first + 1.0 / 0.8 - width * kept / (1.0 - kept));
-                added =
-                    kept * added + (1.0 - kept) * light * (middle * albedo + 0.5 * (1.0 - middle));
+                added = kept * added + (1.0 - kept) * light * (middle * albedo + 0.5 * (1.0 - middle));
                 through *= kept;
             }
             let place = if far < 4.0 { 3 } else { met };
@@ -934,9 +882,7 @@ fn channels_tell_of_volumes_and_of_fog() {
     stage.reads.clear();
     lit(&mut stage, view());
     let buffers = &stage.uploaded.buffers;
-    let unknown = stage
-        .renderer
-        .read_channel(&gpu, Channel::Scattered, buffers);
+    let unknown = stage.renderer.read_channel(&gpu, Channel::Scattered, buffers);
     assert!(
         matches!(unknown, Err(canopy_bvh::Error::NotFound(_))),
         "{unknown:?}"
@@ -1014,9 +960,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
     };
     let wall = strip(&(-2..26), -8.0, 0);
     let line = Primitive {
-        positions: [19.6, 23.4]
-            .map(|x| Vec3::new(across(x, -7.9), 0.3, -7.9))
-            .into(),
+        positions: [19.6, 23.4].map(|x| Vec3::new(across(x, -7.9), 0.3, -7.9)).into(),
         normals: vec![Vec3::Z; 2],
         tangents: vec![Vec3::X.extend(1.0); 2],
         lines: vec![[0, 1]],
@@ -1031,15 +975,10 @@ fn blended_surfaces_stand_behind_and_in_front() {
     add_light(&mut scene, LightKind::Directional, 5.0, Vec3::ZERO, Vec3::Z);
     let boxes = [
         Mat4::from_scale(Vec3::new(8.0, 1.0, 1.0)),
-        Mat4::from_translation(Vec3::new(0.0, 0.6, -4.0))
-            * Mat4::from_scale(Vec3::new(9.0, 1.2, 1.0)),
+        Mat4::from_translation(Vec3::new(0.0, 0.6, -4.0)) * Mat4::from_scale(Vec3::new(9.0, 1.2, 1.0)),
     ];
     for transform in boxes {
-        place(
-            &mut scene,
-            transform,
-            vec![grid("density", [6; 3], |_| 1.0)],
-        );
+        place(&mut scene, transform, vec![grid("density", [6; 3], |_| 1.0)]);
     }
     let mut stage = stage(&gpu, &scene);
     let density = 0.4;
@@ -1051,8 +990,8 @@ fn blended_surfaces_stand_behind_and_in_front() {
     let mut draw = |fog: f32, boxes: bool| {
         (stage.config.fog.density, stage.config.volumes.enabled) = (fog, boxes);
         let seen = lit(&mut stage, view);
-        let [passes, scattered] = [Channel::Transmittance, Channel::Scattered]
-            .map(|channel| stage.channel(channel).texels);
+        let [passes, scattered] =
+            [Channel::Transmittance, Channel::Scattered].map(|channel| stage.channel(channel).texels);
         (seen, passes, scattered)
     };
     let (found, ..) = draw(0.0, true);
@@ -1115,11 +1054,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
                 let added = f64::from(scattered[i][k]) - kept * f64::from(bare_scattered[i][k]);
                 let exact = added + kept * bare[i][k];
                 let off = (found[i][k] - exact).abs();
-                assert!(
-                    off <= 0.01 * exact,
-                    "{i}, fog {fog}: {} for {exact}",
-                    found[i][k]
-                );
+                assert!(off <= 0.01 * exact, "{i}, fog {fog}: {} for {exact}", found[i][k]);
             }
         }
         assert!(seen[0] > 30 && seen[1] > 2, "{seen:?}");
@@ -1144,11 +1079,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
         let is_front = z > 0.0;
         met[usize::from(is_front)] += 1;
         let own = if is_front { 0.4 } else { 0.0 };
-        assert!(
-            (solid[i][1] - own).abs() < 2e-3,
-            "[{x}, {y}]: {:?}",
-            solid[i]
-        );
+        assert!((solid[i][1] - own).abs() < 2e-3, "[{x}, {y}]: {:?}", solid[i]);
     }
     assert!(met[0] > 10 && met[1] > 6, "{met:?}");
     // Behind the last volume that fragments know, before an eye and in parallel.

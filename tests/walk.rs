@@ -52,11 +52,7 @@ fn block(low: Vec3, high: Vec3) -> Vec<Triangle> {
 
 /// A floor at the height 0.
 fn floor() -> Vec<Triangle> {
-    quad(
-        Vec3::new(-50.0, 0.0, -50.0),
-        100.0 * Vec3::Z,
-        100.0 * Vec3::X,
-    )
+    quad(Vec3::new(-50.0, 0.0, -50.0), 100.0 * Vec3::Z, 100.0 * Vec3::X)
 }
 
 /// Meshes on the GPU, and a person in them.
@@ -74,12 +70,7 @@ struct World<'g> {
 impl<'g> World<'g> {
     /// A person of 1.8 m whose feet are at `feet`.
     fn new(gpu: &'g Gpu, meshes: &[Vec<Triangle>], feet: Vec3) -> Self {
-        let corners: Vec<[f32; 3]> = meshes
-            .iter()
-            .flatten()
-            .flatten()
-            .map(|p| p.to_array())
-            .collect();
+        let corners: Vec<[f32; 3]> = meshes.iter().flatten().flatten().map(|p| p.to_array()).collect();
         let count = corners.len() as u32 / 3;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let positions = gpu.buffer_with("positions", &corners, usage);
@@ -142,9 +133,7 @@ impl<'g> World<'g> {
             positions: &self.positions,
             indices: &self.indices,
         };
-        self.walk
-            .ask(self.gpu, walked, &self.person, start)
-            .unwrap();
+        self.walk.ask(self.gpu, walked, &self.person, start).unwrap();
         let state = self.walk.answer(self.gpu, Duration::from_secs(60)).unwrap();
         self.gpu.check().unwrap();
         self.person = walk::from_state(self.person, &state);
@@ -181,15 +170,9 @@ fn a_person_falls_to_the_floor_and_walks_along_a_wall() {
         let wall = quad(Vec3::new(2.0, -1.0, -50.0), 100.0 * Vec3::Z, 5.0 * Vec3::Y);
         let mut world = World::new(&gpu, &[floor(), wall], Vec3::new(0.0, 1.0, 0.0));
         let feet = world.walk(Vec3::ZERO, 1.0);
-        assert!(
-            stands_at(feet, 0.0) && world.is_grounded(),
-            "{kernels}: {feet}"
-        );
+        assert!(stands_at(feet, 0.0) && world.is_grounded(), "{kernels}: {feet}");
         let rest = world.walk(Vec3::ZERO, 0.2);
-        assert!(
-            rest.distance(feet) < 1e-4,
-            "{kernels}: at rest {feet} {rest}"
-        );
+        assert!(rest.distance(feet) < 1e-4, "{kernels}: at rest {feet} {rest}");
         // At 45 degrees against the wall.
         let feet = world.walk(Vec3::new(2.0, 0.0, 2.0), 2.0);
         assert!((1.66..=1.7).contains(&feet.x), "{kernels}: {feet}");
@@ -304,17 +287,8 @@ fn fast_people_pass_no_thin_wall() {
 #[test]
 fn platforms_carry_and_walls_push() {
     for (kernels, gpu) in implementations() {
-        let platform = |x: f32, y: f32| {
-            block(
-                Vec3::new(x - 2.0, y - 0.2, -2.0),
-                Vec3::new(x + 2.0, y, 2.0),
-            )
-        };
-        let mut world = World::new(
-            &gpu,
-            &[floor(), platform(0.0, 0.1)],
-            Vec3::new(0.5, 0.1, 0.5),
-        );
+        let platform = |x: f32, y: f32| block(Vec3::new(x - 2.0, y - 0.2, -2.0), Vec3::new(x + 2.0, y, 2.0));
+        let mut world = World::new(&gpu, &[floor(), platform(0.0, 0.1)], Vec3::new(0.5, 0.1, 0.5));
         world.walk(Vec3::ZERO, 0.3);
         // Up, at 1 m/s in frames of a tenth; along; and down.
         for frame in 1..=20 {
@@ -367,11 +341,7 @@ fn platforms_carry_and_walls_push() {
 fn people_jump_and_bump_their_heads() {
     let gpu = common::gpu();
     for (ceiling, expected) in [(9.0, 0.3..0.6), (2.0, 0.15..0.2)] {
-        let roof = quad(
-            Vec3::new(-9.0, ceiling, -9.0),
-            18.0 * Vec3::X,
-            18.0 * Vec3::Z,
-        );
+        let roof = quad(Vec3::new(-9.0, ceiling, -9.0), 18.0 * Vec3::X, 18.0 * Vec3::Z);
         let mut world = World::new(&gpu, &[floor(), roof], Vec3::ZERO);
         world.walk(Vec3::ZERO, 0.2);
         world.person.jump = walk::jump_speed(walk::PERSON_HEIGHT);
@@ -382,10 +352,7 @@ fn people_jump_and_bump_their_heads() {
         }
         assert!(expected.contains(&highest), "{ceiling}: {highest}");
         let feet = world.walk(Vec3::ZERO, 1.0);
-        assert!(
-            stands_at(feet, 0.0) && world.is_grounded(),
-            "{ceiling}: {feet}"
-        );
+        assert!(stands_at(feet, 0.0) && world.is_grounded(), "{ceiling}: {feet}");
     }
 }
 
@@ -403,10 +370,7 @@ fn a_walk_starts_on_what_is_below_or_ahead() {
     let island = std::slice::from_ref(&island);
     // Below the camera.
     let feet = start(island, Vec3::new(1.0, 9.0, 1.0), Vec3::X).unwrap();
-    assert!(
-        stands_at(feet, 1.0) && (feet.x, feet.z) == (1.0, 1.0),
-        "{feet}"
-    );
+    assert!(stands_at(feet, 1.0) && (feet.x, feet.z) == (1.0, 1.0), "{feet}");
     // Where it looks.
     let eye = Vec3::new(0.0, 5.0, 9.0);
     let feet = start(island, eye, (Vec3::new(0.0, 1.0, 1.0) - eye).normalize()).unwrap();
@@ -415,10 +379,7 @@ fn a_walk_starts_on_what_is_below_or_ahead() {
     let feet = start(island, eye, Vec3::Z).unwrap();
     assert!(stands_at(feet, 1.0) && feet.z.abs() < 0.1, "{feet}");
     assert_eq!(start(&[], eye, Vec3::NEG_Z), None);
-    assert_eq!(
-        start(island, Vec3::splat(f32::NAN), Vec3::splat(f32::NAN)),
-        None
-    );
+    assert_eq!(start(island, Vec3::splat(f32::NAN), Vec3::splat(f32::NAN)), None);
 }
 
 /// A courtyard with steps, slopes, pillars and a low roof.
@@ -436,11 +397,7 @@ fn courtyard() -> Vec<Vec<Triangle>> {
         let corner = 5.0 * random.cube().with_y(0.0);
         all.push(quad(corner, 2.0 * Vec3::Z, 3.0 * Vec3::new(cos, sin, 0.0)));
     }
-    all.push(quad(
-        Vec3::new(-2.0, 1.95, -2.0),
-        3.0 * Vec3::X,
-        3.0 * Vec3::Z,
-    ));
+    all.push(quad(Vec3::new(-2.0, 1.95, -2.0), 3.0 * Vec3::X, 3.0 * Vec3::Z));
     all
 }
 
@@ -497,10 +454,7 @@ fn nothing_and_no_numbers_do_no_harm() {
     for broken in 0..6 {
         let mut world = World::new(
             &gpu,
-            &[
-                floor(),
-                vec![[Vec3::NAN; 3], [Vec3::INFINITY; 3], [Vec3::X; 3]],
-            ],
+            &[floor(), vec![[Vec3::NAN; 3], [Vec3::INFINITY; 3], [Vec3::X; 3]]],
             Vec3::Y,
         );
         let person = &mut world.person;
@@ -515,9 +469,7 @@ fn nothing_and_no_numbers_do_no_harm() {
         (world.person.steps, world.person.step_secs) = (u32::MAX, 1.0 / 60.0);
         let state = world.ask(false);
         if broken == 5 {
-            assert!(
-                Vec3::from(state.position).is_finite() && state.ground_triangle != BVH_MISS - 1
-            );
+            assert!(Vec3::from(state.position).is_finite() && state.ground_triangle != BVH_MISS - 1);
         }
     }
 }

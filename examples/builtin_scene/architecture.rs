@@ -25,11 +25,7 @@ pub(crate) const RISE: f32 = 1.35;
 /// A grey-beige of random shade, for one stone.
 fn stone_tint(rng: &mut Rng, spread: f32) -> Vec3 {
     let shade = 1.0 - spread * rng.unit();
-    Vec3::new(
-        shade,
-        shade * rng.range(0.965, 1.0),
-        shade * rng.range(0.92, 1.0),
-    )
+    Vec3::new(shade, shade * rng.range(0.965, 1.0), shade * rng.range(0.92, 1.0))
 }
 
 /// Paving in rows of slabs of three widths, within a rectangle at height `y`.
@@ -77,8 +73,8 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
             );
             // Its neighbours and the floor hide the rest.
             let inner = i > 0 && i + 1 < count;
-            let block = block
-                .facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
+            let block =
+                block.facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
             mesh.append(
                 &block
                     .tinted(stone_tint(&mut rng, 0.2))
@@ -93,10 +89,7 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
             Vec2::new(half.x, inner.y * sign),
         );
         let end = half.y - width;
-        row(
-            Vec2::new(inner.x * sign, -end),
-            Vec2::new(inner.x * sign, end),
-        );
+        row(Vec2::new(inner.x * sign, -end), Vec2::new(inner.x * sign, end));
     }
     mesh
 }
@@ -296,9 +289,7 @@ pub(crate) fn pergola() -> Mesh {
     }
     for i in 0..=12 {
         let x = -2.7 + 5.4 * i as f32 / 12.0;
-        let rib: Vec<Vec3> = (0..=18)
-            .map(|s| vault_point(x, s as f32 / 18.0, 0.0))
-            .collect();
+        let rib: Vec<Vec3> = (0..=18).map(|s| vault_point(x, s as f32 / 18.0, 0.0)).collect();
         timber(bar(&rib, Vec3::X, Vec2::new(0.045, 0.085)));
     }
     for i in 1..24 {
@@ -308,10 +299,7 @@ pub(crate) fn pergola() -> Mesh {
             vault_point(0.0, share + 0.01, 0.055),
         );
         let lean = Quat::from_rotation_arc(Vec3::Z, (b - a).normalize());
-        let slat = plain_box(
-            Vec3::ZERO,
-            Vec3::new(length + overhang(i) * 0.1, 0.022, 0.05),
-        );
+        let slat = plain_box(Vec3::ZERO, Vec3::new(length + overhang(i) * 0.1, 0.022, 0.05));
         timber(slat.moved(Mat4::from_rotation_translation(lean, a)));
     }
     // Sunburst gables of thin rods.
@@ -421,8 +409,7 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     }
     for (height, tilt) in [(0.0, 0.0), (0.42, 0.0), (-0.42, 0.0), (0.0, 0.41)] {
         let ring = circle(r * (1.0f32 - height * height).sqrt(), 36);
-        let lay =
-            Mat4::from_translation(Vec3::Y * height * r) * Mat4::from_rotation_x(FRAC_PI_2 + tilt);
+        let lay = Mat4::from_translation(Vec3::Y * height * r) * Mat4::from_rotation_x(FRAC_PI_2 + tilt);
         mesh.append(&tube(&ring, |_| 0.0085, 5, true).moved(lay));
     }
     mesh.append(&tube(

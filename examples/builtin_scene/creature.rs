@@ -164,13 +164,7 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
             (v(-0.50, 0.068, 0.33 * side), 0.066),
             (FEET[1] * v(1.0, 1.0, side), 0.056),
         ];
-        let first = chain(
-            &mut joints,
-            &mut bones,
-            &format!("{name} leg"),
-            Some(hips),
-            &hind,
-        );
+        let first = chain(&mut joints, &mut bones, &format!("{name} leg"), Some(hips), &hind);
         toes(&mut bones, first + 2, hind[3].0, side);
     }
     let mut wings = Vec::new();
@@ -214,18 +208,12 @@ fn wings() -> Mesh {
         let bent = |from: Vec3, to: Vec3, lift: f32| -> Vec<Vec3> {
             (0..=5)
                 .map(|i| i as f32 / 5.0)
-                .map(|t| {
-                    mirror(from.lerp(to, t) + Vec3::new(0.2, 1.0, 0.4) * lift * 4.0 * t * (1.0 - t))
-                })
+                .map(|t| mirror(from.lerp(to, t) + Vec3::new(0.2, 1.0, 0.4) * lift * 4.0 * t * (1.0 - t)))
                 .collect()
         };
-        mesh.append(
-            &tube(&bent(SHOULDER, WRIST, 0.02), |t| 0.045 - 0.02 * t, 8, false).tinted(jade),
-        );
+        mesh.append(&tube(&bent(SHOULDER, WRIST, 0.02), |t| 0.045 - 0.02 * t, 8, false).tinted(jade));
         for finger in FINGERS {
-            mesh.append(
-                &tube(&bent(WRIST, finger, 0.03), |t| 0.02 - 0.015 * t, 6, false).tinted(jade),
-            );
+            mesh.append(&tube(&bent(WRIST, finger, 0.03), |t| 0.02 - 0.015 * t, 6, false).tinted(jade));
         }
         let last = Vec3::new(-0.30, 0.66, 0.10);
         let edges = [FINGERS[0], FINGERS[1], FINGERS[2], FINGERS[3], last];
@@ -298,8 +286,7 @@ fn body_distance(bones: &[Bone], p: Vec3) -> f32 {
 
 fn gradient(field: impl Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
     let e = 0.004;
-    Vec3::from_array(Vec3::AXES.map(|axis| field(p + axis * e) - field(p - axis * e)))
-        .normalize_or(Vec3::Y)
+    Vec3::from_array(Vec3::AXES.map(|axis| field(p + axis * e) - field(p - axis * e))).normalize_or(Vec3::Y)
 }
 
 /// The zero surface of a field within a box: one vertex per cell that it passes through, one quad per edge
@@ -308,8 +295,7 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
     let cells = ((high - low) / CELL).ceil().as_uvec3() + 1;
     let [nx, ny, nz] = cells.to_array().map(|n| n as usize);
     let index = |x: usize, y: usize, z: usize| (z * ny + y) * nx + x;
-    let corner =
-        |x: usize, y: usize, z: usize| low + Vec3::new(x as f32, y as f32, z as f32) * CELL;
+    let corner = |x: usize, y: usize, z: usize| low + Vec3::new(x as f32, y as f32, z as f32) * CELL;
     let mut values = Vec::with_capacity(nx * ny * nz);
     for z in 0..nz {
         for y in 0..ny {
@@ -349,8 +335,7 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
                         continue;
                     }
                     let (u, v) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
-                    let [a, b, c, d] =
-                        [here - u - v, here - v, here, here - u].map(|cell| vertices[cell]);
+                    let [a, b, c, d] = [here - u - v, here - v, here, here - u].map(|cell| vertices[cell]);
                     mesh.quad(a, b, c, d);
                 }
             }
@@ -391,11 +376,7 @@ fn hide_color(p: Vec3, n: Vec3) -> Vec3 {
     let jade = Vec3::new(0.25, 0.39, 0.23);
     let deep = Vec3::new(0.08, 0.17, 0.12);
     let cream = Vec3::new(0.80, 0.68, 0.46);
-    let spots = value(
-        Vec2::new(p.x * 7.0 + 40.0, (p.z + p.y) * 7.0 + 40.0),
-        1024,
-        5,
-    );
+    let spots = value(Vec2::new(p.x * 7.0 + 40.0, (p.z + p.y) * 7.0 + 40.0), 1024, 5);
     let back = jade.lerp(deep, ((spots - 0.35) * 1.2 + n.y * 0.45).clamp(0.0, 1.0));
     // The throat and the belly: what looks down, and on the neck what looks ahead.
     let ahead = if p.x > 0.3 && p.y > 0.55 && p.y < 1.3 {
@@ -467,10 +448,7 @@ fn horns(bones: &[Bone]) -> Mesh {
         Vec3::new(-0.5, 0.62, 0.0),
     ]);
     line.extend((0..=8).map(|i| tail_curve(i as f32 / 8.0) + Vec3::Y * 0.1));
-    let lengths: Vec<f32> = line
-        .windows(2)
-        .map(|pair| pair[0].distance(pair[1]))
-        .collect();
+    let lengths: Vec<f32> = line.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
     let total: f32 = lengths.iter().sum();
     let plates = 26;
     for i in 0..plates {
@@ -490,9 +468,7 @@ fn horns(bones: &[Bone]) -> Mesh {
             out = gradient(field, p).with_z(out.z * 0.2).normalize();
         }
         let height = 0.14 * (0.35 + 0.65 * (share * 3.0).min(1.0)) * (1.0 - 0.62 * share);
-        mesh.append(
-            &plate(p - out * 0.015, out, along, height).tinted(coral.lerp(bone, 0.25 * share)),
-        );
+        mesh.append(&plate(p - out * 0.015, out, along, height).tinted(coral.lerp(bone, 0.25 * share)));
     }
     mesh
 }
@@ -519,12 +495,8 @@ fn plate(foot: Vec3, out: Vec3, along: Vec3, height: f32) -> Mesh {
 pub(crate) fn build() -> Creature {
     let (joints, bones, wing_bones, head) = skeleton();
     let field = |p: Vec3| body_distance(&bones, p);
-    let body = surface_nets(
-        field,
-        Vec3::new(-2.3, -0.1, -0.62),
-        Vec3::new(1.4, 1.68, 1.15),
-    )
-    .painted(hide_color);
+    let body =
+        surface_nets(field, Vec3::new(-2.3, -0.1, -0.62), Vec3::new(1.4, 1.68, 1.15)).painted(hide_color);
     let horn = horns(&bones);
     let body_skin = skin(&bones, joints.len(), &body.positions);
     let wing = wings();
@@ -563,9 +535,7 @@ pub(crate) fn pose(joint: &Joint, share: f32) -> Quat {
     };
     let flap = |amount: f32| {
         let flutter = bump(0.62, 0.88) * (TAU * share * 9.0).sin();
-        Quat::from_rotation_x(
-            amount * (0.14 * wave(1.0, 0.15) + 0.34 * flutter + 0.25 * bump(0.6, 0.9)),
-        )
+        Quat::from_rotation_x(amount * (0.14 * wave(1.0, 0.15) + 0.34 * flutter + 0.25 * bump(0.6, 0.9)))
     };
     match joint
         .name

@@ -171,10 +171,7 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
         for side in [-1.0, 1.0] {
             let normal = unit(axis) * side;
             let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-            mesh.flat_quad(
-                corners.map(|(a, b)| point(normal + u * a + v * b, axis)),
-                normal,
-            );
+            mesh.flat_quad(corners.map(|(a, b)| point(normal + u * a + v * b, axis)), normal);
         }
     }
     for along in 0..3 {
@@ -186,11 +183,7 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
                 let p = point(signs, axis);
                 // Around the bevel the coordinate runs with the bevel's width.
                 let shift = if axis == first { 0.0 } else { bevel * 1.4 };
-                mesh.vertex(
-                    p,
-                    unit(axis) * signs,
-                    Vec2::new(p.dot(unit(along)), shift) / TILE,
-                )
+                mesh.vertex(p, unit(axis) * signs, Vec2::new(p.dot(unit(along)), shift) / TILE)
             };
             let quad = [
                 add(ends[0], first),
@@ -202,9 +195,7 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
         }
     }
     for corner in 0..8 {
-        let signs = Vec3::from_array(
-            [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 }),
-        );
+        let signs = Vec3::from_array([0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 }));
         let [a, b, c] = [0, 1, 2].map(|axis| {
             let p = point(signs, axis);
             mesh.vertex(p, unit(axis) * signs, Vec2::new(p.x, p.z) / TILE)
@@ -370,11 +361,7 @@ pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
         let rings = faces.map(|(axis, sign)| {
             [-1.0, 1.0].map(|s: f32| {
                 let (a, b) = if axis == 0 { (sign, s) } else { (s, sign) };
-                let normal = if axis == 0 {
-                    side * sign
-                } else {
-                    out(i) * sign
-                };
+                let normal = if axis == 0 { side * sign } else { out(i) * sign };
                 mesh.vertex(
                     path[i] + side * a * half.x + out(i) * b * half.y,
                     normal,
@@ -390,8 +377,7 @@ pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
         last = rings;
     }
     for (i, sign) in [(0, -1.0), (count - 1, 1.0)] {
-        let normal =
-            (path[(i + 1).min(count - 1)] - path[i.max(1) - 1]).normalize_or(Vec3::Y) * sign;
+        let normal = (path[(i + 1).min(count - 1)] - path[i.max(1) - 1]).normalize_or(Vec3::Y) * sign;
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
         mesh.flat_quad(
             corners.map(|(a, b)| path[i] + side * a * half.x + out(i) * b * half.y),

@@ -41,13 +41,8 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
             let right = up.cross(out + rng.direction() * 0.7).normalize();
             let size = rng.range(0.34, 0.52);
             crown.append(
-                &card(
-                    stem,
-                    up * size,
-                    right * size,
-                    (out + Vec3::Y * 0.35).normalize(),
-                )
-                .tinted(leaf_tint(&mut rng)),
+                &card(stem, up * size, right * size, (out + Vec3::Y * 0.35).normalize())
+                    .tinted(leaf_tint(&mut rng)),
             );
         }
     }
@@ -79,12 +74,7 @@ fn grow(
     let end = path[path.len() - 1];
     let flare = if depth == 0 { 0.5 } else { 0.0 };
     let thin = |t: f32| radius * (1.0 - 0.42 * t + flare * (1.0 - t).powi(6));
-    wood.append(&tube(
-        &path,
-        thin,
-        [12, 9, 6, 5][depth.min(3) as usize],
-        false,
-    ));
+    wood.append(&tube(&path, thin, [12, 9, 6, 5][depth.min(3) as usize], false));
     if depth >= 2 {
         tips.push((path[path.len() / 2], along));
     }
@@ -100,16 +90,7 @@ fn grow(
         let spread = if depth == 0 { 0.75 } else { 0.62 };
         let next = (along + aside * rng.range(0.7, 1.2) * spread + Vec3::Y * 0.08).normalize();
         let next_length = length * rng.range(0.56, 0.70);
-        grow(
-            wood,
-            tips,
-            rng,
-            end,
-            next,
-            next_length,
-            radius * 0.6,
-            depth + 1,
-        );
+        grow(wood, tips, rng, end, next, next_length, radius * 0.6, depth + 1);
     }
 }
 
@@ -165,8 +146,7 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
                 let up = (rng.direction() + Vec3::NEG_Y * 0.5 + out * 0.4).normalize();
                 let right = up.cross(out + rng.direction() * 0.6).normalize();
                 let size = rng.range(0.22, 0.36);
-                leaves
-                    .append(&card(stem, up * size, right * size, out).tinted(leaf_tint(&mut rng)));
+                leaves.append(&card(stem, up * size, right * size, out).tinted(leaf_tint(&mut rng)));
             }
         }
         // Tendrils that hang from the beam.
@@ -182,8 +162,7 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
                 let right = up.cross(out).normalize();
                 let size = rng.range(0.18, 0.27);
                 leaves.append(
-                    &card(stem, up * size, right * size, out.normalize())
-                        .tinted(leaf_tint(&mut rng)),
+                    &card(stem, up * size, right * size, out.normalize()).tinted(leaf_tint(&mut rng)),
                 );
             }
         }
@@ -195,15 +174,9 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
 fn leafy(mesh: Mesh, amount: f32) -> Mesh {
     let mut mesh = mesh;
     let rough = |p: Vec3| {
-        value(
-            Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1,
-            1024,
-            9,
-        ) + value(
-            Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3,
-            1024,
-            10,
-        ) - 1.0
+        value(Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1, 1024, 9)
+            + value(Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3, 1024, 10)
+            - 1.0
     };
     for i in 0..mesh.positions.len() {
         let shift = rough(mesh.positions[i]);
@@ -304,8 +277,7 @@ fn petals(stage: &Stage) -> Mesh {
                     spine += Vec2::new(lean.sin(), lean.cos()) * length * v / steps as f32;
                 }
                 let lean = stage.lean[ring] + stage.curl * v * v * 1.6;
-                let blade =
-                    0.26 * length * (v.powf(0.8) * (1.0 - v.powf(2.4))).powf(0.8) * 1.5 + 0.004;
+                let blade = 0.26 * length * (v.powf(0.8) * (1.0 - v.powf(2.4))).powf(0.8) * 1.5 + 0.004;
                 let across = (u - 0.5) * 2.0;
                 let cup = across * across * blade * 0.42;
                 let p = Vec3::new(
@@ -330,11 +302,8 @@ fn paint_petal(mut petal: Mesh, ring: usize) -> Mesh {
         let pale = Vec3::new(0.96, 0.60, 0.46);
         let deep = Vec3::new(0.74, 0.12, 0.10);
         let vein = 0.92 + 0.08 * ((uv.x - 0.5) * 26.0).cos();
-        *color = (deep.lerp(
-            pale,
-            (along * along * 0.9 + 0.1 * ring as f32).clamp(0.0, 1.0),
-        ) * vein)
-            .extend(1.0);
+        *color =
+            (deep.lerp(pale, (along * along * 0.9 + 0.1 * ring as f32).clamp(0.0, 1.0)) * vein).extend(1.0);
     }
     petal
 }
@@ -393,8 +362,7 @@ pub(crate) fn pot() -> (Mesh, Mesh) {
     let mut leaves = Mesh::default();
     for _ in 0..110 {
         let out = (rng.direction() + Vec3::Y * 0.45).normalize();
-        let stem =
-            Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.2, 1.0);
+        let stem = Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.2, 1.0);
         let up = (out + rng.direction() * 0.7).normalize();
         let right = up.cross(out + rng.direction() * 0.6).normalize();
         let size = rng.range(0.2, 0.3);
@@ -436,9 +404,9 @@ pub(crate) fn lily_pads() -> Mesh {
             let p = middle + Vec2::from_angle(0.25 + (TAU - 0.5) * (1.0 - u) + angle) * size * v;
             Vec3::new(p.x, 0.012 * (v * FRAC_PI_2).sin() + 0.004, p.y)
         });
-        mesh.append(&pad.painted(|p, _| {
-            Vec3::new(0.14, 0.26, 0.10) * (0.8 + 3.0 * (p.xz() - middle).length())
-        }));
+        mesh.append(
+            &pad.painted(|p, _| Vec3::new(0.14, 0.26, 0.10) * (0.8 + 3.0 * (p.xz() - middle).length())),
+        );
     }
     mesh
 }

@@ -1,8 +1,6 @@
 //! The composition: materials, where everything stands, lights, cameras, and the clip.
 
-use crate::architecture::{
-    self, ARCADE_TOP, BAY, BEAM_TOP, COLUMN_HEIGHT, COLUMNS, PLINTH, RISE, VAULT,
-};
+use crate::architecture::{self, ARCADE_TOP, BAY, BEAM_TOP, COLUMN_HEIGHT, COLUMNS, PLINTH, RISE, VAULT};
 use crate::creature;
 use crate::mesh::{Mesh, bevel_box, lathe, sphere, tube};
 use crate::plants;
@@ -169,8 +167,7 @@ pub(crate) fn build() -> Result<Writer> {
     let mut writer = Writer::default();
     let materials = Materials::new(&mut writer)?;
     cameras(&mut writer);
-    let sun =
-        json!({"name": "sun", "type": "directional", "color": [1.0, 0.87, 0.68], "intensity": 4.0});
+    let sun = json!({"name": "sun", "type": "directional", "color": [1.0, 0.87, 0.68], "intensity": 4.0});
     writer.light(None, sun, SUN * 20.0, -SUN);
     courtyard(&mut writer, &materials);
     surroundings(&mut writer, &materials);
@@ -318,10 +315,7 @@ fn surroundings(writer: &mut Writer, materials: &Materials) {
     );
     let hedge = writer.mesh(
         "hedge",
-        &[Part::rigid(
-            &plants::hedge(14.0, 1.7, 0.9),
-            materials.foliage,
-        )],
+        &[Part::rigid(&plants::hedge(14.0, 1.7, 0.9), materials.foliage)],
     );
     again(
         writer,
@@ -331,10 +325,7 @@ fn surroundings(writer: &mut Writer, materials: &Materials) {
         0.0,
         Vec3::ONE,
     );
-    let cypress = writer.mesh(
-        "cypress",
-        &[Part::rigid(&plants::cypress(), materials.foliage)],
-    );
+    let cypress = writer.mesh("cypress", &[Part::rigid(&plants::cypress(), materials.foliage)]);
     for (i, (x, z, size)) in [
         (-5.0, -9.6, 0.88),
         (-3.6, -10.4, 0.76),
@@ -363,14 +354,7 @@ fn surroundings(writer: &mut Writer, materials: &Materials) {
             Part::rigid(&crown, materials.leaves),
         ],
     );
-    again(
-        writer,
-        "tree",
-        mesh,
-        Vec3::new(-5.0, 0.0, 4.2),
-        0.6,
-        Vec3::ONE,
-    );
+    again(writer, "tree", mesh, Vec3::new(-5.0, 0.0, 4.2), 0.6, Vec3::ONE);
     let planter = lathe(
         &[
             (0.62, 0.0),
@@ -483,8 +467,7 @@ fn pavilion(writer: &mut Writer, materials: &Materials) {
         materials.timber,
         Vec3::ZERO,
     );
-    let (stems, leaves) =
-        plants::vine(&[Vec2::new(COLUMNS[0], VAULT), Vec2::new(COLUMNS[0], -VAULT)]);
+    let (stems, leaves) = plants::vine(&[Vec2::new(COLUMNS[0], VAULT), Vec2::new(COLUMNS[0], -VAULT)]);
     let mesh = writer.mesh(
         "vine",
         &[
@@ -506,14 +489,7 @@ fn pavilion(writer: &mut Writer, materials: &Materials) {
 
 fn fountain(writer: &mut Writer, materials: &Materials) {
     let at = PAVILION + Vec3::Y * PLINTH;
-    let basin = place(
-        writer,
-        None,
-        "basin",
-        &architecture::basin(),
-        materials.wall,
-        at,
-    );
+    let basin = place(writer, None, "basin", &architecture::basin(), materials.wall, at);
     let water = lathe(&[(0.855, 0.0), (0.5, 0.0), (0.12, 0.0)], 40);
     place(
         writer,
@@ -577,13 +553,7 @@ fn fountain(writer: &mut Writer, materials: &Materials) {
         .zip(&slope)
         .flat_map(|(key, slope)| [*slope, *key, *slope].concat())
         .collect();
-    writer.channel(
-        flower,
-        "weights",
-        Interpolation::CubicSpline,
-        &times,
-        &values,
-    );
+    writer.channel(flower, "weights", Interpolation::CubicSpline, &times, &values);
 
     // The lamp over the flower.
     let top = BEAM_TOP + RISE - 0.04;
@@ -690,13 +660,7 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
         let tangent = [0.5 * rate, 0.0, 0.0, 0.0];
         values.extend([tangent, Quat::from_rotation_x(angle).to_array(), tangent].concat());
     }
-    writer.channel(
-        lantern,
-        "rotation",
-        Interpolation::CubicSpline,
-        &times,
-        &values,
-    );
+    writer.channel(lantern, "rotation", Interpolation::CubicSpline, &times, &values);
 
     // A wire with bulbs from the arcade to the pavilion and on to the loggia.
     let corners = [
@@ -714,11 +678,7 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
         wire.append(&tube(&points, |_| 0.007, 5, false));
         for i in (2..24).step_by(3) {
             wire.append(
-                &lathe(
-                    &[(0.016, -0.045), (0.02, -0.02), (0.012, 0.0), (0.0, 0.01)],
-                    8,
-                )
-                .at(points[i]),
+                &lathe(&[(0.016, -0.045), (0.02, -0.02), (0.012, 0.0), (0.0, 0.01)], 8).at(points[i]),
             );
             bulbs.append(&sphere(0.036, 8).at(points[i] - Vec3::Y * 0.075));
         }
@@ -779,10 +739,7 @@ fn dragon(writer: &mut Writer, materials: &Materials) {
         let values: Vec<f32> = (0..=keys)
             .flat_map(|i| creature::pose(joint, i as f32 / keys as f32).to_array())
             .collect();
-        if values
-            .chunks_exact(4)
-            .any(|q| q != Quat::IDENTITY.to_array())
-        {
+        if values.chunks_exact(4).any(|q| q != Quat::IDENTITY.to_array()) {
             writer.channel(node, "rotation", Interpolation::Linear, &times, &values);
         }
         nodes.push(node);
@@ -807,10 +764,7 @@ fn dragon(writer: &mut Writer, materials: &Materials) {
     let (open, shut) = ([1.0, 1.0, 1.0], [1.0, 0.08, 1.0]);
     let times = [0.0, 1.7, 1.85, 4.2, 4.32, 4.5, 4.62, LOOP];
     let values = [open, shut, open, shut, open, shut, open, open].concat();
-    for ((side, turn), at) in [("right", PI - 0.4), ("left", 0.4)]
-        .into_iter()
-        .zip(dragon.eyes)
-    {
+    for ((side, turn), at) in [("right", PI - 0.4), ("left", 0.4)].into_iter().zip(dragon.eyes) {
         let rotation = Quat::from_rotation_y(turn).to_array();
         let node = json!({
             "name": format!("{side} eye"),

@@ -22,8 +22,12 @@ pub(crate) struct Stone {
 fn png(texels: &[u8], width: usize, color: ExtendedColorType) -> Result<Vec<u8>> {
     let mut file = Vec::new();
     let height = texels.len() / width / (color.bits_per_pixel() as usize / 8);
-    PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive)
-        .write_image(texels, width as u32, height as u32, color)?;
+    PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive).write_image(
+        texels,
+        width as u32,
+        height as u32,
+        color,
+    )?;
     Ok(file)
 }
 
@@ -124,11 +128,7 @@ pub(crate) fn leaves() -> Result<Vec<u8>> {
             let t = ((0.99 - p.y) / 0.72).clamp(0.0, 1.0);
             let stalk = (0.011 - (p.x - twig(t).x).abs()) * LEAVES as f32;
             let on_stalk = stalk > inside && p.y > 0.27;
-            inside = if p.y > 0.27 {
-                inside.max(stalk)
-            } else {
-                inside
-            };
+            inside = if p.y > 0.27 { inside.max(stalk) } else { inside };
             let shade = (shade * 32.0).round() / 32.0;
             let color = if on_stalk {
                 Vec3::new(0.42, 0.33, 0.22)

@@ -79,8 +79,7 @@ pub(crate) struct Writer {
 impl Writer {
     fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view =
-            json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
         if let Some(target) = target {
             view["target"] = json!(target);
         }
@@ -98,9 +97,8 @@ impl Writer {
         target: Option<u32>,
     ) -> usize {
         let view = self.view(bytes, target);
-        self.accessors.push(
-            json!({"bufferView": view, "componentType": component, "type": shape, "count": count}),
-        );
+        self.accessors
+            .push(json!({"bufferView": view, "componentType": component, "type": shape, "count": count}));
         self.accessors.len() - 1
     }
 
@@ -113,10 +111,7 @@ impl Writer {
             Some(ARRAY_BUFFER),
         );
         let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-        let high = positions
-            .iter()
-            .copied()
-            .fold(Vec3::NEG_INFINITY, Vec3::max);
+        let high = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
         self.accessors[accessor]["min"] = json!(low.to_array());
         self.accessors[accessor]["max"] = json!(high.to_array());
         accessor
@@ -133,8 +128,7 @@ impl Writer {
                 .map(|uv| uv.to_array().map(|x| (x * 65535.0).round() as u16))
                 .collect();
             let bytes = bytemuck::cast_slice(&short);
-            let accessor =
-                self.accessor(bytes, UNSIGNED_SHORT, "VEC2", uvs.len(), Some(ARRAY_BUFFER));
+            let accessor = self.accessor(bytes, UNSIGNED_SHORT, "VEC2", uvs.len(), Some(ARRAY_BUFFER));
             self.accessors[accessor]["normalized"] = json!(true);
             accessor
         } else {
@@ -190,10 +184,7 @@ impl Writer {
             Some(ARRAY_BUFFER),
         );
         attributes.insert("NORMAL".into(), json!(normals));
-        if self.materials[part.material]
-            .to_string()
-            .contains("Texture")
-        {
+        if self.materials[part.material].to_string().contains("Texture") {
             let uvs = self.uvs(&mesh.uvs);
             attributes.insert("TEXCOORD_0".into(), json!(uvs));
         }
@@ -201,10 +192,7 @@ impl Writer {
             let colors: Vec<[u8; 4]> = mesh
                 .colors
                 .iter()
-                .map(|c| {
-                    c.to_array()
-                        .map(|x| (x.clamp(0.0, 1.0) * 255.0).round() as u8)
-                })
+                .map(|c| c.to_array().map(|x| (x.clamp(0.0, 1.0) * 255.0).round() as u8))
                 .collect();
             let colors = self.accessor(
                 bytemuck::cast_slice(&colors),
@@ -245,8 +233,7 @@ impl Writer {
                 Some(ELEMENT_ARRAY_BUFFER),
             )
         };
-        let mut primitive =
-            json!({"attributes": attributes, "indices": indices, "material": part.material});
+        let mut primitive = json!({"attributes": attributes, "indices": indices, "material": part.material});
         if !part.targets.is_empty() {
             let targets: Vec<Value> = part
                 .targets
@@ -314,13 +301,7 @@ impl Writer {
     }
 
     /// Adds a light as a node under a parent.
-    pub(crate) fn light(
-        &mut self,
-        parent: Option<usize>,
-        light: Value,
-        position: Vec3,
-        direction: Vec3,
-    ) {
+    pub(crate) fn light(&mut self, parent: Option<usize>, light: Value, position: Vec3, direction: Vec3) {
         let name = light["name"].clone();
         self.lights.push(light);
         let extension = json!({"KHR_lights_punctual": {"light": self.lights.len() - 1}});

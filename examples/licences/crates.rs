@@ -36,10 +36,7 @@ pub(crate) fn metadata(root: &Path, target: Option<&str>) -> Result<Value> {
         if let Some(target) = target {
             command.args(["--filter-platform", target]);
         }
-        command
-            .current_dir(root)
-            .output()
-            .context("cargo does not start")
+        command.current_dir(root).output().context("cargo does not start")
     };
     let mut output = run(&["--offline"])?;
     if !output.status.success() {

@@ -51,10 +51,7 @@ fn main() -> Result<()> {
     let metadata = crates::metadata(root, Some(target))?;
     let shipped = shipped(&metadata);
     let crates = crates::crates(&metadata, |id| shipped.contains(id));
-    let page = page(
-        &crates,
-        &std::fs::read_to_string(root.join("LICENSE-APACHE"))?,
-    )?;
+    let page = page(&crates, &std::fs::read_to_string(root.join("LICENSE-APACHE"))?)?;
     std::fs::write(file, page).with_context(|| file.clone())
 }
 

@@ -257,8 +257,7 @@ impl Viewer {
         };
         let now = Instant::now();
         let adapter = (&self.graphics.gpu.capabilities).into();
-        let is_temporal =
-            self.state.config.resolved(adapter).image.antialias == Antialias::Temporal;
+        let is_temporal = self.state.config.resolved(adapter).image.antialias == Antialias::Temporal;
         let scales = match self.state.config.window.render_scale {
             0.0 => Scales {
                 moving: self.resolution.scale(),
@@ -282,13 +281,7 @@ impl Viewer {
         let Some(stage) = &self.state.stage else {
             return Ok(None);
         };
-        let renderer_state = renderer_state(
-            gpu,
-            renderer,
-            stage,
-            &pose,
-            (&picture.config, picture.channel),
-        );
+        let renderer_state = renderer_state(gpu, renderer, stage, &pose, (&picture.config, picture.channel));
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let side_plan = app::compare::task::plan_side(self, &picture, scales, now);
         let plan = chosen.map(|frame| Plan {
@@ -354,8 +347,7 @@ impl Viewer {
         let input = frame_input(stage, &self.schedule, &plan, now);
         let Plan { picture, frame, .. } = &plan;
         let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
-        let counted =
-            |of: &PictureKey| of.counts_intersections || of.channel == Channel::Intersections;
+        let counted = |of: &PictureKey| of.counts_intersections || of.channel == Channel::Intersections;
         let begins_to_count = counted(picture) && !self.schedule.last().is_some_and(counted);
         if begins_to_count || pixels(input.size) > pixels(self.schedule.size()) {
             // Nobody knows yet that it is short.
@@ -434,19 +426,12 @@ impl Viewer {
         mut recorded: Option<InFlight>,
     ) -> Result<Option<Instant>> {
         let began = Instant::now();
-        let is_side_parted = self
-            .comparing
-            .recorded
-            .as_ref()
-            .map(|(frame, _)| frame.is_parted);
+        let is_side_parted = self.comparing.recorded.as_ref().map(|(frame, _)| frame.is_parted);
         if let (Some(frame), Some(is_parted)) = (&mut recorded, is_side_parted) {
             // Both are shown at the same moment.
             frame.is_parted |= is_parted;
         }
-        let is_parted = recorded
-            .as_ref()
-            .map(|frame| frame.is_parted)
-            .or(is_side_parted);
+        let is_parted = recorded.as_ref().map(|frame| frame.is_parted).or(is_side_parted);
         app::compare::task::submit_side(self, is_parted.unwrap_or(false));
         let is_whole = |frame: &InFlight| !frame.is_parted && frame.frame.is_shown;
         self.comparing.is_stale |= recorded.as_ref().is_some_and(is_whole);

@@ -111,9 +111,7 @@ pub fn run(options: Options) -> Result<()> {
         viewer: None,
         outcome: Ok(()),
     };
-    event_loop
-        .run_app(&mut app)
-        .map_err(window::native::no_window)?;
+    event_loop.run_app(&mut app).map_err(window::native::no_window)?;
     app.outcome
 }
 
@@ -128,11 +126,7 @@ struct App {
 
 impl App {
     /// Runs `work`, and ends everything when it fails.
-    fn with_viewer(
-        &mut self,
-        event_loop: &ActiveEventLoop,
-        work: impl FnOnce(&mut Viewer) -> Result<()>,
-    ) {
+    fn with_viewer(&mut self, event_loop: &ActiveEventLoop, work: impl FnOnce(&mut Viewer) -> Result<()>) {
         let Some(viewer) = &mut self.viewer else {
             return;
         };

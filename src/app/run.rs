@@ -58,11 +58,7 @@ const MOST_PROFILED: usize = 20_000;
 
 impl Viewer {
     /// Opens the window and starts to load.
-    pub(super) fn new(
-        event_loop: &ActiveEventLoop,
-        options: Options,
-        waker: Waker,
-    ) -> Result<Self> {
+    pub(super) fn new(event_loop: &ActiveEventLoop, options: Options, waker: Waker) -> Result<Self> {
         let config = &options.config;
         let window = native::open(event_loop, &config.window)?;
         let display = || Box::new(event_loop.owned_display_handle()) as _;
@@ -348,10 +344,9 @@ impl Viewer {
             dropping: self.hovering,
             exposure_ev: match &mut self.state.stage {
                 Some(_) if self.state.config.image.is_metered() => stats.exposure_ev,
-                Some(stage) => stage.exposure_ev(
-                    &self.state.config,
-                    self.environment.luminance(&self.state.config),
-                ),
+                Some(stage) => {
+                    stage.exposure_ev(&self.state.config, self.environment.luminance(&self.state.config))
+                }
                 None => 0.0,
             },
             adapter: &adapter,

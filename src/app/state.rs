@@ -24,8 +24,8 @@ use crate::{
         undo::{changes::Changes, model::Undo, renumbered::Renumbered},
     },
     config::{
-        Antialias, CameraMode, Config, Environment, ExposureMode, Fog, GroundMode, ImageMode,
-        OcclusionMode, ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
+        Antialias, CameraMode, Config, Environment, ExposureMode, Fog, GroundMode, ImageMode, OcclusionMode,
+        ReflectionMode, ShadowMode, Sun, Switch, Tree, UpAxis,
     },
     profile::history::{self, History},
     render::{Channel, layout::LIGHT_LIMIT, light::scene_exposure::first_exposure_ev},
@@ -360,13 +360,7 @@ impl State {
 
     /// Shows another scene from its first view, or the same files again from the current view. A setting that
     /// does not fit the scene becomes the error that is shown.
-    pub(super) fn show(
-        &mut self,
-        files: Vec<PathBuf>,
-        mut opened: OpenedScene,
-        look: &Look,
-        aspect: f32,
-    ) {
+    pub(super) fn show(&mut self, files: Vec<PathBuf>, mut opened: OpenedScene, look: &Look, aspect: f32) {
         if let Some(misfit) = &opened.misfit {
             self.fail(MISFIT, misfit.to_string());
         }
@@ -384,8 +378,7 @@ impl State {
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
                 let to = Renumbered::new(&before.scene, &stage.scene);
-                self.compare
-                    .change_edits(|edits| to.edits(edits, &stage.scene).0);
+                self.compare.change_edits(|edits| to.edits(edits, &stage.scene).0);
                 dropped = stage.keep_edits(&to, &edits.unwrap_or_default());
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
@@ -406,9 +399,8 @@ impl State {
                 self.compare.change_edits(|_| SceneEdits::default());
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
                 self.playback.playing = clip.is_some() && self.plays_by_itself();
-                self.playback.is_paused_still = clip.is_some()
-                    && !self.playback.playing
-                    && self.config.animation.play == Switch::Auto;
+                self.playback.is_paused_still =
+                    clip.is_some() && !self.playback.playing && self.config.animation.play == Switch::Auto;
                 self.take_camera();
                 self.motion.path.forget();
                 self.start_from(&points, look, aspect);
@@ -422,10 +414,8 @@ impl State {
     /// Whether the card for the first time is shown: where it is kept that it was dismissed, and nothing else has to be
     /// read first.
     pub(super) fn welcomes(&self) -> bool {
-        let is_covered = self.ui.help
-            || self.ui.error.is_some()
-            || self.ui.palette.is_some()
-            || self.files.export.is_open;
+        let is_covered =
+            self.ui.help || self.ui.error.is_some() || self.ui.palette.is_some() || self.files.export.is_open;
         let is_new = self.ui.keeps_layout && !self.ui.layout.welcomed;
         is_new && self.stage.is_some() && self.files.offers.is_empty() && !is_covered
     }
@@ -458,9 +448,7 @@ impl State {
         let wanted = self.config.scene.up;
         if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
             self.environment.sun_of_scene = SunOfScene::default();
-            self.files
-                .offers
-                .retain(|offer| !matches!(offer, Offer::Up(_)));
+            self.files.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
             self.forget_clicks();
             self.first_view(look, aspect);
         }
@@ -641,10 +629,7 @@ impl State {
             }
             Action::Profiler => {
                 self.profile.profiler.is_open = !self.profile.profiler.is_open;
-                self.notify(format!(
-                    "profiler {}",
-                    on_off(self.profile.profiler.is_open)
-                ));
+                self.notify(format!("profiler {}", on_off(self.profile.profiler.is_open)));
             }
             Action::FreezeProfiler => {
                 self.profile.profiler.toggle_freeze(&self.profile.history);
@@ -1287,10 +1272,7 @@ mod tests {
         state.stage.as_mut().unwrap().time = 0.7;
         state.files.offers.clear();
         state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
-        assert_eq!(
-            (state.camera, state.stage.as_ref().unwrap().time),
-            (camera, 0.7)
-        );
+        assert_eq!((state.camera, state.stage.as_ref().unwrap().time), (camera, 0.7));
         assert_eq!(state.files.offers, [], "it was answered");
         // Framed from above, the picture stays as it is turned.
         state.perform(Action::Orbit([2, 0]), 1.0, &look);

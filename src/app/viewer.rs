@@ -30,8 +30,7 @@ use crate::{
         trees::figures::CountedTrees,
         ui::layout::LayoutFile,
         window::{
-            dialogs::Dialogs, graphics::Graphics, gui::Gui, screen::Area, status::StatusStream,
-            wake::Waker,
+            dialogs::Dialogs, graphics::Graphics, gui::Gui, screen::Area, status::StatusStream, wake::Waker,
         },
     },
     render::TextureView,
@@ -168,15 +167,9 @@ impl Viewer {
     }
 
     /// Shows an error under a headline that says what failed, or returns it where nobody is there to read it.
-    pub(super) fn report_as(
-        &mut self,
-        headline: impl Into<String>,
-        error: impl Into<Error>,
-    ) -> Result<()> {
+    pub(super) fn report_as(&mut self, headline: impl Into<String>, error: impl Into<Error>) -> Result<()> {
         let error = error.into();
-        if self.schedule.counts_frames()
-            || matches!(error, Error::Gpu(_)) && self.graphics.is_lost()
-        {
+        if self.schedule.counts_frames() || matches!(error, Error::Gpu(_)) && self.graphics.is_lost() {
             return Err(error);
         }
         log::error!("{error}");

@@ -30,9 +30,7 @@ pub fn run(args: &AdaptersArgs, config: &Config) -> Result<()> {
         return print(&json_text(&json!(list)));
     }
     if adapters.is_empty() {
-        return print(
-            "no adapters: install your graphics card's Vulkan driver, or Mesa's software one\n",
-        );
+        return print("no adapters: install your graphics card's Vulkan driver, or Mesa's software one\n");
     }
     print(&adapters.iter().map(report_text).collect::<String>())
 }

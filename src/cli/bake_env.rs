@@ -69,9 +69,7 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
         config.environment.face = fitting_face(&image);
     }
     report.line.stage("baking");
-    let baked = report.stage("bake", "harmonics and cubes", || {
-        bake(&gpu, &image, &config)
-    })?;
+    let baked = report.stage("bake", "harmonics and cubes", || bake(&gpu, &image, &config))?;
     report.line.stage("writing");
     let out = args.output.display().to_string();
     report.stage("write", &out, || baked::write(&baked, &args.output))?;
@@ -103,8 +101,7 @@ fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     profiler.submit(gpu, encoder);
 
     let order = config.environment.order;
-    let words: Vec<[f32; 4]> =
-        bytemuck::pod_collect_to_vec(&gpu.read(&environment.project_sh.result)?);
+    let words: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&environment.project_sh.result)?);
     let coefficients: Vec<Vec3> = words
         .iter()
         .map(|word| Vec3::from_slice(word) * image.scale)

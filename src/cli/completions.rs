@@ -40,9 +40,7 @@ pub fn run(args: &CompletionsArgs, command: Command) -> Result<()> {
 /// [`crate::config::Config::set`].
 fn with_settings(command: Command) -> Command {
     let keys = |ending: &str| {
-        let settings = groups()
-            .flat_map(Group::all)
-            .filter(|setting| setting.is_key());
+        let settings = groups().flat_map(Group::all).filter(|setting| setting.is_key());
         let value = |setting: &Setting| {
             // Kept until the program ends, which is once the script is written.
             let text: &'static str = format!("{}{ending}", setting.key).leak();

@@ -12,9 +12,7 @@ pub(super) fn print(text: &str) -> Result<()> {
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::io("standard output", e))
-        }
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
         _ => Ok(()),
     }
 }
@@ -27,9 +25,7 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> Result<()> {
         .and_then(|()| writeln!(stdout))
         .and_then(|()| stdout.flush())
     {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::io("standard output", e))
-        }
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
         _ => Ok(()),
     }
 }

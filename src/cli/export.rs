@@ -130,8 +130,7 @@ mod tests {
     #[test]
     fn object_names_are_clean_and_unique() {
         let mut taken = HashSet::new();
-        let mut name =
-            |a: &str, b: &str, node| object_name([&a.into(), &b.into()], node, &mut taken);
+        let mut name = |a: &str, b: &str, node| object_name([&a.into(), &b.into()], node, &mut taken);
         assert_eq!(name("a b#c", "", 0), "a_b_c");
         assert_eq!(name("", "mesh", 1), "mesh");
         assert_eq!(name("", "", 2), "node_2");

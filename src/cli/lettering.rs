@@ -48,8 +48,7 @@ impl Lettering {
                         continue;
                     };
                     for (channel, ink) in pixel.0.iter_mut().zip(INK) {
-                        let (old, ink, cover) =
-                            (u32::from(*channel), u32::from(ink), u32::from(*cover));
+                        let (old, ink, cover) = (u32::from(*channel), u32::from(ink), u32::from(*cover));
                         *channel = ((old * (255 - cover) + ink * cover) / 255) as u8;
                     }
                 }

@@ -106,8 +106,7 @@ impl Joined<'_> {
                 (!is_as_many).then(|| format!("of {} samples, not {}", about.total, other.total))
             });
             let difference = difference.or_else(|| {
-                (other.frame != about.frame)
-                    .then(|| format!("of frame {}, not {}", about.frame, other.frame))
+                (other.frame != about.frame).then(|| format!("of frame {}, not {}", about.frame, other.frame))
             });
             if let Some(what) = difference {
                 let what = format!("is {what}, as {} is", known.display());
@@ -148,21 +147,13 @@ impl Joined<'_> {
     fn lacks(&self, gap: &Gap<'_>) -> Error {
         let what = named(&gap.samples);
         if let Some(path) = gap.ended_early {
-            let what =
-                format!("ended before {what}; --partial takes the mean of those that are there");
+            let what = format!("ended before {what}; --partial takes the mean of those that are there");
             return Error::scene(path, what);
         }
         // Parts of equal count tell which are missing.
         let [_, count] = self.parts.first().map_or([1, 1], |(_, about)| about.part);
-        let there = |number: &u32| {
-            self.parts
-                .iter()
-                .any(|(_, about)| about.part == [*number, count])
-        };
-        let missing: Vec<_> = (1..=count)
-            .filter(|number| !there(number))
-            .take(10)
-            .collect();
+        let there = |number: &u32| self.parts.iter().any(|(_, about)| about.part == [*number, count]);
+        let missing: Vec<_> = (1..=count).filter(|number| !there(number)).take(10).collect();
         let parts = missing.iter().map(|number| format!("{number}/{count}"));
         let parts = match missing.is_empty() {
             true => String::new(),

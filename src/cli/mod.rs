@@ -282,10 +282,7 @@ mod tests {
             .filter(|arg| arg.is_global_set())
             .collect();
         assert!(of_all.len() > 5);
-        for own in command
-            .get_subcommands()
-            .flat_map(clap::Command::get_arguments)
-        {
+        for own in command.get_subcommands().flat_map(clap::Command::get_arguments) {
             let is_same = |arg: &&clap::Arg| arg.get_id() == own.get_id();
             assert!(!of_all.iter().any(is_same), "{}", own.get_id());
         }
@@ -309,10 +306,7 @@ mod tests {
                 }
             }
             let [_, help] = helps;
-            assert!(
-                help.lines().all(|line| line.chars().count() <= 110),
-                "{help}"
-            );
+            assert!(help.lines().all(|line| line.chars().count() <= 110), "{help}");
             assert!(help.contains("\nEvery command:\n"), "{help}");
             if ["view", "render"].contains(&name) {
                 for heading in ["Camera", "Light", "Picture", "Animation"] {
@@ -321,8 +315,7 @@ mod tests {
             }
         }
         assert!(count > 160, "only {count} options were found");
-        let counted =
-            option_lines("Options:\n  -a, --all  one\n             two\n             three\n");
+        let counted = option_lines("Options:\n  -a, --all  one\n             two\n             three\n");
         assert_eq!(counted[0].1, 3, "three lines are seen");
     }
 

@@ -6,8 +6,7 @@ use crate::{
     Error, Result,
     accel::MeshRange,
     config::{
-        self, Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode,
-        ShadowMode,
+        self, Background, Config, EnvironmentSource, ImageMode, OcclusionMode, ReflectionMode, ShadowMode,
     },
     gpu::{Gpu, profiler::Stopwatch},
     lab::{LabBuild, LabGeometry, LabView, view},
@@ -119,11 +118,7 @@ pub(super) fn geometry_alone(mut config: Config) -> Config {
 /// # Errors
 ///
 /// Those of loading and drawing.
-pub(super) fn deformed(
-    report: &Report,
-    files: &[PathBuf],
-    config: Config,
-) -> Result<(Offscreen, Moment)> {
+pub(super) fn deformed(report: &Report, files: &[PathBuf], config: Config) -> Result<(Offscreen, Moment)> {
     let config = unseen(config);
     let gpu = adapter(report, &config)?;
     let support = texture_support(&gpu);
@@ -301,13 +296,7 @@ impl Offscreen {
 
     /// Draws a sample of `moment` and waits for it.
     pub(super) fn draw(&mut self, moment: &Moment, sample: FrameSample) -> Result<Drawn> {
-        let input = input(
-            &self.scene,
-            &self.config,
-            self.exposure_ev,
-            moment,
-            &self.reads,
-        );
+        let input = input(&self.scene, &self.config, self.exposure_ev, moment, &self.reads);
         let target = self.target.create_view(&wgpu::TextureViewDescriptor {
             label: Some("picture"),
             ..Default::default()
@@ -345,10 +334,7 @@ impl Offscreen {
         if !self.gpu.capabilities.timestamps {
             self.renderer.learn_wall_ms(wall_ms);
         }
-        Ok(Drawn {
-            wall_ms,
-            compile_ms,
-        })
+        Ok(Drawn { wall_ms, compile_ms })
     }
 
     /// As [`Renderer::read_noise`].
@@ -446,9 +432,7 @@ impl Offscreen {
 
     /// The merged triangles of the last frame.
     pub(super) fn merged(&self) -> Result<Merged> {
-        Ok(self
-            .renderer
-            .read_merged(&self.gpu, &self.uploaded.buffers)?)
+        Ok(self.renderer.read_merged(&self.gpu, &self.uploaded.buffers)?)
     }
 }
 
@@ -484,10 +468,7 @@ fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Resu
     let image = load_environment(path, config, most_texels(gpu, config))?;
     image.warnings.iter().for_each(|line| log::warn!("{line}"));
     renderer.set_environment(gpu, Some(&image))?;
-    Ok(image.lighting_luminance(
-        image.mean_luminance(),
-        config.sun.enabled == config::Switch::On,
-    ))
+    Ok(image.lighting_luminance(image.mean_luminance(), config.sun.enabled == config::Switch::On))
 }
 
 /// Fails if the adapter has no pictures of this size.

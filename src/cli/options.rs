@@ -4,8 +4,8 @@ use super::{logger, shaders};
 use crate::{
     Error, Result,
     config::{
-        Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode,
-        ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
+        Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ReflectionMode,
+        ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
     provenance::{Provenance, Search},
     scene::{
@@ -278,9 +278,7 @@ impl Common {
             let given = |key: &str| {
                 let is_set = |set: &String| set.split('=').next().map(str::trim) == Some(key);
                 let in_file = |(_, text): &(String, String)| names(text, key);
-                options.gives(key)
-                    || self.set.iter().any(is_set)
-                    || own.as_ref().is_some_and(in_file)
+                options.gives(key) || self.set.iter().any(is_set) || own.as_ref().is_some_and(in_file)
             };
             for line in made.apply_but(&mut config, search, given)? {
                 log::warn!("{}: {line}", search.picture.display());
@@ -520,8 +518,7 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
         .or_else(|| vector(text).ok().map(|color| color.to_array()));
     let is_allowed = |color: &[f32; 3]| color.iter().all(|c| Image::BACKGROUND.contains(c));
     color.filter(is_allowed).map(Backdrop::Color).ok_or_else(|| {
-        "expected environment, a linear colour such as 0.2,0.2,0.2, or an sRGB one such as 808080"
-            .into()
+        "expected environment, a linear colour such as 0.2,0.2,0.2, or an sRGB one such as 808080".into()
     })
 }
 

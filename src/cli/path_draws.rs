@@ -17,11 +17,7 @@ pub(super) struct PathDraws {
 
 impl PathDraws {
     /// Goes on from `done` paths of a pixel to as many as are `wanted`. The time of the limit begins.
-    pub(super) fn new(
-        offscreen: &mut Offscreen,
-        [done, wanted]: [u32; 2],
-        limit_secs: Option<f64>,
-    ) -> Self {
+    pub(super) fn new(offscreen: &mut Offscreen, [done, wanted]: [u32; 2], limit_secs: Option<f64>) -> Self {
         offscreen.set_path_samples(1);
         Self {
             done,

@@ -160,11 +160,7 @@ impl Activity {
         let line = match self {
             Self::Stage(what) => what.clone(),
             Self::Loading(progress) => {
-                format!(
-                    "{} {}",
-                    bar(f64::from(progress.fraction())),
-                    progress.stage()
-                )
+                format!("{} {}", bar(f64::from(progress.fraction())), progress.stage())
             }
             Self::Steps {
                 what,

@@ -10,8 +10,8 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use wgpu::naga::{
-    Binding, EntryPoint, FunctionArgument, GlobalVariable, Handle, Module, Scalar, ScalarKind,
-    ShaderStage, Type, TypeInner,
+    Binding, EntryPoint, FunctionArgument, GlobalVariable, Handle, Module, Scalar, ScalarKind, ShaderStage,
+    Type, TypeInner,
     front::wgsl,
     valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
 };
@@ -95,9 +95,7 @@ impl Reflected {
 
     /// A vertex entry point that writes all that `fragment` reads.
     pub(super) fn vertex_for(&self, fragment: &EntryPoint) -> Result<usize> {
-        let feeds = |vertex: &EntryPoint| {
-            vertex.stage == ShaderStage::Vertex && self.feeds(vertex, fragment)
-        };
+        let feeds = |vertex: &EntryPoint| vertex.stage == ShaderStage::Vertex && self.feeds(vertex, fragment);
         let mut entries = self.module.entry_points.iter();
         entries.position(feeds).ok_or_else(|| {
             let (path, name) = (self.path, &fragment.name);

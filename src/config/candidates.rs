@@ -30,8 +30,7 @@ impl Config {
     /// order. None for text, and for a key that does not exist.
     pub fn candidates(&self, key: &str) -> Vec<String> {
         let all = Self::expected().into_iter();
-        let mut found =
-            all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
+        let mut found = all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let Some((.., expected)) = found.next() else {
             return Vec::new();
         };

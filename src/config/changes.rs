@@ -47,8 +47,7 @@ impl Config {
         let usual = usual.map_or_else(|_| defaults.values(), |usual| usual.config.values());
         let defaults = defaults.values();
         let mut values = self.values();
-        values
-            .retain(|key, value| defaults.get(key) != Some(value) || usual.get(key) != Some(value));
+        values.retain(|key, value| defaults.get(key) != Some(value) || usual.get(key) != Some(value));
         values
     }
 
@@ -156,8 +155,7 @@ mod tests {
         config.image.background = [0.1, 0.25, 1.0];
         config.animation.time = 3.0;
         config.camera.fov = 45.0;
-        let text =
-            "# mine\n[shadows]\nmode = \"off\" # dark\n\n[camera]\nfov = 60.0\nspeed = 2.0\n";
+        let text = "# mine\n[shadows]\nmode = \"off\" # dark\n\n[camera]\nfov = 60.0\nspeed = 2.0\n";
         let (merged, count) = config.merged_into("f", text).unwrap();
         assert_eq!(count, 4, "{merged}");
         for kept in [

@@ -27,17 +27,15 @@ impl Config {
                     "keys of the viewer's action `{action}`. Every command of a canopy with a viewer checks \
                      the names of actions and keys. docs/usage.md lists them."
                 ),
-                expected:
-                    "a key such as \"F5\", a list such as [\"F5\", \"Ctrl+R\"], or \"\" for none"
-                        .into(),
+                expected: "a key such as \"F5\", a list such as [\"F5\", \"Ctrl+R\"], or \"\" for none"
+                    .into(),
                 default: None,
             });
         }
         let found = Self::expected()
             .into_iter()
             .find(|(section, name, _)| key.split_once('.') == Some((section, name)));
-        let (Some((section, name, expected)), Some(default)) = (found, Self::default().value(key))
-        else {
+        let (Some((section, name, expected)), Some(default)) = (found, Self::default().value(key)) else {
             let hint = match closest_key(key, &Self::keys()) {
                 Some(known) => format!("did you mean {known}?"),
                 None => "`canopy config` lists all keys".into(),

@@ -43,10 +43,7 @@ impl Layered {
             match std::fs::read_to_string(&path) {
                 Ok(text) => layered.merge(path, &text)?,
                 Err(e) if is_missing(&e) => {
-                    layered.files.push(SettingsFile {
-                        path,
-                        exists: false,
-                    });
+                    layered.files.push(SettingsFile { path, exists: false });
                 }
                 Err(e) => return Err(Error::io(path, e)),
             }

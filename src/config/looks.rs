@@ -65,9 +65,7 @@ impl Look {
         for (key, value) in &keys {
             if !is_of_looks(key) {
                 let sections = SECTIONS[..SECTIONS.len() - 1].join(", ");
-                let what = format!(
-                    "{key}: is of no look; a look may set {OF_SCENE} and keys of {sections}"
-                );
+                let what = format!("{key}: is of no look; a look may set {OF_SCENE} and keys of {sections}");
                 return Err(fault(origin, what));
             }
             config.set(origin, key, value.clone())?;
@@ -118,9 +116,7 @@ impl Look {
                 let mut names = folder.map(of_user_in).unwrap_or_default();
                 names.extend(built_in().map(str::to_owned));
                 let names = names.join(", ");
-                Err(Error::NotFound(format!(
-                    "no look \"{name}\"; there are {names}"
-                )))
+                Err(Error::NotFound(format!("no look \"{name}\"; there are {names}")))
             }
         }
     }
@@ -163,9 +159,7 @@ pub fn of_user_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let name = |entry: std::fs::DirEntry| {
         let path = entry.path();
-        let is_look = path
-            .extension()
-            .is_some_and(|extension| extension == "toml");
+        let is_look = path.extension().is_some_and(|extension| extension == "toml");
         is_look.then(|| Some(path.file_stem()?.to_str()?.to_owned()))?
     };
     let mut names: Vec<String> = entries.filter_map(name).collect();
@@ -177,16 +171,13 @@ pub fn of_user_in(folder: &Path) -> Vec<String> {
 fn path_of(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_plain = |c: char| !c.is_control() && !"\\/:*?\"<>|".contains(c);
     let is_name = !name.trim().is_empty() && name == name.trim() && name.chars().all(is_plain);
-    (is_name && name.len() <= 80 && !name.starts_with('.'))
-        .then(|| folder.join(format!("{name}.toml")))
+    (is_name && name.len() <= 80 && !name.starts_with('.')).then(|| folder.join(format!("{name}.toml")))
 }
 
 fn named(folder: &Path, name: &str) -> Result<PathBuf> {
     path_of(folder, name).ok_or_else(|| {
         let name = one_line(name);
-        Error::Argument(format!(
-            "\"{name}\" can be no name of a file, which a look is"
-        ))
+        Error::Argument(format!("\"{name}\" can be no name of a file, which a look is"))
     })
 }
 
@@ -205,9 +196,8 @@ pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
 
 /// What a look may set of `config`, as the text of its file.
 pub fn text(config: &Config) -> String {
-    let mut text = String::from(
-        "# A look of canopy: `canopy view --look NAME`, or Picture: Looks in the panel.\n",
-    );
+    let mut text =
+        String::from("# A look of canopy: `canopy view --look NAME`, or Picture: Looks in the panel.\n");
     let table = config.table();
     for section in SECTIONS {
         let Some(Value::Table(keys)) = table.get(section) else {
@@ -355,19 +345,13 @@ mod tests {
     fn a_broken_look_is_one_line_and_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         for (text, what) in [
-            (
-                "[sun]\nstrength = \"much\"",
-                "sun.strength: expected a number",
-            ),
+            ("[sun]\nstrength = \"much\"", "sun.strength: expected a number"),
             ("[window]\nvsync = false", "window.vsync: is of no look"),
             ("[gpu]\nadapter = \"x\"", "gpu.adapter: is of no look"),
             ("[scene]\nup = \"z\"", "scene.up: is of no look"),
             ("[sun\n", "line 1"),
             ("[teapot]\nx = 1", "unknown section"),
-            (
-                &"# much\n".repeat(1 << 18),
-                "a look has at most 1048576 bytes",
-            ),
+            (&"# much\n".repeat(1 << 18), "a look has at most 1048576 bytes"),
         ] {
             let path = folder.path().join("bad.toml");
             std::fs::write(&path, text).unwrap();

@@ -17,12 +17,12 @@ mod sections;
 pub use candidates::Told;
 pub use canopy_lab::settings::{Lab, LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use canopy_render::settings::{
-    AdapterTraits, Animation, Antialias, ArrayMode, Background, BoxDepths, BoxTrees, Camera,
-    CameraMode, Cost, CostCount, DepthOfField, Deviation, Direction, Environment,
-    EnvironmentSource, Exposure, ExposureMode, Fog, Gpu, GroundMode, HitOrder, Image, ImageMode,
-    Lights, Load, Materials, Occlusion, OcclusionMode, Overlay, PathKernels, Paths, RayListing,
-    Rebuild, ReflectionMode, Reflections, Rising, Scene, ShadowMode, Shadows, Sun, Switch, Tonemap,
-    Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer, Volumes, ZeroOr,
+    AdapterTraits, Animation, Antialias, ArrayMode, Background, BoxDepths, BoxTrees, Camera, CameraMode,
+    Cost, CostCount, DepthOfField, Deviation, Direction, Environment, EnvironmentSource, Exposure,
+    ExposureMode, Fog, Gpu, GroundMode, HitOrder, Image, ImageMode, Lights, Load, Materials, Occlusion,
+    OcclusionMode, Overlay, PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections, Rising,
+    Scene, ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer,
+    Volumes, ZeroOr,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
@@ -175,8 +175,7 @@ impl Config {
     /// Every key, `SECTION.KEY`, in the order of `config.toml`.
     pub fn keys() -> Vec<String> {
         let keys = Self::expected().into_iter();
-        keys.map(|(section, key, _)| format!("{section}.{key}"))
-            .collect()
+        keys.map(|(section, key, _)| format!("{section}.{key}")).collect()
     }
 
     /// Every key as [`Self::keys`], then those of `[keys]` that the user has set.
@@ -237,12 +236,8 @@ impl Config {
 /// The keys of the TOML document `text`, as `SECTION.KEY`, with their values.
 fn document(config: &Config, origin: &str, text: &str) -> Result<Vec<(String, Value)>> {
     let document: Table = toml::from_str(text).map_err(|e| {
-        let line = e
-            .span()
-            .map(|span| 1 + text[..span.start].matches('\n').count());
-        let place = line
-            .map(|line| format!("line {line}: "))
-            .unwrap_or_default();
+        let line = e.span().map(|span| 1 + text[..span.start].matches('\n').count());
+        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
         fault(origin, format!("{place}{}", one_line(e.message())))
     })?;
     let mut all = Vec::new();
@@ -250,10 +245,7 @@ fn document(config: &Config, origin: &str, text: &str) -> Result<Vec<(String, Va
         let Value::Table(keys) = keys else {
             // A known section with a plain value, or a key outside of any section.
             config.section(origin, &section, &section)?;
-            return Err(fault(
-                origin,
-                format!("{section}: is a section, not a value"),
-            ));
+            return Err(fault(origin, format!("{section}: is a section, not a value")));
         };
         config.section(origin, &section, &section)?;
         all.extend(
@@ -323,9 +315,7 @@ mod tests {
             for (key, value) in keys.as_table().unwrap() {
                 let key = format!("{section}.{key}");
                 assert!(
-                    written[&section]
-                        .get(key.rsplit('.').next().unwrap())
-                        .is_some(),
+                    written[&section].get(key.rsplit('.').next().unwrap()).is_some(),
                     "{key}"
                 );
                 let mut config = default.clone();
@@ -343,13 +333,9 @@ mod tests {
         let mut documented = 0;
         for (section, key, declared) in Config::limits() {
             let line = documentation(section, key);
-            let words: Vec<&str> = line
-                .split(|c: char| !c.is_alphanumeric() && c != '.')
-                .collect();
+            let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '.').collect();
             let ranges = words.windows(3).filter(|words| {
-                words[1] == "to"
-                    && words[0].parse::<f32>().is_ok()
-                    && words[2].parse::<f32>().is_ok()
+                words[1] == "to" && words[0].parse::<f32>().is_ok() && words[2].parse::<f32>().is_ok()
             });
             for range in ranges {
                 let range = range.join(" ");
@@ -367,10 +353,7 @@ mod tests {
         let of_key = of_section
             .lines()
             .find(|line| line.starts_with(&format!("{key} =")));
-        of_key
-            .unwrap()
-            .split_once('#')
-            .map_or("", |(_, comment)| comment)
+        of_key.unwrap().split_once('#').map_or("", |(_, comment)| comment)
     }
 
     #[test]
@@ -417,17 +400,9 @@ mod tests {
     fn keys_are_text_with_an_origin() {
         let mut config = Config::default();
         config
-            .merge(
-                "a",
-                "[keys]\nframe = [\"G\", \"\"]\nplay = \"P\"\npanel = \"\"",
-            )
+            .merge("a", "[keys]\nframe = [\"G\", \"\"]\nplay = \"P\"\npanel = \"\"")
             .unwrap();
-        for set in [
-            "keys.play=5",
-            "keys.reset=[",
-            "keys.quit=Ctrl+W",
-            "camera.fov=30",
-        ] {
+        for set in ["keys.play=5", "keys.reset=[", "keys.quit=Ctrl+W", "camera.fov=30"] {
             config.set_text("--set", set).unwrap();
         }
         let keys = |name| {
@@ -481,10 +456,7 @@ mod tests {
                 "[shadow]\nmode = 1",
                 "f: shadow: unknown section; did you mean [shadows]?",
             ),
-            (
-                "[teapot]\nlid = 1",
-                "f: teapot: unknown section; there are ",
-            ),
+            ("[teapot]\nlid = 1", "f: teapot: unknown section; there are "),
             (
                 "[shadows]\nmap_resolution = \"big\"",
                 "f: shadows.map_resolution: expected a whole number from 64 to 8192, got \"big\"",
@@ -523,10 +495,7 @@ mod tests {
                 "[tree]\nleaf_cutoff = -1",
                 "f: tree.leaf_cutoff: expected a whole number from 1 to 32, got -1",
             ),
-            (
-                "[camera]\nfov = nan",
-                "f: camera.fov: NaN is outside 1 to 170",
-            ),
+            ("[camera]\nfov = nan", "f: camera.fov: NaN is outside 1 to 170"),
             ("[sun]\ndirection = [0, 0, 0]", "f: sun.direction: "),
             ("[sun]\ndirection = [0, 0]", "f: sun.direction: "),
             (
@@ -590,8 +559,7 @@ mod tests {
             "--set: \"tree.leaf_cutoff\" is not KEY=VALUE"
         );
         assert!(
-            message(config.set_text("--set", "shadows.map_pcf_width=4"))
-                .contains("none of 1, 3, 5 and 7")
+            message(config.set_text("--set", "shadows.map_pcf_width=4")).contains("none of 1, 3, 5 and 7")
         );
     }
 }

@@ -71,10 +71,7 @@ mod tests {
         config.image.background = [0.1, 0.2, 0.3];
         let of_pictures = config.of_pictures();
         let keys: Vec<_> = of_pictures.keys().collect();
-        assert_eq!(
-            keys,
-            ["image.background", "load.obj_texture", "shadows.mode"]
-        );
+        assert_eq!(keys, ["image.background", "load.obj_texture", "shadows.mode"]);
         let mut without = config.without_picture();
         assert_eq!(
             (without.window.theme, without.shadows.mode),

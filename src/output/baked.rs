@@ -39,10 +39,7 @@ pub struct CubeTexels {
 impl CubeTexels {
     /// Texels along an edge of a level.
     fn side(&self, level: usize) -> usize {
-        (self.face as usize)
-            .checked_shr(level as u32)
-            .unwrap_or(0)
-            .max(1)
+        (self.face as usize).checked_shr(level as u32).unwrap_or(0).max(1)
     }
 }
 
@@ -94,9 +91,7 @@ pub fn check(out: &Path) -> Result<()> {
         Form::Json => check_writable(out),
         Form::Ktx2 => check_writable(out).and_then(|()| check_writable(&irradiance_path(out))),
         Form::Folder if out.is_dir() => check_writable(&out.join("sh.json")),
-        Form::Folder if out.exists() => {
-            Err(Error::io(out, std::io::ErrorKind::NotADirectory.into()))
-        }
+        Form::Folder if out.exists() => Err(Error::io(out, std::io::ErrorKind::NotADirectory.into())),
         Form::Folder => check_writable(out),
     }
 }

@@ -21,9 +21,8 @@ pub fn lines(statistics: &Statistics) -> String {
     if let Some(out) = statistics.out {
         let [share, below, above] = [out.share(), out.below, out.above].map(percent);
         let tolerance = significant(out.tolerance);
-        text += &format!(
-            "out of tolerance  {share} of the area: {below} below -{tolerance}, {above} above it\n"
-        );
+        text +=
+            &format!("out of tolerance  {share} of the area: {below} below -{tolerance}, {above} above it\n");
     }
     text
 }

@@ -80,8 +80,7 @@ pub fn find(path: &Path) -> Result<Option<String>> {
     let found = find_in(&mut file).map_err(|e| Error::io(path, e))?;
     let text = found.map_err(|what| Error::scene(path, what))?;
     text.map(|bytes| {
-        String::from_utf8(bytes)
-            .map_err(|_| Error::scene(path, "its settings are not text (UTF-8)"))
+        String::from_utf8(bytes).map_err(|_| Error::scene(path, "its settings are not text (UTF-8)"))
     })
     .transpose()
 }
@@ -110,9 +109,7 @@ fn find_in(file: &mut (impl Read + Seek)) -> io::Result<Found> {
 }
 
 fn too_long(bytes: u64) -> Found {
-    Err(format!(
-        "its settings have {bytes} bytes, more than {MOST_BYTES}"
-    ))
+    Err(format!("its settings have {bytes} bytes, more than {MOST_BYTES}"))
 }
 
 fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Found> {
@@ -284,10 +281,7 @@ mod tests {
             let (head, rest) = png.split_at(PNG_HEADER);
             [head, &chunk(b"iTXt", data), rest].concat()
         };
-        assert_eq!(
-            found(&with(b"canopy\0\0\0\0\0text")),
-            Ok(Some(b"text".to_vec()))
-        );
+        assert_eq!(found(&with(b"canopy\0\0\0\0\0text")), Ok(Some(b"text".to_vec())));
         assert_eq!(found(&with(b"other\0\0\0\0\0text")), Ok(None));
         for broken in [
             "canopy\0",

@@ -50,9 +50,8 @@ mod tests {
             [bytes(1.0), bytes(f32::INFINITY), bytes(f32::NAN)],
             [MAGMA[16]; 3]
         );
-        let luminance = |color: &[u8; 3]| {
-            Vec3::from_array(color.map(f32::from)).dot(Vec3::new(0.2126, 0.7152, 0.0722))
-        };
+        let luminance =
+            |color: &[u8; 3]| Vec3::from_array(color.map(f32::from)).dot(Vec3::new(0.2126, 0.7152, 0.0722));
         assert!(MAGMA.is_sorted_by(|a, b| luminance(a) < luminance(b)));
     }
 

@@ -23,9 +23,7 @@ use std::path::{Path, PathBuf};
 ///
 /// [`Error::Usage`] for any other extension; it lists `known`.
 pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
-    let extension = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_ascii_lowercase());
+    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     known
         .iter()
         .find(|k| extension.as_deref() == Some(**k))
@@ -117,10 +115,7 @@ mod tests {
 
     #[test]
     fn extensions_are_known_or_listed() {
-        assert_eq!(
-            extension(Path::new("A.PNG"), &["png", "exr"]).unwrap(),
-            "png"
-        );
+        assert_eq!(extension(Path::new("A.PNG"), &["png", "exr"]).unwrap(), "png");
         let message = extension(Path::new("a.gif"), &["png", "exr"])
             .unwrap_err()
             .to_string();

@@ -9,9 +9,7 @@ use crate::{
 };
 
 use exr::{
-    image::{
-        AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, write::WritableImage as _,
-    },
+    image::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, write::WritableImage as _},
     meta::{
         BlockDescription, MetaData,
         attribute::{AttributeValue, SampleType, Text},
@@ -153,9 +151,8 @@ fn name_of(word: usize, color: &str) -> String {
 ///
 /// [`Error::Encode`].
 pub fn exr(part: &PathPart) -> Result<Vec<u8>> {
-    let unencodable = |e: &dyn std::fmt::Display| {
-        Error::Encode(format!("the part of the picture cannot be encoded: {e}"))
-    };
+    let unencodable =
+        |e: &dyn std::fmt::Display| Error::Encode(format!("the part of the picture cannot be encoded: {e}"));
     let sums = &part.sums;
     let mean = sums.mean(part.about.held);
     let floats = (0..4).map(|color| {
@@ -208,8 +205,8 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<PathPart> {
 fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
     const NO_PART: &str = "is no part of a picture of paths: `canopy render --paths N --part I/N` and \
         --checkpoint write such";
-    let meta = MetaData::read_from_buffered(Cursor::new(bytes), false)
-        .map_err(|e| format!("is broken: {e}"))?;
+    let meta =
+        MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(|e| format!("is broken: {e}"))?;
     let [header] = &meta.headers[..] else {
         return Err(NO_PART.into());
     };
@@ -251,9 +248,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
         names.all(|name| is_named(&name, SampleType::U32))
     });
     if !(is_of_size && is_plain && channels.len() == 20 && has_colors && has_words) {
-        return Err(
-            "says that it is a part, but its channels or sizes are not those of one".into(),
-        );
+        return Err("says that it is a part, but its channels or sizes are not those of one".into());
     }
     let made = text_of(embedded::KEYWORD);
     let image = exr::prelude::read()
@@ -268,10 +263,8 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
     let mut sums = PathSums::new(about.of.size);
     for channel in image.layer_data.channel_data.list {
         let place = (0..4).flat_map(|word| (0..4).map(move |color| (word, color)));
-        let mut place =
-            place.filter(|(word, color)| channel.name == *name_of(*word, COLORS[*color]));
-        let (Some((word, color)), FlatSamples::U32(values)) = (place.next(), channel.sample_data)
-        else {
+        let mut place = place.filter(|(word, color)| channel.name == *name_of(*word, COLORS[*color]));
+        let (Some((word, color)), FlatSamples::U32(values)) = (place.next(), channel.sample_data) else {
             continue;
         };
         for (sum, value) in sums.pixels.iter_mut().zip(values) {

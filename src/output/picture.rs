@@ -53,8 +53,7 @@ pub fn jpeg(width: u32, height: u32, rgba8: Vec<u8>, quality: u32) -> Result<Vec
     let mut bytes = Vec::new();
     let quality = quality.clamp(1, 100) as u8;
     let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, quality);
-    rgb.write_with_encoder(encoder)
-        .map_err(|e| unencodable(&e))?;
+    rgb.write_with_encoder(encoder).map_err(|e| unencodable(&e))?;
     Ok(bytes)
 }
 
@@ -81,8 +80,7 @@ pub fn exr_with(image: &FloatImage, text: Option<&str>) -> Result<Vec<u8>> {
         let [r, g, b, a] = image.texels[at.1 * width + at.0];
         (r, g, b, a)
     };
-    let mut picture =
-        exr::image::Image::from_channels((width, height), SpecificChannels::rgba(texel));
+    let mut picture = exr::image::Image::from_channels((width, height), SpecificChannels::rgba(texel));
     // Others than those of its character set have been escaped.
     if let Some(text) = text.and_then(Text::new_or_none) {
         let attributes = &mut picture.layer_data.attributes.other;
@@ -239,27 +237,15 @@ mod tests {
             ),
             [0, 0, 0, 255, 255, 0, 255, 255, 0, 0, 0, 0]
         );
+        assert_eq!(one(Channel::Normal, &[[0.0, 1.0, -1.0, 1.0]]), [128, 255, 0, 255]);
         assert_eq!(
-            one(Channel::Normal, &[[0.0, 1.0, -1.0, 1.0]]),
-            [128, 255, 0, 255]
-        );
-        assert_eq!(
-            one(
-                Channel::Depth,
-                &[[1.0, 1.0, 1.0, 1.0], [9.0, 9.0, 9.0, 1.0]]
-            ),
+            one(Channel::Depth, &[[1.0, 1.0, 1.0, 1.0], [9.0, 9.0, 9.0, 1.0]]),
             [255, 255, 255, 255, 0, 0, 0, 255]
         );
-        assert_eq!(
-            one(Channel::Albedo, &[[0.5, 0.0, 2.0, 1.0]]),
-            [188, 0, 255, 255]
-        );
+        assert_eq!(one(Channel::Albedo, &[[0.5, 0.0, 2.0, 1.0]]), [188, 0, 255, 255]);
         let ids = one(Channel::Mesh, &[[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]);
         assert_ne!(ids[..4], ids[4..]);
-        let heat = one(
-            Channel::Cost,
-            &[[0.0, 0.0, 0.0, 1.0], [200.0, 56.0, 0.0, 1.0]],
-        );
+        let heat = one(Channel::Cost, &[[0.0, 0.0, 0.0, 1.0], [200.0, 56.0, 0.0, 1.0]]);
         assert_eq!(
             (&heat[..3], &heat[4..7]),
             (&magma::MAGMA[0][..], &magma::MAGMA[16][..])

@@ -105,10 +105,7 @@ mod tests {
             .zip(expected)
             .all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(near, "{:?}", found.pixels);
-        assert!(
-            (found.mean - (0.34_f64 / 12.0).sqrt()).abs() < 1e-6,
-            "{found:?}"
-        );
+        assert!((found.mean - (0.34_f64 / 12.0).sqrt()).abs() < 1e-6, "{found:?}");
         assert_eq!((found.max_at, found.differing), ([1, 1], 0.5));
     }
 

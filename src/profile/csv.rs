@@ -97,11 +97,7 @@ mod tests {
         let frames = samples::frames();
         let records = parse(&text(&frames));
         assert_eq!(records.len(), 4);
-        assert!(
-            records
-                .iter()
-                .all(|record| record.len() == records[0].len())
-        );
+        assert!(records.iter().all(|record| record.len() == records[0].len()));
         let column = |name: &str| {
             let index = records[0].iter().position(|title| title == name);
             let index = index.unwrap_or_else(|| panic!("no {name} in {:?}", records[0]));

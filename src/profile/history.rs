@@ -166,10 +166,7 @@ impl History {
 
     /// The memory that was measured last.
     pub fn memory(&self) -> Option<&Memory> {
-        self.frames
-            .iter()
-            .rev()
-            .find_map(|frame| frame.memory.as_ref())
+        self.frames.iter().rev().find_map(|frame| frame.memory.as_ref())
     }
 
     fn ms_at(&self, time: Instant) -> f64 {
@@ -226,9 +223,7 @@ pub(crate) mod samples {
         };
         let mut slow = short(2);
         slow[0] = pass("frame", 0, at(2), 12.0);
-        slow[3]
-            .spans
-            .push((at(2) + 4.5) * 1e-3..(at(2) + 5.0) * 1e-3);
+        slow[3].spans.push((at(2) + 4.5) * 1e-3..(at(2) + 5.0) * 1e-3);
         slow[3].last_ms += 0.5;
         slow.push(pass("shadows", 1, at(2) + 6.0, 5.5));
         vec![
@@ -351,8 +346,7 @@ mod tests {
     fn presents_are_paced_where_they_follow() {
         let mut history = History::new(9);
         let start = Instant::now();
-        for (number, ms, follows) in [(1, 0, true), (2, 16, true), (3, 900, false), (4, 950, true)]
-        {
+        for (number, ms, follows) in [(1, 0, true), (2, 16, true), (3, 900, false), (4, 950, true)] {
             history.push(number, 0.0);
             history.presented(number, start + Duration::from_millis(ms), follows);
         }

@@ -86,12 +86,7 @@ pub fn text<'a>(report: &Report, frames: impl IntoIterator<Item = &'a Frame> + C
     plot(&mut page, &chart, &chart.cpu, chart.cpu.most_ms(), false);
     page.push_str("<h2>Times in milliseconds</h2>\n");
     let titles = ["", "min", "median", "p95", "p99", "max", "share"].map(str::to_owned);
-    write_table(
-        &mut page,
-        "times",
-        Some(titles),
-        times(&table, frames.clone()),
-    );
+    write_table(&mut page, "times", Some(titles), times(&table, frames.clone()));
     page.push_str("<h2>Slowest frames</h2>\n");
     let titles = ["frame", "time in s", "GPU ms", "CPU ms", "longest pass"].map(str::to_owned);
     write_table(&mut page, "slowest", Some(titles), slowest(frames.clone()));
@@ -132,9 +127,7 @@ fn slowest<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> Vec<[String; 5]> 
         [
             frame.number.to_string(),
             format!("{:.3}", frame.time_secs),
-            frame
-                .gpu_ms()
-                .map_or_else(String::new, |ms| format!("{ms:.3}")),
+            frame.gpu_ms().map_or_else(String::new, |ms| format!("{ms:.3}")),
             format!("{:.3}", frame.cpu_ms()),
             longest.unwrap_or_default(),
         ]
@@ -142,10 +135,7 @@ fn slowest<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> Vec<[String; 5]> 
     slowest_frames(frames).into_iter().map(row).collect()
 }
 
-fn times<'a>(
-    table: &Table,
-    frames: impl IntoIterator<Item = &'a Frame> + Clone,
-) -> Vec<[String; 7]> {
+fn times<'a>(table: &Table, frames: impl IntoIterator<Item = &'a Frame> + Clone) -> Vec<[String; 7]> {
     let line = |name: String, summary: Summary, share: Option<f64>| {
         let [min, median, p95, p99, max] = summary.all().map(|ms| format!("{ms:.3}"));
         let share = share.map_or_else(String::new, |share| format!("{:.1} %", 100.0 * share));
@@ -275,15 +265,15 @@ fn plot(page: &mut String, chart: &Chart, stack: &Stack, most_ms: f64, presents:
             }
         }
         if !line.is_empty() {
-            writeln!(page, "<path d=\"{line}\" fill=\"none\" stroke=\"#000\"><title>present to present</title></path>").ok();
+            writeln!(
+                page,
+                "<path d=\"{line}\" fill=\"none\" stroke=\"#000\"><title>present to present</title></path>"
+            )
+            .ok();
         }
     }
     for frame in 0..frames {
-        let mut tip = format!(
-            "frame {}: {:.3} ms",
-            chart.numbers[frame],
-            stack.total_ms(frame)
-        );
+        let mut tip = format!("frame {}: {:.3} ms", chart.numbers[frame], stack.total_ms(frame));
         for (layer, [from, to]) in stack.edges(frame) {
             write!(tip, "\n{} {:.3} ms", layer.name, to - from).ok();
         }
@@ -316,11 +306,7 @@ fn plot(page: &mut String, chart: &Chart, stack: &Stack, most_ms: f64, presents:
         .filter(|layer| layer.ms.iter().any(|ms| *ms > 0.0))
     {
         let (name, color) = (escaped(&layer.name), colors::css(layer.color));
-        write!(
-            page,
-            "<span><i style=\"background:{color}\"></i>{name}</span> "
-        )
-        .ok();
+        write!(page, "<span><i style=\"background:{color}\"></i>{name}</span> ").ok();
     }
     page.push_str("</p>\n");
 }
@@ -354,11 +340,7 @@ fn date(now: SystemTime) -> String {
     let of_year = of_era - (365 * year + year / 4 - year / 100);
     let shifted = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year + era * 400 + u64::from(month <= 2);
     let (hour, minute) = (secs / 3600 % 24, secs / 60 % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")

@@ -56,13 +56,7 @@ impl Memory {
 
 /// What labels of allocations begin with, for each of [`KINDS`] but the last.
 const LABELS: [&[&str]; KINDS.len() - 1] = [
-    &[
-        "deform.",
-        "displacement",
-        "geometry_copy",
-        "merged.",
-        "scene.",
-    ],
+    &["deform.", "displacement", "geometry_copy", "merged.", "scene."],
     &["cost.", "hierarchy", "lbvh.", "ploc.", "sort.", "tlas"],
     &[
         "blue_noise",
@@ -119,9 +113,7 @@ fn kind(label: &str) -> usize {
 /// Resident memory of this process in bytes, where the system tells.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
 }

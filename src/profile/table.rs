@@ -55,13 +55,7 @@ impl Summary {
 
     /// All of them, in the order of the fields.
     pub fn all(self) -> [f64; 5] {
-        [
-            self.min_ms,
-            self.median_ms,
-            self.p95_ms,
-            self.p99_ms,
-            self.max_ms,
-        ]
+        [self.min_ms, self.median_ms, self.p95_ms, self.p99_ms, self.max_ms]
     }
 }
 
@@ -131,13 +125,7 @@ impl Table {
 }
 
 /// Adds the time of a pass to its row, or to a new one at `next`. Returns the row's index.
-fn add(
-    rows: &mut Vec<Row>,
-    next: usize,
-    (name, depth): (&str, usize),
-    frame: usize,
-    ms: f64,
-) -> usize {
+fn add(rows: &mut Vec<Row>, next: usize, (name, depth): (&str, usize), frame: usize, ms: f64) -> usize {
     let same = |row: &Row| row.depth == depth && row.name == name;
     let next = next.min(rows.len());
     // Mostly it is the next one.
@@ -250,9 +238,7 @@ mod tests {
     /// A pass that is not run keeps its row, and runs in a frame are one time.
     #[test]
     fn rows_stay_in_the_order_of_the_frame() {
-        let names = |table: &Table| -> Vec<String> {
-            table.gpu.iter().map(|row| row.name.clone()).collect()
-        };
+        let names = |table: &Table| -> Vec<String> { table.gpu.iter().map(|row| row.name.clone()).collect() };
         let [frame, lbvh, fog] = ["frame", "lbvh", "fog"].map(|name| {
             let depth = usize::from(name != "frame");
             pass(name, depth, 0.0, 3.0)

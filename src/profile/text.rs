@@ -23,11 +23,7 @@ pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> String {
     for row in &table.cpu {
         lines.push((format!("  {}", row.name), row.summary(), None));
     }
-    lines.push((
-        "GPU".into(),
-        Summary::of(all().filter_map(Frame::gpu_ms)),
-        None,
-    ));
+    lines.push(("GPU".into(), Summary::of(all().filter_map(Frame::gpu_ms)), None));
     for row in &table.gpu {
         let share = Some(table.share(row));
         lines.push((format!("  {}", indented(row)), row.summary(), share));
@@ -54,9 +50,7 @@ pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> String {
     if let Some(memory) = all().filter_map(|frame| frame.memory).last() {
         if memory.gpu_total().is_some() {
             let kinds = KINDS.iter().zip(memory.gpu_bytes);
-            let kinds: Vec<_> = kinds
-                .map(|(kind, n)| format!("{kind} {}", bytes(n)))
-                .collect();
+            let kinds: Vec<_> = kinds.map(|(kind, n)| format!("{kind} {}", bytes(n))).collect();
             writeln!(text, "GPU memory: {}", kinds.join(", ")).ok();
         }
         if let Some(resident) = memory.process_bytes {
@@ -75,22 +69,14 @@ mod tests {
     fn the_table_has_a_line_for_each_pass() {
         let text = text(&frames());
         let line = |start: &str| {
-            let found = text
-                .lines()
-                .find(|line| line.trim_start().starts_with(start));
+            let found = text.lines().find(|line| line.trim_start().starts_with(start));
             let line = found.unwrap_or_else(|| panic!("no {start} in\n{text}"));
-            line.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
+            line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
         assert!(text.starts_with("frames 1 to 3 (3 of them)\n"), "{text}");
-        let expected = [
-            "lbvh", "4.000", "4.000", "4.000", "4.000", "4.000", "50.0", "%",
-        ];
+        let expected = ["lbvh", "4.000", "4.000", "4.000", "4.000", "4.000", "50.0", "%"];
         assert_eq!(line("lbvh"), expected);
-        let expected = [
-            "sort", "2.000", "2.000", "2.500", "2.500", "2.500", "27.1", "%",
-        ];
+        let expected = ["sort", "2.000", "2.000", "2.500", "2.500", "2.500", "27.1", "%"];
         assert_eq!(line("sort"), expected);
         assert_eq!(line("present to")[3..5], ["20.000", "20.000"]);
         assert_eq!(line("record")[1], "2.000");

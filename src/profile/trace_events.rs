@@ -39,13 +39,7 @@ pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone, adapter: &s
         let number = frame.number;
         for span in &frame.cpu {
             let args = json!({"frame": number});
-            events.push(complete(
-                CPU,
-                span.name,
-                "cpu",
-                [span.start_ms, span.ms],
-                args,
-            ));
+            events.push(complete(CPU, span.name, "cpu", [span.start_ms, span.ms], args));
         }
         if let (Some(at), Some(ms)) = (frame.presented_ms, frame.present_ms) {
             let args = json!({"frame": number});
@@ -53,13 +47,7 @@ pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone, adapter: &s
         }
         for (lane, pass, [start_ms, ms]) in lanes.place(frame.passes(), offset_ms) {
             let args = json!({"frame": number, "depth": pass.depth});
-            events.push(complete(
-                GPU + lane,
-                &pass.name,
-                "gpu",
-                [start_ms, ms],
-                args,
-            ));
+            events.push(complete(GPU + lane, &pass.name, "gpu", [start_ms, ms], args));
         }
         if let Some(memory) = &frame.memory {
             let ts = frame.cpu.last().map_or(0.0, |span| span.start_ms + span.ms) * 1e3;
@@ -135,9 +123,7 @@ impl Lanes {
         // What encloses others comes before them.
         runs.sort_by(|(a, [a_start, a_ms]), (b, [b_start, b_ms])| {
             let starts = a_start.total_cmp(b_start);
-            starts
-                .then(b_ms.total_cmp(a_ms))
-                .then(a.depth.cmp(&b.depth))
+            starts.then(b_ms.total_cmp(a_ms)).then(a.depth.cmp(&b.depth))
         });
         let mut placed = Vec::with_capacity(runs.len());
         for (pass, [start_ms, ms]) in runs {
@@ -229,12 +215,8 @@ mod tests {
         assert_eq!(faults(&trace), Vec::<String>::new());
         let table = Table::of(&frames);
         let sum = |cat: &str, name: &str| -> f64 {
-            let named = events(&trace, cat)
-                .into_iter()
-                .filter(|e| e["name"] == name);
-            named
-                .map(|event| event["dur"].as_f64().unwrap() * 1e-3)
-                .sum()
+            let named = events(&trace, cat).into_iter().filter(|e| e["name"] == name);
+            named.map(|event| event["dur"].as_f64().unwrap() * 1e-3).sum()
         };
         for row in &table.gpu {
             assert!((sum("gpu", &row.name) - row.sum()).abs() < 1e-6, "{row:?}");
@@ -280,10 +262,7 @@ mod tests {
         let trace = trace(&frames);
         assert_eq!(faults(&trace), Vec::<String>::new());
         let late = events(&trace, "gpu").into_iter();
-        let tids: Vec<_> = late
-            .filter(|e| e["name"] == "late")
-            .map(|e| &e["tid"])
-            .collect();
+        let tids: Vec<_> = late.filter(|e| e["name"] == "late").map(|e| &e["tid"]).collect();
         assert_eq!(tids, [GPU + 1]);
     }
 

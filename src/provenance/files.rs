@@ -38,8 +38,7 @@ impl KeptFile {
         let name = Path::new(&self.name).file_name();
         name.is_some()
             && file.file_name() == name
-            && std::fs::metadata(file)
-                .is_ok_and(|what| self.bytes.is_none_or(|bytes| what.len() == bytes))
+            && std::fs::metadata(file).is_ok_and(|what| self.bytes.is_none_or(|bytes| what.len() == bytes))
     }
 }
 

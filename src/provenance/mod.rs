@@ -149,10 +149,7 @@ impl Provenance {
         }
         let mut set = |key: &str, value: Value| settings.insert(key.into(), value);
         let morphs: Vec<_> = shown.blend.morph_texts().map(Value::String).collect();
-        set(
-            "animation.clip",
-            Value::String(shown.blend.text(shown.clip)),
-        );
+        set("animation.clip", Value::String(shown.blend.text(shown.clip)));
         if !morphs.is_empty() {
             set("animation.morphs", Value::Array(morphs));
         }
@@ -234,8 +231,7 @@ impl Provenance {
     /// Those of [`Self::read`], and [`Error::Scene`] for a picture that tells nothing.
     pub fn required(path: &Path) -> Result<Self> {
         Self::read(path)?.ok_or_else(|| {
-            let what =
-                "is a picture without settings of canopy, so it does not tell how it was made";
+            let what = "is a picture without settings of canopy, so it does not tell how it was made";
             Error::scene(path, what)
         })
     }
@@ -320,15 +316,8 @@ impl Provenance {
 
     /// What is wrong with it, if anything is.
     fn fault(&self) -> Option<String> {
-        if !self
-            .size
-            .iter()
-            .all(|side| config::Window::SIZE.contains(side))
-        {
-            return Some(format!(
-                "a picture of {} × {} pixels",
-                self.size[0], self.size[1]
-            ));
+        if !self.size.iter().all(|side| config::Window::SIZE.contains(side)) {
+            return Some(format!("a picture of {} × {} pixels", self.size[0], self.size[1]));
         }
         if !(1..=MOST_SAMPLES).contains(&self.samples) {
             return Some(format!("{} samples", self.samples));
@@ -336,14 +325,10 @@ impl Provenance {
         if self.files.len() > MOST || self.hidden.len() > MOST {
             return Some(format!("more than {MOST} files or hidden nodes"));
         }
-        let of_settings = FILES
-            .iter()
-            .filter_map(|key| self.settings.get(*key)?.as_str());
+        let of_settings = FILES.iter().filter_map(|key| self.settings.get(*key)?.as_str());
         let mut names = self.files.iter().map(KeptFile::name).chain(of_settings);
         if let Some(name) = names.find(|name| !name.is_empty() && !is_safe(name)) {
-            return Some(format!(
-                "the file {name:?}, which is not in the picture's folder"
-            ));
+            return Some(format!("the file {name:?}, which is not in the picture's folder"));
         }
         let edits = self.edits.as_ref().and_then(SavedEdits::fault);
         edits.or_else(|| self.view.fault().map(|what| format!("a view {what}")))

@@ -47,10 +47,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home of jane");
     std::fs::create_dir_all(home.join("scenes")).unwrap();
-    let [inside, outside] = [
-        home.join("scenes/füchs 狐.glb"),
-        folder.path().join("sky.hdr"),
-    ];
+    let [inside, outside] = [home.join("scenes/füchs 狐.glb"), folder.path().join("sky.hdr")];
     std::fs::write(&inside, "12345").unwrap();
     std::fs::write(&outside, "").unwrap();
     let mut config = Config::default();
@@ -62,10 +59,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     let files = [inside.clone()];
     let made = Provenance::new(&config, &shown(&files), Some(&home));
     let text = made.text();
-    assert!(
-        text.is_ascii() && text.contains("scenes/f\\u00fcchs"),
-        "{text}"
-    );
+    assert!(text.is_ascii() && text.contains("scenes/f\\u00fcchs"), "{text}");
     for secret in ["jane", "secret", folder.path().to_str().unwrap()] {
         assert!(!text.contains(secret), "{secret} is in {text}");
     }
@@ -79,10 +73,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     let mut again = Config::default();
     again.gpu.adapter = "mine".into();
     again.exposure.compensation = 2.0;
-    let error = back
-        .apply(&mut again, &search(&picture))
-        .unwrap_err()
-        .to_string();
+    let error = back.apply(&mut again, &search(&picture)).unwrap_err().to_string();
     assert!(
         error.contains("was made of sky.hdr, which is not there"),
         "{error}"
@@ -93,10 +84,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
         ..search(&picture)
     };
     assert_eq!(back.apply(&mut again, &elsewhere).unwrap(), [""; 0]);
-    assert_eq!(
-        (again.shadows.mode, again.sun.strength),
-        (ShadowMode::Map, 0.1)
-    );
+    assert_eq!((again.shadows.mode, again.sun.strength), (ShadowMode::Map, 0.1));
     assert_eq!(again.exposure.compensation, 0.0);
     assert_eq!(
         (again.animation.clip.as_str(), again.animation.time),
@@ -184,8 +172,7 @@ fn pictures_of_the_first_format_stay_under_the_sky() {
     let mut config = Config::default();
     let mut made = Provenance::new(&config, &shown(&["a.glb".into()]), None);
     let mut source = |made: &Provenance| {
-        made.apply(&mut config, &search(Path::new("a.png")))
-            .unwrap();
+        made.apply(&mut config, &search(Path::new("a.png"))).unwrap();
         config.environment.source
     };
     assert_eq!(source(&made), EnvironmentSource::Auto);
@@ -229,19 +216,8 @@ fn hostile_texts_are_one_line() {
     assert!(message("/view/world_from_view/12", 1e39.into()).contains("place"));
     message("/view/world_from_view", serde_json::json!([1.0]));
     message("/settings", 3.into());
-    for broken in [
-        "",
-        "{",
-        "[]",
-        "null",
-        "{\"format\": 1}",
-        &"[".repeat(100_000),
-    ] {
-        assert!(
-            parsed(broken)
-                .unwrap_err()
-                .starts_with("its settings are broken")
-        );
+    for broken in ["", "{", "[]", "null", "{\"format\": 1}", &"[".repeat(100_000)] {
+        assert!(parsed(broken).unwrap_err().starts_with("its settings are broken"));
     }
     // Keys that are unknown, wrong, or none of its business are left out, and told.
     let settings = serde_json::json!({
@@ -249,9 +225,7 @@ fn hostile_texts_are_one_line() {
     });
     let found = with("/settings", settings).unwrap();
     let mut config = Config::default();
-    let left = found
-        .apply(&mut config, &search(Path::new("a.png")))
-        .unwrap();
+    let left = found.apply(&mut config, &search(Path::new("a.png"))).unwrap();
     assert_eq!(left.len(), 4, "{left:?}");
     assert!(
         left[0].starts_with("gpu.adapter") && left[2].contains("unknown key"),
@@ -300,9 +274,7 @@ fn edits_are_kept() {
     let older = parsed(&json.to_string()).unwrap();
     assert_eq!((older.edited, older.edits), (true, None));
     let mut json: serde_json::Value = serde_json::from_str(&made.text()).unwrap();
-    *json
-        .pointer_mut("/edits/materials/0/values/roughness")
-        .unwrap() = 7.into();
+    *json.pointer_mut("/edits/materials/0/values/roughness").unwrap() = 7.into();
     let error = parsed(&json.to_string()).unwrap_err();
     assert!(
         error.contains("materials[0]: roughness has to be a number from 0 to 1"),

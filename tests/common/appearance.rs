@@ -71,16 +71,11 @@ impl Slot {
             Self::SheenRoughness => ("KHR_materials_sheen", "sheenRoughnessTexture"),
             Self::Anisotropy => ("KHR_materials_anisotropy", "anisotropyTexture"),
             Self::Iridescence => ("KHR_materials_iridescence", "iridescenceTexture"),
-            Self::IridescenceThickness => {
-                ("KHR_materials_iridescence", "iridescenceThicknessTexture")
-            }
+            Self::IridescenceThickness => ("KHR_materials_iridescence", "iridescenceThicknessTexture"),
             Self::Transmission => ("KHR_materials_transmission", "transmissionTexture"),
             Self::Thickness => ("KHR_materials_volume", "thicknessTexture"),
             Self::Diffuse => ("KHR_materials_pbrSpecularGlossiness", "diffuseTexture"),
-            Self::SpecularGlossiness => (
-                "KHR_materials_pbrSpecularGlossiness",
-                "specularGlossinessTexture",
-            ),
+            Self::SpecularGlossiness => ("KHR_materials_pbrSpecularGlossiness", "specularGlossinessTexture"),
         }
     }
 
@@ -213,11 +208,7 @@ impl Default for Look {
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
     /// The half that faces +Z and a little more, in this many rings.
-    Sphere {
-        center: DVec3,
-        radius: f64,
-        rings: u32,
-    },
+    Sphere { center: DVec3, radius: f64, rings: u32 },
     /// A rectangle that faces `u × v`; a square where its texture is rotated. Each set of texture coordinates
     /// gives the corner's, then what `u` and `v` add.
     Quad {
@@ -293,9 +284,9 @@ impl Beam {
         let distance = offset.length();
         let to_light = offset / distance;
         // "attenuation = max( min( 1.0 - ( current_distance / range )^4, 1 ), 0 ) / current_distance^2"
-        let window = self.range.map_or(1.0, |range| {
-            (1.0 - (distance / range).powi(4)).clamp(0.0, 1.0)
-        });
+        let window = self
+            .range
+            .map_or(1.0, |range| (1.0 - (distance / range).powi(4)).clamp(0.0, 1.0));
         let mut attenuation = window / (distance * distance);
         if let Lamp::Spot(inner, outer) = self.lamp {
             let scale = 1.0 / (inner.cos() - outer.cos()).max(0.001);
@@ -358,10 +349,9 @@ impl Still {
         let up = right.cross(forward);
         let half = (0.5 * self.fov).tan();
         let (w, h) = (f64::from(width), f64::from(height));
-        let direction = (forward
-            + right * (2.0 * x / w - 1.0) * half * w / h
-            + up * (1.0 - 2.0 * y / h) * half)
-            .normalize();
+        let direction =
+            (forward + right * (2.0 * x / w - 1.0) * half * w / h + up * (1.0 - 2.0 * y / h) * half)
+                .normalize();
         let mut hits: Vec<Intersection> = (0..self.specimens.len())
             .filter_map(|index| self.intersect(index, direction))
             .collect();
@@ -376,10 +366,7 @@ impl Still {
         for hit in hits {
             let look = &self.specimens[hit.specimen].look;
             seen.trail.push(hit.specimen);
-            let texels = look
-                .maps
-                .iter()
-                .map(|map| map.texels.index(map.uv(hit.uvs)));
+            let texels = look.maps.iter().map(|map| map.texels.index(map.uv(hit.uvs)));
             seen.trail.extend(texels);
             let surface = Surface::new(look, &hit, direction);
             if matches!(look.alpha, Alpha::Mask(cutoff) if surface.alpha < cutoff) {
@@ -402,11 +389,7 @@ impl Still {
     }
 
     fn intersect(&self, specimen: usize, direction: DVec3) -> Option<Intersection> {
-        let Specimen {
-            shape,
-            look,
-            colors,
-        } = &self.specimens[specimen];
+        let Specimen { shape, look, colors } = &self.specimens[specimen];
         match *shape {
             Shape::Sphere { center, radius, .. } => {
                 let offset = self.eye - center;
@@ -544,12 +527,10 @@ impl Surface {
             direction.extend(texel.z)
         });
         let (sin, cos) = rotation.sin_cos();
-        let turned =
-            DMat2::from_cols(DVec2::new(cos, sin), DVec2::new(-sin, cos)) * grain.truncate();
+        let turned = DMat2::from_cols(DVec2::new(cos, sin), DVec2::new(-sin, cos)) * grain.truncate();
         let along = (turned.x * at.tangent + turned.y * at.bitangent).normalize();
         let [film, film_ior, thinnest, thickest] = look.iridescence.unwrap_or_default();
-        let film_thickness =
-            thinnest + (thickest - thinnest) * sample(Slot::IridescenceThickness).y;
+        let film_thickness = thinnest + (thickest - thinnest) * sample(Slot::IridescenceThickness).y;
         let (thickness, distance, color) = look.volume.unwrap_or((0.0, 1.0, DVec3::ONE));
         let path = thickness * sample(Slot::Thickness).y;
         Self {
@@ -621,12 +602,10 @@ impl Surface {
             if self.sheen_color != DVec3::ZERO {
                 let n_dot_v = self.normal.dot(to_eye).abs();
                 let most = self.sheen_color.max_element();
-                let scaling =
-                    |cosine| (1.0 - most * sheen_albedo(cosine, self.sheen_roughness)).max(0.0);
+                let scaling = |cosine| (1.0 - most * sheen_albedo(cosine, self.sheen_roughness)).max(0.0);
                 below *= scaling(n_dot_v).min(scaling(n_dot_l));
                 let n_dot_h = self.normal.dot(half);
-                below +=
-                    self.sheen_color * charlie(n_dot_l, n_dot_v, n_dot_h, self.sheen_roughness);
+                below += self.sheen_color * charlie(n_dot_l, n_dot_v, n_dot_h, self.sheen_roughness);
             }
             below *= n_dot_l * self.kept(self.normal, to_light);
         }
@@ -656,14 +635,12 @@ impl Surface {
     fn lobe(&self, to_eye: DVec3, to_light: DVec3, half: DVec3) -> f64 {
         let alpha = self.roughness.powi(2);
         if self.anisotropy == 0.0 {
-            return trowbridge_reitz(self.normal, half, alpha)
-                * smith(self.normal, to_eye, to_light, alpha);
+            return trowbridge_reitz(self.normal, half, alpha) * smith(self.normal, to_eye, to_light, alpha);
         }
         let strength = self.anisotropy.powi(2);
         let along = alpha * (1.0 - strength) + strength;
         let (t, b, n) = (self.along, self.across, self.normal);
-        let squares =
-            (half.dot(t) / along).powi(2) + (half.dot(b) / alpha).powi(2) + half.dot(n).powi(2);
+        let squares = (half.dot(t) / along).powi(2) + (half.dot(b) / alpha).powi(2) + half.dot(n).powi(2);
         let distribution = 1.0 / (PI * along * alpha * squares.powi(2));
         let stretch = |v: DVec3| DVec3::new(along * t.dot(v), alpha * b.dot(v), n.dot(v)).length();
         let (n_dot_l, n_dot_v) = (n.dot(to_light), n.dot(to_eye).abs());
@@ -782,9 +759,8 @@ fn iridescent_fresnel(film_ior: f64, base_f0: DVec3, thickness: f64, cosine1: f6
     }
     let cosine2 = cosine2_squared.sqrt();
     let schlick = |f0: f64, cosine: f64| f0 + (1.0 - f0) * (1.0 - cosine).powi(5);
-    let ior_to_f0 = |transmitted: f64, incident: f64| {
-        ((transmitted - incident) / (transmitted + incident)).powi(2)
-    };
+    let ior_to_f0 =
+        |transmitted: f64, incident: f64| ((transmitted - incident) / (transmitted + incident)).powi(2);
     let r12 = schlick(ior_to_f0(film_ior, 1.0), cosine1);
     let t121 = 1.0 - r12;
     let phi21 = if film_ior < 1.0 { 0.0 } else { PI };
@@ -829,8 +805,7 @@ fn sensitivity(path_nm: f64, shift: [f64; 3]) -> DVec3 {
     xyz.x += bump(9.7470e-14, 2.2399e+06, 4.5282e+09, shift[0]);
     xyz /= 1.0685e-7;
     let to_rec709 = glam::DMat3::from_cols_array(&[
-        3.2404542, -0.9692660, 0.0556434, -1.5371385, 1.8760108, -0.2040259, -0.4985314, 0.0415560,
-        1.0572252,
+        3.2404542, -0.9692660, 0.0556434, -1.5371385, 1.8760108, -0.2040259, -0.4985314, 0.0415560, 1.0572252,
     ]);
     to_rec709 * xyz
 }
@@ -867,10 +842,7 @@ impl Look {
             "KHR_materials_emissive_strength",
             (strength != 1.0).then(|| json!({ "emissiveStrength": strength })),
         );
-        add(
-            "KHR_materials_ior",
-            self.ior.map(|ior| json!({ "ior": ior })),
-        );
+        add("KHR_materials_ior", self.ior.map(|ior| json!({ "ior": ior })));
         add(
             "KHR_materials_specular",
             self.specular.map(|(factor, color)| {
@@ -923,14 +895,13 @@ impl Look {
         );
         add(
             "KHR_materials_pbrSpecularGlossiness",
-            self.specular_glossiness
-                .map(|(diffuse, specular, glossiness)| {
-                    json!({
-                        "diffuseFactor": diffuse.to_array(),
-                        "specularFactor": specular.to_array(),
-                        "glossinessFactor": glossiness,
-                    })
-                }),
+            self.specular_glossiness.map(|(diffuse, specular, glossiness)| {
+                json!({
+                    "diffuseFactor": diffuse.to_array(),
+                    "specularFactor": specular.to_array(),
+                    "glossinessFactor": glossiness,
+                })
+            }),
         );
         if !extensions.is_empty() {
             json["extensions"] = Value::Object(extensions);
@@ -958,14 +929,8 @@ impl Map2 {
             .write_to(&mut png, image::ImageFormat::Png)
             .unwrap();
         let view = file.view(&png.into_inner());
-        let source = file.push(
-            "images",
-            json!({ "bufferView": view, "mimeType": "image/png" }),
-        );
-        let sampler = file.push(
-            "samplers",
-            json!({ "magFilter": NEAREST, "minFilter": NEAREST }),
-        );
+        let source = file.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
+        let sampler = file.push("samplers", json!({ "magFilter": NEAREST, "minFilter": NEAREST }));
         let texture = file.push("textures", json!({ "source": source, "sampler": sampler }));
         let mut info = json!({ "index": texture, "texCoord": self.uv_set });
         if self.normal_scale != 1.0 {
@@ -1007,19 +972,15 @@ impl Specimen {
         let has_normal_map = self.look.maps.iter().any(|map| map.slot == Slot::Normal);
         // Otherwise the loader generates them.
         if !has_normal_map {
-            attributes["TANGENT"] =
-                json!(file.floats("VEC4", &floats(&|v| v.tangent.to_array().to_vec())));
+            attributes["TANGENT"] = json!(file.floats("VEC4", &floats(&|v| v.tangent.to_array().to_vec())));
         }
         if let Some(c) = self.colors {
             let color = |v: &Vertex| c[0] + v.st[0] * c[1] + v.st[1] * c[2];
-            attributes["COLOR_0"] =
-                json!(file.floats("VEC4", &floats(&|v| color(v).to_array().to_vec())));
+            attributes["COLOR_0"] = json!(file.floats("VEC4", &floats(&|v| color(v).to_array().to_vec())));
         }
         let bytes: Vec<u8> = indices.iter().flat_map(|i| i.to_le_bytes()).collect();
         let indices = file.accessor("SCALAR", U32, indices.len(), &bytes);
-        file.primitive(
-            json!({ "attributes": attributes, "indices": indices, "material": material }),
-        );
+        file.primitive(json!({ "attributes": attributes, "indices": indices, "material": material }));
     }
 }
 

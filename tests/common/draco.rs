@@ -2,8 +2,7 @@
 
 use super::gltf_builder::{Builder, F32, U8, U16, U32};
 use draco_core::{
-    DataType, EncoderBuffer, EncoderOptions, GeometryAttributeType, Mesh, MeshEncoder,
-    PointAttribute,
+    DataType, EncoderBuffer, EncoderOptions, GeometryAttributeType, Mesh, MeshEncoder, PointAttribute,
 };
 use serde_json::{Map, Value, json};
 
@@ -31,8 +30,7 @@ pub(crate) fn compressed(source: &Builder, method: Method) -> Builder {
         accessor.as_object_mut().unwrap().remove("bufferView");
     }
     let view = file.view(&stream);
-    file.first_primitive()["extensions"] =
-        json!({ DRACO: { "bufferView": view, "attributes": ids } });
+    file.first_primitive()["extensions"] = json!({ DRACO: { "bufferView": view, "attributes": ids } });
     file.json["extensionsUsed"] = json!([DRACO]);
     file.json["extensionsRequired"] = json!([DRACO]);
     file

@@ -9,11 +9,7 @@ pub(crate) enum Runs {
 }
 
 /// A Radiance HDR file of `rgbe` texels.
-pub(crate) fn hdr(
-    [width, height]: [u32; 2],
-    runs: Runs,
-    texel: impl Fn(u32, u32) -> [u8; 4],
-) -> Vec<u8> {
+pub(crate) fn hdr([width, height]: [u32; 2], runs: Runs, texel: impl Fn(u32, u32) -> [u8; 4]) -> Vec<u8> {
     let mut out = hdr_header(&format!("-Y {height} +X {width}"));
     for y in 0..height {
         let row: Vec<[u8; 4]> = (0..width).map(|x| texel(x, y)).collect();

@@ -115,12 +115,7 @@ pub(crate) fn check_environment(image: &EnvironmentImage) {
 }
 
 fn load(name: &str, bytes: &[u8]) -> Result<Scene> {
-    checked(scene::load_bytes(
-        name,
-        bytes,
-        &LIMITS,
-        &Progress::default(),
-    ))
+    checked(scene::load_bytes(name, bytes, &LIMITS, &Progress::default()))
 }
 
 fn checked(loaded: Result<Scene>) -> Result<Scene> {
@@ -142,14 +137,8 @@ pub(crate) fn check(scene: &Scene) {
         assert!(node.parent.is_none_or(|parent| parent < index));
         assert!(node.mesh.is_none_or(|mesh| mesh < scene.meshes.len()));
         assert!(node.light.is_none_or(|light| light < scene.lights.len()));
-        assert!(
-            node.camera
-                .is_none_or(|camera| camera < scene.cameras.len())
-        );
-        assert!(
-            node.volume
-                .is_none_or(|volume| volume < scene.volumes.len())
-        );
+        assert!(node.camera.is_none_or(|camera| camera < scene.cameras.len()));
+        assert!(node.volume.is_none_or(|volume| volume < scene.volumes.len()));
         let Some(mesh) = node.mesh else { continue };
         let primitives = &scene.meshes[mesh].primitives;
         let targets = primitives.first().map_or(0, |p| p.targets.len());
@@ -164,12 +153,7 @@ pub(crate) fn check(scene: &Scene) {
         let count = primitive.positions.len();
         assert!(primitive.material < scene.materials.len());
         assert!(primitive.positions.iter().all(|p| p.is_finite()));
-        assert!(
-            primitive
-                .normals
-                .iter()
-                .all(|n| (n.length() - 1.0).abs() < 1e-3)
-        );
+        assert!(primitive.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-3));
         assert!(primitive.tangents.iter().all(|t| t.is_finite()));
         let corners = primitive.indices.as_flattened();
         assert!(corners.iter().all(|&v| (v as usize) < count));
@@ -177,11 +161,7 @@ pub(crate) fn check(scene: &Scene) {
             (primitive.normals.len(), primitive.tangents.len()),
             (count, count)
         );
-        for length in [
-            primitive.uv0.len(),
-            primitive.uv1.len(),
-            primitive.colors.len(),
-        ] {
+        for length in [primitive.uv0.len(), primitive.uv1.len(), primitive.colors.len()] {
             assert!([0, count].contains(&length));
         }
         let influences = count * primitive.influences_per_vertex;

@@ -63,13 +63,7 @@ impl Builder {
     }
 
     /// An accessor over bytes of its own.
-    pub(crate) fn accessor(
-        &mut self,
-        kind: &str,
-        component: u32,
-        count: usize,
-        bytes: &[u8],
-    ) -> usize {
+    pub(crate) fn accessor(&mut self, kind: &str, component: u32, count: usize, bytes: &[u8]) -> usize {
         let view = self.view(bytes);
         self.push(
             "accessors",

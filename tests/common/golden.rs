@@ -14,17 +14,8 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
 
 /// Compares a picture with tests/golden/NAME.png. The mean difference may be 0.5 of 255: between adapters
 /// edges and highlights may move by a pixel, shadows may not. It may be 1 where all edges move.
-pub(crate) fn compare_with_golden(
-    gpu: &Gpu,
-    name: &str,
-    picture: &[u8],
-    [width, height]: [u32; 2],
-) {
-    let most = if rounds_corners_coarsely(gpu) {
-        1.0
-    } else {
-        0.5
-    };
+pub(crate) fn compare_with_golden(gpu: &Gpu, name: &str, picture: &[u8], [width, height]: [u32; 2]) {
+    let most = if rounds_corners_coarsely(gpu) { 1.0 } else { 0.5 };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         image::save_buffer(&path, picture, width, height, image::ColorType::Rgba8).unwrap();

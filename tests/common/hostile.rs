@@ -32,12 +32,7 @@ pub(crate) struct Case {
     pub(crate) outcome: Outcome,
 }
 
-fn case(
-    name: impl Into<String>,
-    file: &'static str,
-    bytes: impl Into<Vec<u8>>,
-    outcome: Outcome,
-) -> Case {
+fn case(name: impl Into<String>, file: &'static str, bytes: impl Into<Vec<u8>>, outcome: Outcome) -> Case {
     Case {
         name: name.into(),
         file,
@@ -114,10 +109,7 @@ pub(crate) fn environments() -> Vec<Case> {
     };
     let sized = |size: &str| case(size, "a.hdr", hdr_header(size), Fails("a.hdr"));
     let window = |name: &str, data, outcome| {
-        let exr = Exr {
-            data,
-            ..exr.clone()
-        };
+        let exr = Exr { data, ..exr.clone() };
         case(name, "a.exr", exr.write(float), outcome)
     };
     let with = |name: &str, attribute, outcome| {
@@ -127,12 +119,7 @@ pub(crate) fn environments() -> Vec<Case> {
         };
         case(name, "a.exr", exr.write(float), outcome)
     };
-    let ints = |values: &[i32]| {
-        values
-            .iter()
-            .flat_map(|v| v.to_le_bytes())
-            .collect::<Vec<u8>>()
-    };
+    let ints = |values: &[i32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let squeezed = |compression, side: i32, bytes: &[u8]| {
         let exr = Exr {
             compression,
@@ -165,12 +152,7 @@ pub(crate) fn environments() -> Vec<Case> {
         case("blocks", "a.dds", direct(95, [4; 2], 96), Loads),
         case("shared exponents", "a.dds", direct(67, [4; 2], 384), Loads),
         case("empty", "a.hdr", "", Fails("is empty")),
-        case(
-            "HTML",
-            "a.exr",
-            "<!DOCTYPE html>",
-            Fails("is no environment"),
-        ),
+        case("HTML", "a.exr", "<!DOCTYPE html>", Fails("is no environment")),
         case("a PNG", "a.hdr", png(2, 1), Fails("is no environment")),
         case("a scene", "a.exr", full().glb(), Fails("is no environment")),
         sized("-Y 100000 +X 200000"),
@@ -227,11 +209,7 @@ pub(crate) fn environments() -> Vec<Case> {
         ),
         with(
             "enormous tiles",
-            (
-                "tiles",
-                "tiledesc",
-                [ints(&[1 << 30, 1 << 30]), vec![0]].concat(),
-            ),
+            ("tiles", "tiledesc", [ints(&[1 << 30, 1 << 30]), vec![0]].concat()),
             Fails("a.exr"),
         ),
         with(
@@ -323,12 +301,7 @@ pub(crate) fn environments() -> Vec<Case> {
             direct(95, [0; 2], 96),
             Fails("a.dds"),
         ),
-        case(
-            "faces that end",
-            "a.dds",
-            direct(95, [4; 2], 95),
-            Fails("a.dds"),
-        ),
+        case("faces that end", "a.dds", direct(95, [4; 2], 95), Fails("a.dds")),
         case(
             "oblong faces",
             "a.dds",
@@ -370,11 +343,7 @@ fn json() -> Vec<Case> {
         .collect();
     let text = |text: &str| format!("{{\"asset\":{{\"version\":\"2.0\"}},{text}}}");
     let deep = format!("\"x\":{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    let deep_objects = format!(
-        "\"x\":{}1{}",
-        "{\"a\":".repeat(100_000),
-        "}".repeat(100_000)
-    );
+    let deep_objects = format!("\"x\":{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
     let many = format!("\"nodes\":[{}{{}}]", "{},".repeat(1_100_000));
     let long = format!("\"extras\":\"{}\"", "x".repeat(10_000_000));
     vec![
@@ -405,12 +374,7 @@ fn json() -> Vec<Case> {
         ),
         case("1e400", "a.gltf", text("\"x\":1e400"), Fails("JSON")),
         case("the word NaN", "a.gltf", text("\"x\":NaN"), Fails("JSON")),
-        case(
-            "a trailing comma",
-            "a.gltf",
-            text("\"x\":[1,]"),
-            Fails("JSON"),
-        ),
+        case("a trailing comma", "a.gltf", text("\"x\":[1,]"), Fails("JSON")),
         case(
             "a key twice",
             "a.gltf",
@@ -442,12 +406,7 @@ fn json() -> Vec<Case> {
             text(&long.replace("extras", "nodes")),
             Fails("not glTF 2.0"),
         ),
-        case(
-            "a string of 10 MB",
-            "a.gltf",
-            text(&long),
-            Warns("no triangles"),
-        ),
+        case("a string of 10 MB", "a.gltf", text(&long), Warns("no triangles")),
         case(
             "numbers with fractions of nothing",
             "a.gltf",
@@ -464,18 +423,8 @@ fn versions() -> Vec<Case> {
     vec![
         case("no asset", "a.gltf", "{}", Fails("asset")),
         case("no version", "a.gltf", asset(json!({})), Fails("version")),
-        case(
-            "1.0",
-            "a.gltf",
-            asset(json!({ "version": "1.0" })),
-            Fails("1.0"),
-        ),
-        case(
-            "3.0",
-            "a.gltf",
-            asset(json!({ "version": "3.0" })),
-            Fails("3.0"),
-        ),
+        case("1.0", "a.gltf", asset(json!({ "version": "1.0" })), Fails("1.0")),
+        case("3.0", "a.gltf", asset(json!({ "version": "3.0" })), Fails("3.0")),
         case(
             "a version of 1 MB, in lines",
             "a.gltf",
@@ -534,22 +483,10 @@ fn containers() -> Vec<Case> {
         ("the BIN's length", bin_at),
     ] {
         let before = u32::from_le_bytes(sound[at..at + 4].try_into().unwrap());
-        for value in [
-            0,
-            before - 1,
-            before + 4,
-            0x7fff_ffff,
-            u32::MAX - 3,
-            u32::MAX,
-        ] {
+        for value in [0, before - 1, before + 4, 0x7fff_ffff, u32::MAX - 3, u32::MAX] {
             let mut bytes = sound.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-            cases.push(case(
-                format!("{what} is {value}"),
-                "a.glb",
-                bytes,
-                Fails("a.glb"),
-            ));
+            cases.push(case(format!("{what} is {value}"), "a.glb", bytes, Fails("a.glb")));
         }
     }
     // Names of four lengths, so that each padding comes up.
@@ -558,25 +495,15 @@ fn containers() -> Vec<Case> {
         named.json["nodes"][0]["name"] = json!(name);
         let mut bytes = named.glb();
         let end = 20 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
-        for byte in bytes[..end]
-            .iter_mut()
-            .rev()
-            .take_while(|byte| **byte == b' ')
-        {
+        for byte in bytes[..end].iter_mut().rev().take_while(|byte| **byte == b' ') {
             *byte = 0;
         }
         cases.push(case("JSON padded with zeros", "a.glb", bytes, Loads));
     }
     let mut swapped = sound.clone();
     swapped[16..20].copy_from_slice(b"BIN\0");
-    cases.push(case(
-        "BIN comes first",
-        "a.glb",
-        swapped,
-        Fails("first chunk"),
-    ));
-    let chunk =
-        |kind: &[u8; 4], data: &[u8]| [&(data.len() as u32).to_le_bytes()[..], kind, data].concat();
+    cases.push(case("BIN comes first", "a.glb", swapped, Fails("first chunk")));
+    let chunk = |kind: &[u8; 4], data: &[u8]| [&(data.len() as u32).to_le_bytes()[..], kind, data].concat();
     let with = |more: &[u8]| {
         let mut bytes = [&sound[..], more].concat();
         let length = bytes.len() as u32;
@@ -596,12 +523,7 @@ fn containers() -> Vec<Case> {
             with(&chunk(b"BIN\0", b"1234")),
             Fails("misplaced BIN"),
         ),
-        case(
-            "an unknown chunk",
-            "a.glb",
-            with(&chunk(b"ABCD", b"1234")),
-            Loads,
-        ),
+        case("an unknown chunk", "a.glb", with(&chunk(b"ABCD", b"1234")), Loads),
         case("an empty chunk", "a.glb", with(&chunk(b"ABCD", b"")), Loads),
         case(
             "bytes after the end",
@@ -721,10 +643,7 @@ pub(crate) fn full() -> Builder {
     *builder.first_primitive() = json!({
         "attributes": attributes, "indices": indices, "material": 0, "targets": [{ "POSITION": target }],
     });
-    let identity: Vec<f32> = [
-        1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.,
-    ]
-    .repeat(2);
+    let identity: Vec<f32> = [1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.].repeat(2);
     let matrices = builder.floats("MAT4", &identity);
     builder.push(
         "skins",
@@ -734,8 +653,7 @@ pub(crate) fn full() -> Builder {
         "cameras",
         json!({ "type": "perspective", "perspective": { "yfov": 0.8, "znear": 0.1 } }),
     );
-    builder.json["extensions"] =
-        json!({ "KHR_lights_punctual": { "lights": [{ "type": "point" }] } });
+    builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": [{ "type": "point" }] } });
     builder.json["extensionsUsed"] = json!(["KHR_lights_punctual"]);
     builder.json["nodes"] = json!([
         { "mesh": 0, "skin": 0, "camera": 0, "weights": [0.5], "children": [1], "extensions": { "KHR_lights_punctual": { "light": 0 } } },
@@ -755,10 +673,7 @@ pub(crate) fn full() -> Builder {
         ],
     }));
     let view = builder.view(&png(2, 2));
-    builder.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     builder.push("samplers", json!({ "wrapS": 33071 }));
     builder.push("textures", json!({ "source": 0, "sampler": 0 }));
     builder.push("materials", json!({
@@ -783,9 +698,7 @@ fn graphs() -> Vec<Case> {
         builder
     };
     let chain = |count: usize| -> Vec<Value> {
-        let mut nodes: Vec<Value> = (1..count)
-            .map(|child| json!({ "children": [child] }))
-            .collect();
+        let mut nodes: Vec<Value> = (1..count).map(|child| json!({ "children": [child] })).collect();
         nodes.push(json!({ "mesh": 0 }));
         nodes
     };
@@ -822,11 +735,7 @@ fn graphs() -> Vec<Case> {
             &with(json!([{ "mesh": 0, "children": [0] }])),
             Fails("its own ancestor"),
         ),
-        glb(
-            "a long cycle",
-            &with(json!(cycle)),
-            Fails("its own ancestor"),
-        ),
+        glb("a long cycle", &with(json!(cycle)), Fails("its own ancestor")),
         glb(
             "two parents",
             &with(json!([{ "mesh": 0, "children": [2] }, { "children": [2] }, {}])),
@@ -844,9 +753,7 @@ fn graphs() -> Vec<Case> {
         ),
         glb(
             "a cycle below a second parent",
-            &with(
-                json!([{ "mesh": 0, "children": [1] }, { "children": [2] }, { "children": [1] }]),
-            ),
+            &with(json!([{ "mesh": 0, "children": [1] }, { "children": [2] }, { "children": [1] }])),
             Fails("its own ancestor"),
         ),
         glb("100,000 deep", &with(json!(chain(100_000))), Loads),
@@ -857,11 +764,7 @@ fn graphs() -> Vec<Case> {
             &child_root,
             Warns("lists node 1 as a root, and it is a child of node 0; it is drawn once"),
         ),
-        glb(
-            "a root twice",
-            &twice,
-            Warns("the scene lists node 0 twice"),
-        ),
+        glb("a root twice", &twice, Warns("the scene lists node 0 twice")),
         glb(
             "100,000 roots of one chain",
             &chain_roots,
@@ -873,18 +776,8 @@ fn graphs() -> Vec<Case> {
     for (name, key, value, outcome) in [
         ("a scale of 0", "scale", json!([0, 0, 0]), Loads),
         ("a mirroring scale", "scale", json!([-1, 1, 1]), Loads),
-        (
-            "an enormous scale",
-            "scale",
-            json!([1e30, 1e30, 1e30]),
-            Loads,
-        ),
-        (
-            "a denormal scale",
-            "scale",
-            json!([1e-44, 1e-44, 1e-44]),
-            Loads,
-        ),
+        ("an enormous scale", "scale", json!([1e30, 1e30, 1e30]), Loads),
+        ("a denormal scale", "scale", json!([1e-44, 1e-44, 1e-44]), Loads),
         (
             "a scale past f32",
             "scale",
@@ -929,11 +822,7 @@ fn graphs() -> Vec<Case> {
             Fails("not finite"),
         ),
     ] {
-        cases.push(glb(
-            name,
-            &with(json!([{ "mesh": 0, key: value }])),
-            outcome,
-        ));
+        cases.push(glb(name, &with(json!([{ "mesh": 0, key: value }])), outcome));
     }
     cases
 }
@@ -967,11 +856,7 @@ fn accessors() -> Vec<Case> {
         } else {
             Fails(part)
         };
-        cases.push(glb(
-            format!("accessor with {key} {value}"),
-            &broken,
-            outcome,
-        ));
+        cases.push(glb(format!("accessor with {key} {value}"), &broken, outcome));
     }
     for (key, value, part) in [
         ("byteLength", json!(35), "reaches past"),
@@ -1107,11 +992,7 @@ fn sparse() -> Vec<Case> {
             Fails("load.max_empty_vertices"),
         ),
         glb("sparse indices that are floats", &bad_type, Fails("sparse")),
-        glb(
-            "sparse values of nowhere",
-            &bad_view,
-            Fails("buffer view 99"),
-        ),
+        glb("sparse values of nowhere", &bad_view, Fails("buffer view 99")),
     ]
 }
 
@@ -1152,11 +1033,7 @@ fn primitives() -> Vec<Case> {
         glb("an unknown mode", &with("mode", json!(7)), Fails("mode")),
         glb("two vertices", &two, Warns("no triangles")),
         glb("no indices", &indexed(U8, 0, &[]), Warns("no triangles")),
-        glb(
-            "two indices",
-            &indexed(U8, 2, &[0, 1]),
-            Warns("no triangles"),
-        ),
+        glb("two indices", &indexed(U8, 2, &[0, 1]), Warns("no triangles")),
         glb("four indices", &indexed(U8, 4, &[0, 1, 2, 0]), Loads),
         glb(
             "an index past the end",
@@ -1220,11 +1097,7 @@ fn primitives() -> Vec<Case> {
             &attribute("_THING", "VEC3", &[1.; 9]),
             Loads,
         ),
-        glb(
-            "an attribute of no name",
-            &attribute("", "VEC3", &[1.; 9]),
-            Loads,
-        ),
+        glb("an attribute of no name", &attribute("", "VEC3", &[1.; 9]), Loads),
     ];
     for (name, bad) in [("NaN", f32::NAN), ("infinite", f32::INFINITY)] {
         let mut builder = Builder::new();
@@ -1241,8 +1114,7 @@ fn primitives() -> Vec<Case> {
     let position = shared.floats("VEC3", &points);
     let normal = shared.floats("VEC3", &[0., 0., 1.].repeat(10_000));
     let indices = shared.accessor("SCALAR", U16, 3, &[0, 0, 1, 0, 14, 39]);
-    let primitive =
-        json!({ "indices": indices, "attributes": { "POSITION": position, "NORMAL": normal } });
+    let primitive = json!({ "indices": indices, "attributes": { "POSITION": position, "NORMAL": normal } });
     shared.push("meshes", json!({ "primitives": vec![primitive; 5000] }));
     shared.push("nodes", json!({ "mesh": 0 }));
     cases.push(glb("5,000 primitives of one accessor", &shared, Loads));
@@ -1308,11 +1180,7 @@ fn skins() -> Vec<Case> {
             &matrices(&[1.; 16]),
             Fails("1 inverse bind matrices for 2"),
         ),
-        glb(
-            "singular inverse bind matrices",
-            &matrices(&[0.; 32]),
-            Loads,
-        ),
+        glb("singular inverse bind matrices", &matrices(&[0.; 32]), Loads),
         glb(
             "inverse bind matrices of NaN",
             &matrices(&[f32::NAN; 32]),
@@ -1434,11 +1302,7 @@ fn morphs() -> Vec<Case> {
             Warns("2 morph targets and 9 weights"),
         ),
         glb("enormous weights", &weights(2, json!(1e38)), Loads),
-        glb(
-            "weights past f32",
-            &weights(2, json!(1e39)),
-            Fails("not finite"),
-        ),
+        glb("weights past f32", &weights(2, json!(1e39)), Fails("not finite")),
         glb(
             "20,000 targets",
             &with(json!(vec![json!({}); 20_000])),
@@ -1448,17 +1312,19 @@ fn morphs() -> Vec<Case> {
 }
 
 fn clips() -> Vec<Case> {
-    let keys =
-        |times: &[f32], values: &[f32], interpolation: &str| {
-            let mut builder = Builder::triangle();
-            let input = builder.floats("SCALAR", times);
-            let output = builder.floats("VEC3", values);
-            builder.push("animations", json!({
-            "samplers": [{ "input": input, "output": output, "interpolation": interpolation }],
-            "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }],
-        }));
-            builder
-        };
+    let keys = |times: &[f32], values: &[f32], interpolation: &str| {
+        let mut builder = Builder::triangle();
+        let input = builder.floats("SCALAR", times);
+        let output = builder.floats("VEC3", values);
+        builder.push(
+            "animations",
+            json!({
+                "samplers": [{ "input": input, "output": output, "interpolation": interpolation }],
+                "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }],
+            }),
+        );
+        builder
+    };
     let channel = |key: &str, value: Value| {
         let mut builder = keys(&[0., 1.], &[0.; 6], "LINEAR");
         builder.json["animations"][0]["channels"][0]["target"][key] = value;
@@ -1467,22 +1333,12 @@ fn clips() -> Vec<Case> {
     let mut nothing = keys(&[0.], &[0.; 3], "STEP");
     nothing.json["animations"][0]["channels"][0]["target"] = json!({ "path": "translation" });
     let mut long = keys(&[0.], &[0.; 3], "STEP");
-    long.json["accessors"][1] =
-        json!({ "type": "SCALAR", "componentType": F32, "count": 4_000_000_000_u32 });
-    long.json["accessors"][2] =
-        json!({ "type": "VEC3", "componentType": F32, "count": 4_000_000_000_u32 });
+    long.json["accessors"][1] = json!({ "type": "SCALAR", "componentType": F32, "count": 4_000_000_000_u32 });
+    long.json["accessors"][2] = json!({ "type": "VEC3", "componentType": F32, "count": 4_000_000_000_u32 });
     vec![
         glb("one key", &keys(&[0.], &[1., 2., 3.], "LINEAR"), Loads),
-        glb(
-            "a key at 1e30",
-            &keys(&[0., 1e30], &[0.; 6], "LINEAR"),
-            Loads,
-        ),
-        glb(
-            "keys before 0",
-            &keys(&[-2., -1.], &[0.; 6], "LINEAR"),
-            Loads,
-        ),
+        glb("a key at 1e30", &keys(&[0., 1e30], &[0.; 6], "LINEAR"), Loads),
+        glb("keys before 0", &keys(&[-2., -1.], &[0.; 6], "LINEAR"), Loads),
         glb(
             "equal keys",
             &keys(&[1., 1.], &[0.; 6], "LINEAR"),
@@ -1586,10 +1442,7 @@ fn images() -> Vec<Case> {
     let textured = |bytes: &[u8]| {
         let mut builder = Builder::triangle();
         let view = builder.view(bytes);
-        builder.push(
-            "images",
-            json!({ "bufferView": view, "mimeType": "image/png" }),
-        );
+        builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
         builder.push("textures", json!({ "source": 0 }));
         builder.push("materials", json!({ "emissiveTexture": { "index": 0 } }));
         builder.first_primitive()["material"] = json!(0);
@@ -1715,8 +1568,7 @@ fn cameras_and_lights() -> Vec<Case> {
     };
     let light = |value: Value, count: usize| {
         let mut builder = Builder::triangle();
-        builder.json["extensions"] =
-            json!({ "KHR_lights_punctual": { "lights": vec![value; count] } });
+        builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": vec![value; count] } });
         builder.json["nodes"] = (0..count)
             .map(|light| json!({ "mesh": 0, "extensions": { "KHR_lights_punctual": { "light": light } } }))
             .collect();
@@ -1778,11 +1630,7 @@ fn names() -> Vec<Case> {
     let sound = Builder::triangle().glb();
     let long = with(&"x".repeat(1 << 20));
     vec![
-        glb(
-            "a name of control characters",
-            &with("a\nb\u{1b}[31m\0"),
-            Loads,
-        ),
+        glb("a name of control characters", &with("a\nb\u{1b}[31m\0"), Loads),
         glb("a name of 1 MB", &long, Loads),
         glb("a name in Unicode", &with("\u{202e}ü漢字🌳"), Loads),
         case(
@@ -1791,12 +1639,7 @@ fn names() -> Vec<Case> {
             sound.clone(),
             Loads,
         ),
-        case(
-            "a file name in Unicode",
-            "漢字 'ü'.glb",
-            sound.clone(),
-            Loads,
-        ),
+        case("a file name in Unicode", "漢字 'ü'.glb", sound.clone(), Loads),
         case("no ending", "scene", sound, Loads),
         case(
             "an unknown ending",
@@ -1811,11 +1654,7 @@ fn obj_faces() -> Vec<Case> {
     let ring = |count: usize, radius: &dyn Fn(usize) -> f32| {
         let corner = |i: usize| {
             let angle = i as f32 / count as f32 * std::f32::consts::TAU;
-            format!(
-                "v {} {} 0\n",
-                radius(i) * angle.cos(),
-                radius(i) * angle.sin()
-            )
+            format!("v {} {} 0\n", radius(i) * angle.cos(), radius(i) * angle.sin())
         };
         let vertices: String = (0..count).map(corner).collect();
         let face: String = (1..=count).map(|i| format!(" {i}")).collect();
@@ -1826,9 +1665,7 @@ fn obj_faces() -> Vec<Case> {
         obj(
             "index 0",
             triangle_and("f 1 2 0\n"),
-            Warns(
-                "1 faces refer to vertices that do not exist and are left out, the first in line 5",
-            ),
+            Warns("1 faces refer to vertices that do not exist and are left out, the first in line 5"),
         ),
         obj("only index 0", "v 0 0 0\nf 0 0 0\n", Warns("no triangles")),
         obj(
@@ -1861,16 +1698,8 @@ fn obj_faces() -> Vec<Case> {
             triangle_and("f 1 2 4294967297\n"),
             Warns("do not exist"),
         ),
-        obj(
-            "no position",
-            triangle_and("f 1 2 /1\n"),
-            Warns("do not exist"),
-        ),
-        obj(
-            "words",
-            triangle_and("f one two three\n"),
-            Warns("do not exist"),
-        ),
+        obj("no position", triangle_and("f 1 2 /1\n"), Warns("do not exist")),
+        obj("words", triangle_and("f one two three\n"), Warns("do not exist")),
         obj(
             "texture coordinates past the end",
             "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/5/5 2/-3/1 3/4294967296\n",
@@ -1934,11 +1763,7 @@ fn obj_faces() -> Vec<Case> {
             Loads,
         ),
         obj("a polygon of one point", "v 1 1 1\nf 1 1 1 1 1 1\n", Loads),
-        obj(
-            "a convex polygon of 1,000 corners",
-            ring(1000, &|_| 1.0),
-            Loads,
-        ),
+        obj("a convex polygon of 1,000 corners", ring(1000, &|_| 1.0), Loads),
         obj(
             "a star of 1,000 corners",
             ring(1000, &|i| 1.0 + (i % 2) as f32),
@@ -1956,15 +1781,11 @@ fn obj_faces() -> Vec<Case> {
         ),
         obj(
             "50,000 groups",
-            (0..50_000).fold(TRIANGLE.to_owned(), |text, g| text + &format!("g {g}\n"))
-                + "f 1 2 3\n",
+            (0..50_000).fold(TRIANGLE.to_owned(), |text, g| text + &format!("g {g}\n")) + "f 1 2 3\n",
             Loads,
         ),
     ];
-    let billion = format!(
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf {}\n",
-        "1 2 3 ".repeat(1_000_000)
-    );
+    let billion = format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nf {}\n", "1 2 3 ".repeat(1_000_000));
     cases.push(obj(
         "a polygon of 3,000,000 corners",
         billion,
@@ -1996,11 +1817,7 @@ fn obj_text() -> Vec<Case> {
     };
     vec![
         obj("empty", "", Fails("is no OBJ")),
-        obj(
-            "only a comment",
-            "# exported by nobody",
-            Warns("no triangles"),
-        ),
+        obj("only a comment", "# exported by nobody", Warns("no triangles")),
         obj("HTML", "<!DOCTYPE html>\n<html>\n", Fails("is no OBJ")),
         obj(
             "an LFS pointer",
@@ -2045,11 +1862,7 @@ fn obj_text() -> Vec<Case> {
             [b"# \xe4\xf6\xfc\ng \xff\n", TRIANGLE.as_bytes()].concat(),
             Loads,
         ),
-        obj(
-            "NUL",
-            [TRIANGLE.as_bytes(), b"\0\0\0\n\0g\0"].concat(),
-            Loads,
-        ),
+        obj("NUL", [TRIANGLE.as_bytes(), b"\0\0\0\n\0g\0"].concat(), Loads),
         obj("a ^Z at the end", triangle_and("\x1a"), Loads),
         obj(
             "continued lines",
@@ -2125,10 +1938,7 @@ fn obj_vertices() -> Vec<Case> {
         let text = format!("v {vertex}\nv 5 0 0\nv 0 5 0\nv 5 5 0\nf 1 2 3\nf 2 4 3\n");
         cases.push(obj(format!("the vertex {vertex}"), text, outcome));
     }
-    let long = format!(
-        "v 0.{} 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
-        "3".repeat(1_000_000)
-    );
+    let long = format!("v 0.{} 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "3".repeat(1_000_000));
     cases.push(obj("a number of 1,000,000 digits", long, Loads));
     let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
     for attribute in [
@@ -2185,11 +1995,7 @@ fn mtl() -> Vec<Case> {
         b"newmtl a\nKd 1 0 0\nnewmtl a\nKd 0 1 0\n",
         Loads,
     );
-    with(
-        "statements before a material",
-        b"Kd 1 1 1\nnewmtl a\n",
-        Loads,
-    );
+    with("statements before a material", b"Kd 1 1 1\nnewmtl a\n", Loads);
     with("one number", b"newmtl a\nKd 0.5\nKe 1 1\n", Loads);
     with(
         "no numbers",
@@ -2397,10 +2203,7 @@ pub(crate) fn shapes() -> Vec<Case> {
         ),
         soup("denormal positions", &[scaled(1e-40), scaled(1e-44)]),
         soup("tiny positions", &[scaled(1e-30); 3]),
-        soup(
-            "enormous positions",
-            &[scaled(1e30), scaled(3e38), scaled(-3e38)],
-        ),
+        soup("enormous positions", &[scaled(1e30), scaled(3e38), scaled(-3e38)]),
         soup("one triangle far away", &[one, far(1e20)]),
         soup("one triangle 1e38 away", &[one, far(1e38)]),
         soup("far from the origin", &[far(1e7), far(1e7 + 3.)]),

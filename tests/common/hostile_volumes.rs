@@ -14,12 +14,7 @@ use flate2::{
 };
 use std::io::{Read as _, Write as _};
 
-fn case(
-    name: impl Into<String>,
-    file: &'static str,
-    bytes: impl Into<Vec<u8>>,
-    outcome: Outcome,
-) -> Case {
+fn case(name: impl Into<String>, file: &'static str, bytes: impl Into<Vec<u8>>, outcome: Outcome) -> Case {
     Case {
         name: name.into(),
         file,
@@ -52,11 +47,7 @@ fn nrrd_with(fields: &[(&str, &str)], data: &[u8]) -> Vec<u8> {
     let mut text = String::from("NRRD0005\n");
     let replaced = |name: &str| fields.iter().any(|(field, _)| *field == name);
     let kept = usual.iter().filter(|(name, _)| !replaced(name));
-    for (name, value) in fields
-        .iter()
-        .chain(kept)
-        .filter(|(_, value)| !value.is_empty())
-    {
+    for (name, value) in fields.iter().chain(kept).filter(|(_, value)| !value.is_empty()) {
         text += &format!("{name}: {value}\n");
     }
     let mut bytes = text.into_bytes();
@@ -74,19 +65,8 @@ fn nrrd() -> Vec<Case> {
     add("sound", &[], eight, Loads);
     add("more bytes than needed", &[], &[7; 9], Loads);
     add("too few bytes", &[], &[7; 7], Fails("cut off"));
-    for size in [
-        "0 2 2",
-        "-1 2 2",
-        "x 2 2",
-        "2.5 2 2",
-        "99999999999999999999 2 2",
-    ] {
-        add(
-            "sizes",
-            &[("sizes", size)],
-            eight,
-            Fails("no positive numbers"),
-        );
+    for size in ["0 2 2", "-1 2 2", "x 2 2", "2.5 2 2", "99999999999999999999 2 2"] {
+        add("sizes", &[("sizes", size)], eight, Fails("no positive numbers"));
     }
     add(
         "two sizes",
@@ -128,19 +108,10 @@ fn nrrd() -> Vec<Case> {
             "128 128 32",
             Fails("load.max_voxels"),
         ),
-        (
-            "gzip that cannot hold it",
-            "8192 8192 8192",
-            Fails("cut off"),
-        ),
+        ("gzip that cannot hold it", "8192 8192 8192", Fails("cut off")),
         ("gzip with more than is needed", "2 2 2", Loads),
     ] {
-        add(
-            name,
-            &[("encoding", "gzip"), ("sizes", size)],
-            &packed,
-            outcome,
-        );
+        add(name, &[("encoding", "gzip"), ("sizes", size)], &packed, outcome);
     }
     let zipped = [("encoding", "gzip")];
     add("no gzip", &zipped, eight, Fails("cut off or broken"));
@@ -164,27 +135,11 @@ fn nrrd() -> Vec<Case> {
         ("encoding", "hex", "hex"),
         ("type", "short", "little endian"),
         ("kinds", "space space list", "three axes of space"),
-        (
-            "space directions",
-            "(1,0,0) (0,1,0) none",
-            "three axes of space",
-        ),
+        ("space directions", "(1,0,0) (0,1,0) none", "three axes of space"),
         ("space directions", "(1,0,0) (0,1,0)", "without a direction"),
-        (
-            "space directions",
-            "(1,0,0) (0,1,0) (1,1,0)",
-            "span no space",
-        ),
-        (
-            "space directions",
-            "(1,0,0) (0,1,0) (nan,0,1)",
-            "not finite",
-        ),
-        (
-            "space directions",
-            "(1,0,0) (0,1,0) (0,0,1e999)",
-            "not finite",
-        ),
+        ("space directions", "(1,0,0) (0,1,0) (1,1,0)", "span no space"),
+        ("space directions", "(1,0,0) (0,1,0) (nan,0,1)", "not finite"),
+        ("space directions", "(1,0,0) (0,1,0) (0,0,1e999)", "not finite"),
         ("space directions", "(1,0) (0,1) (1,1)", "vectors of three"),
         ("space directions", "1 2 3", "vectors of three"),
         ("space origin", "(1,2", "vectors of three"),
@@ -209,12 +164,7 @@ fn nrrd() -> Vec<Case> {
         }
     }
     let sixteen = &[0; 16][..];
-    add(
-        "no endian",
-        &[("type", "short")],
-        sixteen,
-        Fails("little endian"),
-    );
+    add("no endian", &[("type", "short")], sixteen, Fails("little endian"));
     add(
         "a strange endian",
         &[("type", "short"), ("endian", "middle")],
@@ -240,10 +190,7 @@ fn nrrd() -> Vec<Case> {
         Warns("parsec"),
     );
     let strange = [f32::NAN, f32::INFINITY, 1.0, 2.0, 3.0, 4.0, 5.0, -0.0];
-    let strange: Vec<u8> = strange
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
+    let strange: Vec<u8> = strange.iter().flat_map(|value| value.to_le_bytes()).collect();
     let floats = [("type", "float"), ("endian", "little")];
     add(
         "numbers that are none",
@@ -297,26 +244,11 @@ fn nrrd() -> Vec<Case> {
         }
     }
     let long = format!("NRRD0005\n# {}\n", "x".repeat(1 << 20));
-    cases.push(case(
-        "a long header",
-        "test.nrrd",
-        long,
-        Fails("a megabyte"),
-    ));
+    cases.push(case("a long header", "test.nrrd", long, Fails("a megabyte")));
     cases.push(case("no header", "test.nrrd", "", Fails("does not begin")));
-    cases.push(case(
-        "only a magic",
-        "test.nrrd",
-        "NRRD0005",
-        Fails("no field"),
-    ));
+    cases.push(case("only a magic", "test.nrrd", "NRRD0005", Fails("no field")));
     let nameless = "NRRD0005\nsomething\n\n";
-    cases.push(case(
-        "no colon",
-        "test.nrrd",
-        nameless,
-        Fails("names no field"),
-    ));
+    cases.push(case("no colon", "test.nrrd", nameless, Fails("names no field")));
     let binary = b"NRRD0005\ntype: \xff\xfe\n\n";
     cases.push(case("no text", "test.nrrd", *binary, Fails("not text")));
     cases
@@ -346,12 +278,7 @@ fn nifti() -> Vec<Case> {
         let bytes = nifti_with(changes, data);
         let packed = gzip(&bytes);
         cases.push(case(name, "test.nii", bytes, outcome));
-        cases.push(case(
-            format!("{name}, gzip"),
-            "test.nii.gz",
-            packed,
-            outcome,
-        ));
+        cases.push(case(format!("{name}, gzip"), "test.nii.gz", packed, outcome));
     };
     add("sound", &[], eight, Loads);
     add("too few bytes", &[], &[7; 7], Fails("cut off"));
@@ -371,18 +298,8 @@ fn nifti() -> Vec<Case> {
     add("nine axes", &[(40, &[9, 0])], eight, Fails("9 axes"));
     let most = [0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f];
     add("the most voxels", &[(42, &most)], eight, Fails("cut off"));
-    add(
-        "complex numbers",
-        &[(70, &[32, 0])],
-        eight,
-        Fails("data type 32"),
-    );
-    add(
-        "a pair",
-        &[(344, b"ni1\0")],
-        eight,
-        Fails("half of a NIfTI pair"),
-    );
+    add("complex numbers", &[(70, &[32, 0])], eight, Fails("data type 32"));
+    add("a pair", &[(344, b"ni1\0")], eight, Fails("half of a NIfTI pair"));
     add(
         "four volumes",
         &[(40, &[4, 0]), (48, &[4, 0])],
@@ -393,24 +310,14 @@ fn nifti() -> Vec<Case> {
     add("a slope that is none", &[(112, &nan)], eight, Loads);
     add("an offset that is none", &[(108, &nan)], eight, Loads);
     let far = 1e30_f32.to_le_bytes();
-    add(
-        "an offset that is far",
-        &[(108, &far)],
-        eight,
-        Fails("cut off"),
-    );
+    add("an offset that is far", &[(108, &far)], eight, Fails("cut off"));
     add(
         "sizes of voxels that are none",
         &[(80, &nan)],
         eight,
         Fails("not finite"),
     );
-    add(
-        "a flat matrix",
-        &[(254, &[1, 0])],
-        eight,
-        Fails("span no space"),
-    );
+    add("a flat matrix", &[(254, &[1, 0])], eight, Fails("span no space"));
     add(
         "a matrix that is none",
         &[(254, &[1, 0]), (280, &nan)],
@@ -418,12 +325,7 @@ fn nifti() -> Vec<Case> {
         Fails("not finite"),
     );
     let two = 2_f32.to_le_bytes();
-    add(
-        "a long quaternion",
-        &[(252, &[1, 0]), (256, &two)],
-        eight,
-        Loads,
-    );
+    add("a long quaternion", &[(252, &[1, 0]), (256, &two)], eight, Loads);
     add(
         "a quaternion that is none",
         &[(252, &[1, 0]), (256, &nan)],
@@ -431,10 +333,7 @@ fn nifti() -> Vec<Case> {
         Fails("not finite"),
     );
     let strange = [f32::NAN, f32::INFINITY, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    let strange: Vec<u8> = strange
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
+    let strange: Vec<u8> = strange.iter().flat_map(|value| value.to_le_bytes()).collect();
     add(
         "numbers that are none",
         &[(70, &[16, 0])],
@@ -470,18 +369,8 @@ fn nifti() -> Vec<Case> {
         second,
         Fails("no whole NIfTI header"),
     ));
-    cases.push(case(
-        "nothing",
-        "test.nii",
-        "",
-        Fails("no whole NIfTI header"),
-    ));
-    cases.push(case(
-        "other bytes",
-        "test.nii",
-        [7; 400],
-        Fails("does not begin"),
-    ));
+    cases.push(case("nothing", "test.nii", "", Fails("no whole NIfTI header")));
+    cases.push(case("other bytes", "test.nii", [7; 400], Fails("does not begin")));
     cases
 }
 
@@ -556,10 +445,7 @@ impl Vdb {
         }
         word(&mut bytes, self.buffers);
         word(&mut bytes, 0);
-        word(
-            &mut bytes,
-            self.tile_count.unwrap_or(self.tiles.len() as u32),
-        );
+        word(&mut bytes, self.tile_count.unwrap_or(self.tiles.len() as u32));
         word(&mut bytes, self.children.len() as u32);
         for (origin, active) in &self.tiles {
             origin.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
@@ -631,11 +517,7 @@ fn openvdb() -> Vec<Case> {
     );
     add("no zlib", packed(1, 4, &one), Fails("broken zlib data"));
     for size in [i64::MAX, i64::MIN, 1 << 40] {
-        add(
-            "a size past the file",
-            packed(1, size, &one),
-            Fails("cut off"),
-        );
+        add("a size past the file", packed(1, size, &one), Fails("cut off"));
     }
     let header = |bytes: u32, block: u32| {
         let mut header = vec![2, 1, 0x30, 4];
@@ -677,20 +559,9 @@ fn openvdb() -> Vec<Case> {
         );
     }
     for version in [0, 221, 225, u32::MAX] {
-        add(
-            "a version",
-            Vdb { version, ..usual() },
-            Fails("file version"),
-        );
+        add("a version", Vdb { version, ..usual() }, Fails("file version"));
     }
-    add(
-        "no grids",
-        Vdb {
-            grids: 0,
-            ..usual()
-        },
-        Fails("no grid"),
-    );
+    add("no grids", Vdb { grids: 0, ..usual() }, Fails("no grid"));
     for grids in [2, u32::MAX] {
         add("too few grids", Vdb { grids, ..usual() }, Fails("cut off"));
     }
@@ -782,11 +653,7 @@ fn openvdb() -> Vec<Case> {
         ..usual()
     };
     add("nothing active", children(&[]), Fails("no active voxels"));
-    add(
-        "a child twice",
-        children(&[[0; 3]; 2]),
-        Fails("two of them"),
-    );
+    add("a child twice", children(&[[0; 3]; 2]), Fails("two of them"));
     let far = [[i32::MIN; 3], [i32::MAX - 4095; 3]];
     add(
         "voxels that are far apart",
@@ -795,30 +662,16 @@ fn openvdb() -> Vec<Case> {
     );
     add("a voxel far away", children(&far[1..]), Loads);
     let leaf = f32::NAN.to_le_bytes().to_vec();
-    add(
-        "a value that is none",
-        Vdb { leaf, ..usual() },
-        Warns("1 values"),
-    );
+    add("a value that is none", Vdb { leaf, ..usual() }, Warns("1 values"));
     let unknown = {
         let mut bytes = usual().bytes();
         let stored = bytes.len() - 5;
         bytes[stored] = 9;
         bytes
     };
-    cases.push(case(
-        "an unknown way",
-        "test.vdb",
-        unknown,
-        Fails("unknown way"),
-    ));
+    cases.push(case("an unknown way", "test.vdb", unknown, Fails("unknown way")));
     cases.push(case("nothing", "test.vdb", "", Fails("cut off")));
-    cases.push(case(
-        "other bytes",
-        "test.vdb",
-        [7; 99],
-        Fails("does not begin"),
-    ));
+    cases.push(case("other bytes", "test.vdb", [7; 99], Fails("does not begin")));
     cases
 }
 
@@ -879,11 +732,7 @@ fn nanovdb() -> Vec<Case> {
         );
     }
     add("tiles past the file", &[(root + 24, &[0xff; 4])], Fails(""));
-    add(
-        "no tiles",
-        &[(root + 24, &[0; 4])],
-        Fails("no active voxels"),
-    );
+    add("no tiles", &[(root + 24, &[0; 4])], Fails("no active voxels"));
     let nan = f64::NAN.to_le_bytes();
     add(
         "a matrix that is none",
@@ -911,8 +760,7 @@ fn nanovdb() -> Vec<Case> {
         add(&format!("a child {name}"), &active, outcome);
     }
     // Each of the children of the root's child is the same node.
-    let child =
-        (0..32_768).find(|index| plain[upper + 32 + 4096 + index / 8] >> (index % 8) & 1 == 1);
+    let child = (0..32_768).find(|index| plain[upper + 32 + 4096 + index / 8] >> (index % 8) & 1 == 1);
     let table = upper + 8256;
     let lower = plain[table + 8 * child.unwrap()..][..8].to_vec();
     let mut shared = plain.clone();
@@ -946,12 +794,7 @@ fn nanovdb() -> Vec<Case> {
         Fails("broken zlib data"),
     ));
     cases.push(case("nothing", "test.nvdb", "", Fails("no grid")));
-    cases.push(case(
-        "other bytes",
-        "test.nvdb",
-        [7; 99],
-        Fails("does not begin"),
-    ));
+    cases.push(case("other bytes", "test.nvdb", [7; 99], Fails("does not begin")));
     cases
 }
 

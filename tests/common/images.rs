@@ -169,16 +169,9 @@ pub(crate) fn jpeg(components: &[u8], progressive: bool, app: &[u8]) -> Vec<u8> 
     let sizes: Vec<u8> = (0..12).collect();
     segment(
         0xc4,
-        &[
-            &[0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
-            &sizes,
-        ]
-        .concat(),
+        &[&[0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &sizes].concat(),
     );
-    segment(
-        0xc4,
-        &[0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    );
+    segment(0xc4, &[0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     let mut scan = vec![count];
     (0..count).for_each(|c| scan.extend([c + 1, 0]));
     scan.extend([0, if progressive { 0 } else { 63 }, 0]);
@@ -187,11 +180,7 @@ pub(crate) fn jpeg(components: &[u8], progressive: bool, app: &[u8]) -> Vec<u8> 
     for mean in components {
         let value = i32::from(*mean) - 128;
         let size = 32 - value.unsigned_abs().leading_zeros();
-        let code = if value < 0 {
-            value + (1 << size) - 1
-        } else {
-            value
-        };
+        let code = if value < 0 { value + (1 << size) - 1 } else { value };
         bits.extend((0..4).rev().map(|bit| size >> bit & 1 == 1));
         bits.extend((0..size).rev().map(|bit| code >> bit & 1 == 1));
         if !progressive {
@@ -260,9 +249,7 @@ impl Ktx2 {
         descriptor.extend([*model, 1, 1, 0]);
         descriptor.extend([3, 3, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0]);
         for channel in channels {
-            descriptor.extend([
-                0, 0, 127, *channel, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255,
-            ]);
+            descriptor.extend([0, 0, 127, *channel, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
         }
         let total = descriptor.len() as u32 + 4;
         descriptor.splice(0..0, total.to_le_bytes());
@@ -423,13 +410,7 @@ fn zstd_header(bytes: u32) -> Vec<u8> {
 }
 
 /// A DDS file with the header of Direct3D 10: its format number, and its number of textures.
-pub(crate) fn dds(
-    dxgi: u32,
-    [width, height]: [u32; 2],
-    levels: u32,
-    layers: u32,
-    data: &[u8],
-) -> Vec<u8> {
+pub(crate) fn dds(dxgi: u32, [width, height]: [u32; 2], levels: u32, layers: u32, data: &[u8]) -> Vec<u8> {
     let mut words = vec![124, 0x0002_1007, height, width, 0, 0, levels];
     words.extend([0; 11]);
     words.extend([32, 4, u32::from_le_bytes(*b"DX10"), 0, 0, 0, 0, 0]);

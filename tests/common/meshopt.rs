@@ -70,9 +70,7 @@ pub(crate) fn place_buffers(file: &mut Builder, name: &str) {
 /// The mode that suits a view, and the bytes of its elements.
 fn layout(source: &Builder, view: usize) -> (&'static str, usize) {
     let accessors = source.json["accessors"].as_array().unwrap();
-    let of_view = accessors
-        .iter()
-        .position(|a| a["bufferView"] == json!(view));
+    let of_view = accessors.iter().position(|a| a["bufferView"] == json!(view));
     let accessor = &accessors[of_view.unwrap()];
     let width = match accessor["componentType"].as_u64().unwrap() {
         5120 | 5121 => 1,
@@ -87,10 +85,7 @@ fn layout(source: &Builder, view: usize) -> (&'static str, usize) {
             "VEC4" => 4,
             _ => 16,
         };
-        return (
-            "ATTRIBUTES",
-            stride.map_or(components * width, |s| s as usize),
-        );
+        return ("ATTRIBUTES", stride.map_or(components * width, |s| s as usize));
     }
     let count = accessor["count"].as_u64().unwrap();
     let mode = if count.is_multiple_of(3) {
@@ -121,10 +116,7 @@ pub(crate) fn attributes(bytes: &[u8], stride: usize, version: i32) -> Vec<u8> {
 }
 
 /// A stream of indices of `width` bytes.
-#[expect(
-    unsafe_code,
-    reason = "the crate has no other way to choose the version"
-)]
+#[expect(unsafe_code, reason = "the crate has no other way to choose the version")]
 pub(crate) fn indices(bytes: &[u8], width: usize, mode: &str, version: i32) -> Vec<u8> {
     let index = |b: &[u8]| b.iter().rev().fold(0, |all, b| all << 8 | u32::from(*b));
     let indices: Vec<u32> = bytes.chunks_exact(width).map(index).collect();

@@ -243,8 +243,7 @@ pub(crate) struct Soup {
 impl Soup {
     /// Adds a mesh.
     pub(crate) fn mesh(mut self, triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
-        let (first_triangle, first_vertex) =
-            (self.indices.len() as u32, self.positions.len() as u32);
+        let (first_triangle, first_vertex) = (self.indices.len() as u32, self.positions.len() as u32);
         for triangle in triangles {
             let base = self.positions.len() as u32;
             self.positions.extend(triangle);

@@ -6,8 +6,8 @@ use canopy::{
     reference::{lbvh::Triangle, lighting, shadow_start::Seen, signal::Eye, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
-        AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
-        Sampler, Scene, Texture, TextureRef, Transform, Wrap, framing::Ground,
+        AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection, Sampler,
+        Scene, Texture, TextureRef, Transform, Wrap, framing::Ground,
     },
 };
 use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
@@ -99,10 +99,7 @@ pub(crate) fn sphere(center: Vec3, radius: f32, rings: u32, material: usize) -> 
 }
 
 /// A scene of one mesh and node per primitive.
-pub(crate) fn scene(
-    primitives: impl IntoIterator<Item = Primitive>,
-    materials: Vec<Material>,
-) -> Scene {
+pub(crate) fn scene(primitives: impl IntoIterator<Item = Primitive>, materials: Vec<Material>) -> Scene {
     let mut scene = Scene {
         materials,
         ..Scene::default()
@@ -158,11 +155,7 @@ pub(crate) fn add_cutout(scene: &mut Scene) {
     const SIZE: u32 = 64;
     let rgba8 = (0..SIZE * SIZE).flat_map(|i| {
         let at = Vec2::new((i % SIZE) as f32, (i / SIZE) as f32) + 0.5 - 0.5 * SIZE as f32;
-        let alpha = if at.length() < 0.3 * SIZE as f32 {
-            0
-        } else {
-            255
-        };
+        let alpha = if at.length() < 0.3 * SIZE as f32 { 0 } else { 255 };
         [255, 255, 255, alpha]
     });
     let image = Image::from_rgba8("circle", SIZE, SIZE, rgba8.collect());
@@ -271,13 +264,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Like [`Stage::supersampled`], into a picture that may be larger than the rendered size.
-    pub(crate) fn stretched(
-        &mut self,
-        pose: &Pose,
-        view: View,
-        count: u32,
-        size: [u32; 2],
-    ) -> Vec<u8> {
+    pub(crate) fn stretched(&mut self, pose: &Pose, view: View, count: u32, size: [u32; 2]) -> Vec<u8> {
         let target = picture(self.gpu, size);
         for index in 0..count {
             self.record(pose, view, FrameSample::of(index, count), &target);

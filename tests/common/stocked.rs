@@ -89,16 +89,7 @@ pub(crate) fn boxes(count: usize, size: f32, random: &mut Random) -> Vec<Solid> 
 }
 
 pub(crate) fn balls(count: usize, size: f32, random: &mut Random) -> Vec<Solid> {
-    let solid = |i| {
-        Solid::Ball(
-            random.cube(),
-            if i % 3 == 0 {
-                0.0
-            } else {
-                size * random.unit()
-            },
-        )
-    };
+    let solid = |i| Solid::Ball(random.cube(), if i % 3 == 0 { 0.0 } else { size * random.unit() });
     (0..count).map(solid).collect()
 }
 
@@ -125,10 +116,7 @@ pub(crate) const CLOSE: f64 = 2e-6;
 /// A closed surface around the origin: a cube whose faces are grids, pushed out to a ball of radius 1.
 pub(crate) fn sphere(cells: i32) -> Vec<[Vec3; 3]> {
     let mut triangles = Vec::new();
-    for (axis, sign) in [0, 1, 2]
-        .into_iter()
-        .flat_map(|axis| [(axis, 1.0), (axis, -1.0)])
-    {
+    for (axis, sign) in [0, 1, 2].into_iter().flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
         let corner = |u: i32, v: i32| {
             let at = |i: i32| (2 * i - cells) as f32 / cells as f32;
             let mut p = [0.0; 3];

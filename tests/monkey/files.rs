@@ -82,10 +82,7 @@ fn moving() -> String {
     let times: [f32; 2] = [0.0, 1.0];
     let moves: [f32; 6] = [0.0, 0.0, 0.0, 0.5, 0.0, 0.0];
     let floats = [&positions[..], &times, &moves].concat();
-    let bytes: Vec<u8> = floats
-        .iter()
-        .flat_map(|float| float.to_le_bytes())
-        .collect();
+    let bytes: Vec<u8> = floats.iter().flat_map(|float| float.to_le_bytes()).collect();
     let data = BASE64_STANDARD.encode(bytes);
     // Positions, times, moves.
     let accessors = [(3, "VEC3", 36), (2, "SCALAR", 8), (2, "VEC3", 24)];

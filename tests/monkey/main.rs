@@ -67,22 +67,13 @@ fn nothing_that_a_monkey_does_breaks_the_window() {
     }
     let drawn = drawn(&window);
     let (seconds, told) = (start.elapsed().as_secs(), window.told());
-    println!(
-        "seed {seed}: {events} events, {drawn} frames in {seconds} s, bytes at rest: {memory:?}"
-    );
+    println!("seed {seed}: {events} events, {drawn} frames in {seconds} s, bytes at rest: {memory:?}");
     if long.is_some() {
-        assert_eq!(
-            drawn.min(frames),
-            frames,
-            "only {drawn} frames in {seconds} s"
-        );
+        assert_eq!(drawn.min(frames), frames, "only {drawn} frames in {seconds} s");
     }
     assert!(drawn > 50 && events > 50, "{events} events, {drawn} frames");
     // Files that are broken on purpose are told of; every one of their names says that it is the monkey's.
-    let others: Vec<_> = told
-        .lines()
-        .filter(|line| !line.contains("monkey"))
-        .collect();
+    let others: Vec<_> = told.lines().filter(|line| !line.contains("monkey")).collect();
     assert!(others.is_empty(), "{}", window.context(&others.join("\n")));
     assert!(!told.contains("panicked"), "{}", window.context(&told));
 

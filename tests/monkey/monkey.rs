@@ -103,12 +103,8 @@ impl Monkey {
     fn drag(&mut self, window: &mut Window) {
         let button = self.one_of(&[1, 1, 1, 2, 3]);
         let held = self.modifiers();
-        let path: Vec<_> = (0..3 + self.below(6))
-            .map(|_| self.position(window))
-            .collect();
-        window.say(format!(
-            "drag with button {button} and {held:x?} over {path:?}"
-        ));
+        let path: Vec<_> = (0..3 + self.below(6)).map(|_| self.position(window)).collect();
+        window.say(format!("drag with button {button} and {held:x?} over {path:?}"));
         window.drag(button, held, &path);
     }
 
@@ -120,11 +116,7 @@ impl Monkey {
     }
 
     fn key(&mut self, window: &mut Window) {
-        let held = if self.below(3) == 0 {
-            self.modifiers()
-        } else {
-            &[]
-        };
+        let held = if self.below(3) == 0 { self.modifiers() } else { &[] };
         let key = match self.below(2) {
             0 => self.one_of(KEYS),
             _ => u32::from(self.one_of(PRINTED)),

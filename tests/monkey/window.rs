@@ -15,10 +15,10 @@ use x11rb::{
         Event,
         damage::{ConnectionExt as _, ReportLevel},
         xproto::{
-            Atom, AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent,
-            ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, EventMask, InputFocus,
-            KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, PropMode,
-            SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, WindowClass,
+            Atom, AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConfigureWindowAux,
+            ConnectionExt as _, CreateWindowAux, EventMask, InputFocus, KEY_PRESS_EVENT, KEY_RELEASE_EVENT,
+            MOTION_NOTIFY_EVENT, MapState, PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent,
+            SelectionRequestEvent, WindowClass,
         },
         xtest::ConnectionExt as _,
     },
@@ -147,29 +147,18 @@ impl Window {
         let (connection, screen) = x11rb::connect(Some(&name)).unwrap();
         let root = connection.setup().roots[screen].root;
         let atoms = Atoms::new(&connection).unwrap().reply().unwrap();
-        connection
-            .damage_query_version(1, 1)
-            .unwrap()
-            .reply()
-            .unwrap();
+        connection.damage_query_version(1, 1).unwrap().reply().unwrap();
         let source = connection.generate_id().unwrap();
         let class = WindowClass::INPUT_ONLY;
         let aux = CreateWindowAux::new();
         connection
             .create_window(0, source, root, -9, -9, 1, 1, 0, class, 0, &aux)
             .unwrap();
-        let (first, last) = (
-            connection.setup().min_keycode,
-            connection.setup().max_keycode,
-        );
-        let mapping = connection
-            .get_keyboard_mapping(first, last - first + 1)
-            .unwrap();
+        let (first, last) = (connection.setup().min_keycode, connection.setup().max_keycode);
+        let mapping = connection.get_keyboard_mapping(first, last - first + 1).unwrap();
         let mapping = mapping.reply().unwrap();
         let by_code = mapping.keysyms.chunks(mapping.keysyms_per_keycode.into());
-        let keys = (first..=last)
-            .zip(by_code.map(|symbols| symbols[0]))
-            .collect();
+        let keys = (first..=last).zip(by_code.map(|symbols| symbols[0])).collect();
         let mut window = Self {
             canopy,
             _server: server,
@@ -344,8 +333,7 @@ impl Window {
 
     /// Resident memory of canopy in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", self.canopy.0.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.canopy.0.id())).unwrap();
         let line = status
             .lines()
             .find_map(|line| line.strip_prefix("VmRSS:"))
@@ -362,9 +350,7 @@ impl Window {
 
     fn code(&self, key: u32) -> u8 {
         let known = self.keys.iter().find(|(_, symbol)| *symbol == key);
-        known
-            .unwrap_or_else(|| panic!("no key has the number {key:x}"))
-            .0
+        known.unwrap_or_else(|| panic!("no key has the number {key:x}")).0
     }
 
     fn press(&self, key: u32) {
@@ -466,9 +452,7 @@ impl Window {
 
     /// Carries files over the window.
     fn carry(&mut self, files: &[&PathBuf], [x, y]: [i16; 2]) {
-        let lines = files
-            .iter()
-            .map(|file| format!("file://{}\r\n", file.display()));
+        let lines = files.iter().map(|file| format!("file://{}\r\n", file.display()));
         self.carried = lines.collect::<String>().into_bytes();
         self.answers.clear();
         self.connection

@@ -23,17 +23,13 @@ fn a_person_walks_through_the_built_in_scene() {
     display.focus("canopy");
     let eyes = || -> Vec<[f32; 3]> {
         let log = std::fs::read_to_string(display.path("stderr")).unwrap_or_default();
-        let places = log
-            .lines()
-            .filter_map(|line| line.split("the eye is at ").nth(1));
+        let places = log.lines().filter_map(|line| line.split("the eye is at ").nth(1));
         let numbers = |line: &str| -> Vec<f32> {
             line.split(", ")
                 .filter_map(|number| number.trim().parse().ok())
                 .collect()
         };
-        places
-            .filter_map(|line| numbers(line).try_into().ok())
-            .collect()
+        places.filter_map(|line| numbers(line).try_into().ok()).collect()
     };
     let start = Instant::now();
     while eyes().is_empty() {
@@ -44,11 +40,7 @@ fn a_person_walks_through_the_built_in_scene() {
     assert!(display.xdotool(&["keydown", "w"]));
     let far = |eye: &[f32; 3]| (eye[0] - first[0]).hypot(eye[2] - first[2]);
     while eyes().last().map_or(0.0, far) < 0.3 {
-        assert!(
-            start.elapsed() < PATIENCE,
-            "{:?} after {first:?}",
-            eyes().last()
-        );
+        assert!(start.elapsed() < PATIENCE, "{:?} after {first:?}", eyes().last());
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(display.xdotool(&["keyup", "w"]));
@@ -148,10 +140,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
         let columns: Vec<Vec<usize>> = columns.map(|row| row.map(|(x, _)| x).collect()).collect();
         let all: Vec<usize> = columns.iter().flatten().copied().collect();
         let height = columns.iter().filter(|row| !row.is_empty()).count();
-        (
-            all.iter().sum::<usize>() as f64 / all.len().max(1) as f64,
-            height,
-        )
+        (all.iter().sum::<usize>() as f64 / all.len().max(1) as f64, height)
     };
     let at = |x: f64| move |shot: &Screenshot| (square(shot).0 - x).abs() < 3.0;
     let click = |at: [i32; 2]| {
@@ -195,8 +184,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     // The card is open, and nothing is written before its button is pressed.
     assert!(display.xdotool(&["key", "alt+e"]));
     display.settled("the card", |shot| *shot != tall);
-    let is_picture =
-        |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "png");
+    let is_picture = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "png");
     let files = std::fs::read_dir(display.folder.path()).unwrap();
     assert!(!files.flatten().any(is_picture), "the export has begun");
     assert!(display.xdotool(&["key", "Return"]));
@@ -257,10 +245,7 @@ fn a_view_is_saved_turned_and_blurred() {
     };
     display.press("ctrl+b");
     let front = go("KP_1", &first);
-    assert!(
-        go("alt+1", &front) == first,
-        "the saved view is another one"
-    );
+    assert!(go("alt+1", &front) == first, "the saved view is another one");
 
     // The green end of the axes is that of Y, and looks down.
     let corner = |(index, p): &(usize, &[u8; 3])| {
@@ -281,10 +266,7 @@ fn a_view_is_saved_turned_and_blurred() {
     assert!(display.xdotool(&["sleep", "0.5", "mousemove", "4", "470"]));
     let above = display.settled("the scene from above", |now| *now != first);
     let again = go("alt+1", &above);
-    assert!(
-        go("ctrl+5", &again) == above,
-        "the axis is not that of the key"
-    );
+    assert!(go("ctrl+5", &again) == above, "the axis is not that of the key");
 
     let again = go("alt+1", &above);
     display.press("alt+r");
@@ -315,10 +297,7 @@ fn a_view_is_saved_turned_and_blurred() {
         steps.max().unwrap_or(0)
     };
     let [sharp_edge, blurred_edge] = [&sharp, &blurred].map(edge);
-    assert!(
-        blurred_edge * 2 < sharp_edge,
-        "{blurred_edge} of {sharp_edge}"
-    );
+    assert!(blurred_edge * 2 < sharp_edge, "{blurred_edge} of {sharp_edge}");
     assert!(
         set("false", &blurred) == sharp,
         "the lens leaves something behind"
@@ -356,9 +335,7 @@ fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
     let mean = |shot: &Screenshot, columns: std::ops::Range<usize>| {
         let rows = shot.pixels.chunks(shot.width).take(240).skip(60);
         let values = rows.flat_map(|row| &row[columns.clone()]);
-        let values: Vec<f64> = values
-            .map(|p| p.iter().map(|c| f64::from(*c)).sum())
-            .collect();
+        let values: Vec<f64> = values.map(|p| p.iter().map(|c| f64::from(*c)).sum()).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
     let [of_paths, of_fast] = [&paths, &fast].map(|shot| mean(shot, 0..320));
@@ -380,17 +357,9 @@ fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
         let rows = shot.pixels.chunks(shot.width).take(240).skip(60);
         rows.flat_map(|row| row[..150].to_vec()).collect()
     };
-    let compared = display.settled("the fast frame beside the paths", |now| {
-        left(now) != left(&both)
-    });
-    assert!(
-        left(&compared) == left(&fast),
-        "side A is not the fast frame"
-    );
-    assert!(
-        right(&compared) == right(&paths),
-        "side B is not what was traced"
-    );
+    let compared = display.settled("the fast frame beside the paths", |now| left(now) != left(&both));
+    assert!(left(&compared) == left(&fast), "side A is not the fast frame");
+    assert!(right(&compared) == right(&paths), "side B is not what was traced");
     // A change begins anew.
     display.press("k");
     let again = display.settled("the fast frame alone", |now| *now == fast);

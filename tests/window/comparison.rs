@@ -35,17 +35,10 @@ fn the_sides_of_a_comparison_are_what_each_would_be_alone() {
     let (left, right) = (0..225, 255..480);
     let a = pictured(&display, "");
     std::fs::rename(display.path("shot.png"), display.path("saved.png")).unwrap();
-    for setting in [
-        "shadows.mode=map",
-        "tree.leaf_cutoff=1",
-        "image.tonemap=aces",
-    ] {
+    for setting in ["shadows.mode=map", "tree.leaf_cutoff=1", "image.tonemap=aces"] {
         let both = pictured(&display, &format!("--compare-with {setting}"));
         let b = pictured(&display, &format!("--set {setting}"));
-        assert!(
-            both.columns(left.clone()) == a.columns(left.clone()),
-            "{setting}"
-        );
+        assert!(both.columns(left.clone()) == a.columns(left.clone()), "{setting}");
         assert!(
             both.columns(right.clone()) == b.columns(right.clone()),
             "{setting}"
@@ -164,21 +157,14 @@ fn a_comparison_is_dragged_flipped_and_ended() {
         seen(shot).iter().filter(dark).count() > 100_000
     };
     let difference = display.settled("the difference", is_dark);
-    assert!(
-        seen(&difference).iter().any(|p| p[0] > 120),
-        "nothing differs"
-    );
+    assert!(seen(&difference).iter().any(|p| p[0] > 120), "nothing differs");
     let [mean, max] = *told_differences(&display).last().unwrap();
     assert!(mean > 1e-3 && max > 0.05, "{mean} {max}");
     // Now and a picture of now.
     display.press("ctrl+k");
     let start = Instant::now();
     while told_differences(&display).last() != Some(&[0.0, 0.0]) {
-        assert!(
-            start.elapsed() < PATIENCE,
-            "{:?}",
-            told_differences(&display)
-        );
+        assert!(start.elapsed() < PATIENCE, "{:?}", told_differences(&display));
         std::thread::sleep(Duration::from_millis(100));
     }
     display.press("k");
@@ -197,10 +183,7 @@ fn what_cannot_be_compared_is_told_in_a_line() {
     for (arguments, part) in [
         ("--compare no.png", "no.png"),
         ("--compare broken.png", "broken.png"),
-        (
-            "--compare-with shadow.mode=map",
-            "did you mean shadows.mode",
-        ),
+        ("--compare-with shadow.mode=map", "did you mean shadows.mode"),
         ("--compare-with window.panel=true", "both sides share it"),
     ] {
         let line = format!("{start}{arguments}");

@@ -91,9 +91,7 @@ impl StatusReader {
     /// Waits until the status is accepted or time is up.
     fn wait(&self, time: Duration, accept: impl Fn(Status) -> bool) {
         let last = self.last.lock().unwrap();
-        let wait = self
-            .changed
-            .wait_timeout_while(last, time, |last| !accept(*last));
+        let wait = self.changed.wait_timeout_while(last, time, |last| !accept(*last));
         drop(wait.unwrap());
     }
 }
@@ -135,11 +133,7 @@ impl Display {
         BufReader::new(stdout).read_line(&mut number).unwrap();
         // The card for the first time lies over the picture.
         std::fs::create_dir(folder.path().join("canopy")).unwrap();
-        std::fs::write(
-            folder.path().join("canopy/panel.json"),
-            r#"{"welcomed": true}"#,
-        )
-        .unwrap();
+        std::fs::write(folder.path().join("canopy/panel.json"), r#"{"welcomed": true}"#).unwrap();
         Self {
             _server: Guarded(server),
             name: format!(":{}", number.trim()),
@@ -176,13 +170,8 @@ impl Display {
         let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
         isolate(&mut command, self.folder.path());
         // The studio's soft key light would take dozens of frames to converge.
-        if !arguments
-            .iter()
-            .any(|word| word.contains("environment.source"))
-        {
-            command
-                .args(arguments)
-                .args(["--set", "environment.source=sky"]);
+        if !arguments.iter().any(|word| word.contains("environment.source")) {
+            command.args(arguments).args(["--set", "environment.source=sky"]);
         } else {
             command.args(arguments);
         }
@@ -226,9 +215,8 @@ impl Display {
     /// colours, pixels.
     pub(crate) fn screenshot(&self) -> Screenshot {
         let bytes = std::fs::read(self.path("Xvfb_screen0")).unwrap();
-        let word = |index: usize| {
-            u32::from_be_bytes(bytes[4 * index..4 * index + 4].try_into().unwrap()) as usize
-        };
+        let word =
+            |index: usize| u32::from_be_bytes(bytes[4 * index..4 * index + 4].try_into().unwrap()) as usize;
         let (width, height, row_bytes) = (word(4), word(5), word(12));
         let first = word(0) + 12 * word(19);
         let pixel = |i: usize| {
@@ -256,9 +244,7 @@ impl Display {
                     return now;
                 }
             }
-            status.wait(Duration::from_millis(50), |now| {
-                now.is_idle && now != before
-            });
+            status.wait(Duration::from_millis(50), |now| now.is_idle && now != before);
         }
         let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
         panic!("the window never showed {what}; canopy said: {stderr}");
@@ -289,9 +275,7 @@ impl Display {
         let mut arguments = place(from).to_vec();
         arguments.extend(["mousedown".to_owned(), "1".to_owned()]);
         for step in 1..=steps {
-            arguments.extend(place(
-                [0, 1].map(|i| from[i] + (to[i] - from[i]) * step / steps),
-            ));
+            arguments.extend(place([0, 1].map(|i| from[i] + (to[i] - from[i]) * step / steps)));
         }
         arguments.extend(["mouseup".to_owned(), "1".to_owned()]);
         // What moves with no button held moves nothing.
@@ -322,9 +306,7 @@ impl Screenshot {
     /// The pixels of these columns below the labels of a comparison.
     pub(crate) fn columns(&self, columns: std::ops::Range<usize>) -> Vec<[u8; 3]> {
         let rows = self.pixels.chunks(self.width).skip(80);
-        rows.flat_map(|row| &row[columns.clone()])
-            .copied()
-            .collect()
+        rows.flat_map(|row| &row[columns.clone()]).copied().collect()
     }
 
     pub(crate) fn is_drawn(&self) -> bool {

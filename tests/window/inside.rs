@@ -33,11 +33,7 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
         let is_green = |p: &&[u8; 3]| p[1] > 200 && p[0] < 130 && p[2] < 180;
         now.pixels.iter().filter(is_green).count()
     };
-    assert!(
-        green(&selected) > green(&scene) + 300,
-        "{}",
-        green(&selected)
-    );
+    assert!(green(&selected) > green(&scene) + 300, "{}", green(&selected));
     display.press("Escape");
     display.settled("no outline", same);
     click("320", "190");
@@ -118,8 +114,7 @@ fn a_scene_is_looked_into_and_edited() {
     assert!(display.xdotool(&["key", "ctrl+a", "key", "BackSpace"]));
     click("60", "154");
     click("60", "173");
-    let drag =
-        "mousemove 134 391 sleep 0.3 mousedown 1 sleep 0.5 mousemove 198 391 sleep 0.5 mouseup 1";
+    let drag = "mousemove 134 391 sleep 0.3 mousedown 1 sleep 0.5 mousemove 198 391 sleep 0.5 mouseup 1";
     assert!(display.xdotool(&drag.split(' ').collect::<Vec<_>>()));
     let half = display.settled("a metal on side A", |now| differ(now, &compared) > 0.05);
     assert!(side_b(&half) == side_b(&open), "the edit is on side B too");
@@ -152,8 +147,7 @@ fn a_scene_is_looked_into_and_edited() {
         loop {
             let files = std::fs::read_dir(display.folder.path()).unwrap();
             let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-            let found =
-                names.find(|name| name.starts_with("canopy scene 20") && name.ends_with(end));
+            let found = names.find(|name| name.starts_with("canopy scene 20") && name.ends_with(end));
             if let Some(name) = found {
                 return name;
             }
@@ -186,9 +180,8 @@ fn a_scene_is_looked_into_and_edited() {
     // Edges are where the samples of a frame fall; a light that is missing changes far more.
     let far = |a: &image::RgbaImage, b: &image::RgbaImage| {
         let pairs = a.pixels().zip(b.pixels());
-        let is_far = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
-            (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)
-        };
+        let is_far =
+            |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3);
         pairs.filter(is_far).count() as f64 / f64::from(a.width() * a.height())
     };
     let made_again = far(&again(""), &pixels(&shown));
@@ -219,11 +212,9 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let _canopy = display.canopy(&arguments);
     let scene = display.settled("the scene", Screenshot::is_drawn);
     display.focus("scene.obj");
-    let count = |now: &Screenshot, is: fn(&[u8; 3]) -> bool| {
-        now.pixels.iter().filter(|pixel| is(pixel)).count()
-    };
-    let orange =
-        |now: &Screenshot| count(now, |p| p[0] > 140 && p[1] > 80 && p[1] < 165 && p[2] < 5);
+    let count =
+        |now: &Screenshot, is: fn(&[u8; 3]) -> bool| now.pixels.iter().filter(|pixel| is(pixel)).count();
+    let orange = |now: &Screenshot| count(now, |p| p[0] > 140 && p[1] > 80 && p[1] < 165 && p[2] < 5);
     // The name of a software adapter is orange too.
     let plain = orange(&scene);
     display.press("shift+i");
@@ -326,8 +317,7 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     let away = display.settled("the card", Screenshot::is_drawn);
     // The colour of what is measured, around the pointer; the card lies elsewhere.
     let marks = |now: &Screenshot| {
-        let is_mark =
-            |p: &&[u8; 3]| p[0] > 240 && (225..250).contains(&p[1]) && (170..215).contains(&p[2]);
+        let is_mark = |p: &&[u8; 3]| p[0] > 240 && (225..250).contains(&p[1]) && (170..215).contains(&p[2]);
         let rows = now.pixels.chunks(now.width).skip(140).take(100);
         rows.flat_map(|row| &row[280..360]).filter(is_mark).count()
     };
@@ -359,10 +349,7 @@ fn trees_are_looked_at() {
     let log = || std::fs::read_to_string(display.path("stderr")).unwrap();
     // The picture alone: the panel tells figures, and notices come and go at its lower edge.
     let changed = |now: &Screenshot, before: &Screenshot| {
-        let rows = now
-            .pixels
-            .chunks(now.width)
-            .zip(before.pixels.chunks(now.width));
+        let rows = now.pixels.chunks(now.width).zip(before.pixels.chunks(now.width));
         let pixels = rows.take(480).flat_map(|(a, b)| a.iter().zip(b).take(470));
         pixels.filter(|(a, b)| a != b).count()
     };
@@ -433,10 +420,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
             .flat_map(|y| now.pixels[y * now.width + 70..y * now.width + 560].to_vec())
             .collect()
     };
-    assert!(
-        charts(&open) == charts(&frozen),
-        "the frozen chart has changed"
-    );
+    assert!(charts(&open) == charts(&frozen), "the frozen chart has changed");
     assert!(open.pixels != frozen.pixels, "the scene stands still too");
     display.press("F9");
     display.settled("later frames", |now| charts(now) != charts(&frozen));
@@ -493,10 +477,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
         assert!(count >= frames, "{count} of {name} in {frames} frames");
     }
     let paced = count("present", "picture");
-    assert!(
-        paced > frames / 2,
-        "{paced} of {frames} frames follow another"
-    );
+    assert!(paced > frames / 2, "{paced} of {frames} frames follow another");
     assert!(count("memory", "process, bytes") > 0);
 }
 
@@ -541,22 +522,14 @@ fn textures_are_looked_at() {
     assert!(display.xdotool(&["sleep", "0.4", "key", "ctrl+a"]));
     display.write("8");
     assert!(display.xdotool(&["key", "Return", "mousemove", "790", "595"]));
-    display.settled("one texel", |now| {
-        share(now, is_grey) > 0.99 && !varied(now)
-    });
+    display.settled("one texel", |now| share(now, is_grey) > 0.99 && !varied(now));
     // All colours again, and the layout of texture coordinates.
     click("348", "68", "1");
-    display.settled("a colour", |now| {
-        share(now, is_bluish) > 0.99 && !varied(now)
-    });
+    display.settled("a colour", |now| share(now, is_bluish) > 0.99 && !varied(now));
     click("606", "68", "1");
     display.settled("edges", |now| {
         let plain = texture(&normals);
-        let differ = texture(now)
-            .iter()
-            .zip(&plain)
-            .filter(|(a, b)| a != b)
-            .count();
+        let differ = texture(now).iter().zip(&plain).filter(|(a, b)| a != b).count();
         varied(now) && differ > 0
     });
     display.press("Escape");

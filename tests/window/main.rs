@@ -47,13 +47,7 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
     ]);
     let rays = display.settled("the scene", Screenshot::is_drawn);
     // The title names the file; without a window manager nobody else gives the window the keyboard.
-    let found = [
-        "search",
-        "--onlyvisible",
-        "--name",
-        "scene.obj",
-        "windowfocus",
-    ];
+    let found = ["search", "--onlyvisible", "--name", "scene.obj", "windowfocus"];
     assert!(display.xdotool(&found), "no window is named after the file");
 
     display.press("1");
@@ -125,10 +119,7 @@ fn a_still_picture_is_the_mean_of_samples_and_then_nothing_is_drawn() {
     let before = canopy.worked();
     std::thread::sleep(Duration::from_secs(2));
     let took = canopy.worked() - before;
-    assert!(
-        took < 40,
-        "{took} hundredths of a second for two idle seconds"
-    );
+    assert!(took < 40, "{took} hundredths of a second for two idle seconds");
 }
 
 #[test]
@@ -156,8 +147,7 @@ fn the_panel_keeps_its_foldings_between_runs() {
     let state = display.path("state");
     let environment = [("XDG_STATE_HOME", state.to_str().unwrap())];
     let kept = state.join("canopy/panel.json");
-    let line =
-        "scene.obj --size 720x480 --set window.still_samples=1 --set window.render_scale=0.5";
+    let line = "scene.obj --size 720x480 --set window.still_samples=1 --set window.render_scale=0.5";
     let arguments: Vec<_> = line.split(' ').collect();
     let counted = ["--exit-after", "1"];
     let mut once = display.canopy_with(&[&arguments[..], &counted].concat(), &environment);
@@ -199,13 +189,7 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
                 --set window.still_samples=16 --occlusion off --set reflections.mode=off \
                 --compare-with shadows.mode=off";
     let arguments: Vec<_> = line.split_whitespace().collect();
-    let found = [
-        "search",
-        "--onlyvisible",
-        "--name",
-        "scene.obj",
-        "windowfocus",
-    ];
+    let found = ["search", "--onlyvisible", "--name", "scene.obj", "windowfocus"];
     let show = |environment: &[(&str, &str)], expected: Option<&Screenshot>| {
         let _canopy = display.canopy_with(&arguments, environment);
         let scene = display.settled("the scene", Screenshot::is_drawn);
@@ -215,8 +199,7 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
         display.settled("the help over the scene", |now| {
             // The labels tell times.
             let below = |shot: &Screenshot| shot.columns(0..640);
-            below(now) != below(&scene)
-                && expected.is_none_or(|expected| below(now) == below(expected))
+            below(now) != below(&scene) && expected.is_none_or(|expected| below(now) == below(expected))
         })
     };
     let whole = show(&[], None);
@@ -282,9 +265,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(told().matches("red.hdr").count(), 1, "{}", told());
-    display.settled("the red environment, still", |screenshot| {
-        is_red(screenshot)
-    });
+    display.settled("the red environment, still", |screenshot| is_red(screenshot));
     drop(canopy);
 }
 
@@ -332,10 +313,7 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
     let text = std::fs::read_to_string(display.path("stats.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(stats["frames"], frames);
-    assert!(
-        stats["scenes"].as_u64().unwrap() > 2,
-        "no scene was changed"
-    );
+    assert!(stats["scenes"].as_u64().unwrap() > 2, "no scene was changed");
     let samples = stats["memory"].as_array().unwrap();
     let seconds = |sample: &serde_json::Value| sample["seconds"].as_f64().unwrap();
     let end = seconds(samples.last().unwrap());
@@ -415,11 +393,7 @@ fn files_are_found_without_a_file_dialog() {
         let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let names = ["/scenes/0/0", "/scenes/1/0"].map(|at| {
             let path = json.pointer(at).and_then(|path| path.as_str());
-            path.unwrap_or_default()
-                .rsplit('/')
-                .next()
-                .unwrap()
-                .to_owned()
+            path.unwrap_or_default().rsplit('/').next().unwrap().to_owned()
         });
         names == ["two.obj", "one.obj"]
     };
@@ -445,9 +419,7 @@ fn the_window_at_rest_and_render_show_the_same_picture() {
     let pictures = || {
         let files = std::fs::read_dir(display.folder.path()).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-        names
-            .filter(|name| name.ends_with(".png"))
-            .collect::<Vec<_>>()
+        names.filter(|name| name.ends_with(".png")).collect::<Vec<_>>()
     };
     let start = Instant::now();
     while pictures().is_empty() {
@@ -458,15 +430,9 @@ fn the_window_at_rest_and_render_show_the_same_picture() {
     let saved = pictures().remove(0);
     let run = |arguments: &str| {
         let words: Vec<_> = arguments.split(' ').collect();
-        let words: Vec<_> = words
-            .iter()
-            .map(|word| word.replace("SAVED", &saved))
-            .collect();
+        let words: Vec<_> = words.iter().map(|word| word.replace("SAVED", &saved)).collect();
         let words: Vec<_> = words.iter().map(String::as_str).collect();
-        assert!(
-            display.canopy(&words).0.wait().unwrap().success(),
-            "{arguments}"
-        );
+        assert!(display.canopy(&words).0.wait().unwrap().success(), "{arguments}");
     };
     run(&format!("render {line} -o render.png --stats s.json"));
     run("render --from SAVED -o from.png --set environment.source=auto");
@@ -535,16 +501,12 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     display.press("F2");
     display.write("shadows.mode off");
     display.press("Return");
-    display.settled("no shadows", |now| {
-        now.darker_and_brighter(&first).1 > 0.002
-    });
+    display.settled("no shadows", |now| now.darker_and_brighter(&first).1 > 0.002);
     display.press("ctrl+z");
     display.settled("the shadows again", |now| *now == first);
     // From a view that is not the first one.
     display.press("KP_4");
-    let other = display.settled("another view", |now| {
-        now.darker_and_brighter(&first).0 > 0.01
-    });
+    let other = display.settled("another view", |now| now.darker_and_brighter(&first).0 > 0.01);
     display.press("ctrl+shift+z");
     let made = display.settled("that without shadows", |now| {
         now.darker_and_brighter(&other).1 > 0.002

@@ -57,18 +57,12 @@ fn a_saved_shader_shows_without_a_build() {
         "{compiled:?}"
     );
 
-    save(&format!(
-        "{edited}\nfn broken() -> f32 {{ return nothing; }}\n"
-    ));
+    save(&format!("{edited}\nfn broken() -> f32 {{ return nothing; }}\n"));
     let told = display.settled("the fault", |now| *now != red);
     assert!(is_red(&told), "{:?}", corner(&told));
     let line = edited.lines().count() + 2;
     let expected = format!("mine/picture/tonemap.wgsl:{line}: ");
-    assert!(
-        stderr().contains(&expected),
-        "no {expected} in {}",
-        stderr()
-    );
+    assert!(stderr().contains(&expected), "no {expected} in {}", stderr());
 
     save(TONEMAP);
     display.settled("the first picture", |now| *now == first);

@@ -36,8 +36,7 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     display.focus("scene.obj");
     // Samples of the still picture follow one another, each of them a long frame.
     let start = Instant::now();
-    let is_long =
-        |times: &[f64]| times.len() > 3 && times.iter().rev().take(2).all(|ms| *ms > 400.0);
+    let is_long = |times: &[f64]| times.len() > 3 && times.iter().rev().take(2).all(|ms| *ms > 400.0);
     while !is_long(&frame_times(&display)) {
         assert!(start.elapsed() < PATIENCE, "{:?}", frame_times(&display));
         assert!(canopy.0.try_wait().unwrap().is_none());

@@ -53,10 +53,7 @@ struct Input {
 
 fn main() -> anyhow::Result<()> {
     // Cargo adds this argument.
-    let mut arguments: Vec<_> = std::env::args()
-        .skip(1)
-        .filter(|a| a != "--bench")
-        .collect();
+    let mut arguments: Vec<_> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     if arguments.first().is_some_and(|first| first == "pairs") {
         if !queries::box_pairs(&Canopy::new()?)? {
             bail!("answers differ");
@@ -172,10 +169,7 @@ const PRESETS: [(&str, BvhBuildParams); 4] = [
 fn builders() -> Vec<(String, Builder)> {
     let mut builders = vec![
         ("bvh, parallel".to_owned(), Builder::Bvh { parallel: true }),
-        (
-            "bvh, sequential".to_owned(),
-            Builder::Bvh { parallel: false },
-        ),
+        ("bvh, sequential".to_owned(), Builder::Bvh { parallel: false }),
     ];
     for (name, params) in PRESETS {
         builders.push((format!("obvhs BVH2, {name}"), Builder::Bvh2(params)));
@@ -231,10 +225,7 @@ fn build(canopy: &mut Canopy, input: &Input) -> anyhow::Result<()> {
         let ms = median(&all_ms);
         let least = all_ms.into_iter().fold(f64::INFINITY, f64::min);
         let rate = input.triangles.len() as f64 / ms / 1e3;
-        println!(
-            "{name:<28}{ms:>12.2}{least:>12.2}{rate:>12.2}{:>16.2}",
-            ms / own
-        );
+        println!("{name:<28}{ms:>12.2}{least:>12.2}{rate:>12.2}{:>16.2}", ms / own);
     }
     println!();
     Ok(())
@@ -345,11 +336,7 @@ fn trace(canopy: &mut Canopy, input: &Input) -> anyhow::Result<f64> {
     print!("{:<32}", "");
     QUERIES.iter().for_each(|(name, ..)| print!("{name:>20}"));
     println!("{:>12}", "differ");
-    let traced = || {
-        [&own]
-            .into_iter()
-            .chain(lines.iter().map(|(.., line)| line))
-    };
+    let traced = || [&own].into_iter().chain(lines.iter().map(|(.., line)| line));
     for line in traced() {
         print!("{:<32}", line.name);
         for (rate, own) in line.rates().into_iter().zip(own.rates()) {

@@ -76,10 +76,7 @@ impl Table<'_> {
         for _ in 0..self.rounds {
             for (line, (_, way)) in self.ways.iter_mut().enumerate() {
                 let (build, queries, answers) = way()?;
-                for (all, ms) in times[line]
-                    .iter_mut()
-                    .zip([build, queries, build + queries])
-                {
+                for (all, ms) in times[line].iter_mut().zip([build, queries, build + queries]) {
                     all.push(ms);
                 }
                 if expected.is_empty() {
@@ -93,10 +90,7 @@ impl Table<'_> {
                 differ[line] = f64::max(differ[line], share);
             }
         }
-        println!(
-            "{}: milliseconds, median and least of {}",
-            self.name, self.rounds
-        );
+        println!("{}: milliseconds, median and least of {}", self.name, self.rounds);
         println!(
             "{:<36}{:>20}{:>20}{:>20}{:>16}{:>12}",
             "", "build", "queries", "both", "over the first", "differ"
@@ -113,11 +107,7 @@ impl Table<'_> {
         println!();
         let worst = differ.into_iter().fold(0.0, f64::max);
         if worst > TOLERANCE {
-            println!(
-                "{:.3} % of the answers differ: {}\n",
-                100.0 * worst,
-                self.name
-            );
+            println!("{:.3} % of the answers differ: {}\n", 100.0 * worst, self.name);
         }
         Ok(worst <= TOLERANCE)
     }
@@ -701,12 +691,9 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         Ok((build, ms, vec![found?.len() as f32]))
     };
     let of_parry = || {
-        let leaf = |(i, [lower, upper]): (usize, &[Vec3; 2])| {
-            (i, Aabb::new(vector(*lower), vector(*upper)))
-        };
-        let (build, tree) = timed(|| {
-            ParryBvh::from_iter(BvhBuildStrategy::Binned, boxes.iter().enumerate().map(leaf))
-        });
+        let leaf = |(i, [lower, upper]): (usize, &[Vec3; 2])| (i, Aabb::new(vector(*lower), vector(*upper)));
+        let (build, tree) =
+            timed(|| ParryBvh::from_iter(BvhBuildStrategy::Binned, boxes.iter().enumerate().map(leaf)));
         // All cores, as the queries of the other tables: each box against the tree.
         let (ms, found) = timed(|| {
             let later = |i: u32| {
@@ -724,8 +711,7 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         let numbered = |(i, [a, b]): (u32, &[Vec3; 2])| {
             GeomWithData::new(Rectangle::from_corners(a.to_array(), b.to_array()), i)
         };
-        let (build, tree) =
-            timed(|| RTree::bulk_load((0_u32..).zip(&boxes).map(numbered).collect()));
+        let (build, tree) = timed(|| RTree::bulk_load((0_u32..).zip(&boxes).map(numbered).collect()));
         let (ms, found) = timed(|| {
             let later = |i: u32| {
                 let [a, b] = boxes[i as usize].map(|corner| corner.to_array());

@@ -98,17 +98,8 @@ impl Canopy {
 
     /// Traces and waits. Returns milliseconds and whether each ray hits. The time of as many rays of zero
     /// length is subtracted, because it is the cost of uploading rays and reading hits.
-    pub(crate) fn trace(
-        &self,
-        tree: &Tree,
-        rays: &[obvhs::ray::Ray],
-        any: bool,
-    ) -> Result<(f64, Vec<bool>)> {
-        let query = if any {
-            Query::AnyHit
-        } else {
-            Query::ClosestHit
-        };
+    pub(crate) fn trace(&self, tree: &Tree, rays: &[obvhs::ray::Ray], any: bool) -> Result<(f64, Vec<bool>)> {
+        let query = if any { Query::AnyHit } else { Query::ClosestHit };
         let rays = |t_max: f32| -> Vec<Ray> {
             let ray = |ray: &obvhs::ray::Ray| Ray {
                 origin: ray.origin.to_array(),

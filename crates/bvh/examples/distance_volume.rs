@@ -33,11 +33,7 @@ fn torus() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
         let ring = TAU * (i / across) as f32 / around as f32;
         let angle = TAU * (i % across) as f32 / across as f32;
         let radius = RADII[0] + RADII[1] * angle.cos();
-        [
-            radius * ring.cos(),
-            RADII[1] * angle.sin(),
-            radius * ring.sin(),
-        ]
+        [radius * ring.cos(), RADII[1] * angle.sin(), radius * ring.sin()]
     };
     let cell = |i: u32| {
         let at = |u: u32, v: u32| (i / across + u) % around * across + (i % across + v) % across;
@@ -63,12 +59,9 @@ fn sample(i: u32) -> Vec3 {
 }
 
 fn volume() -> Result<Vec<f32>, Error> {
-    let instance =
-        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
-    let adapter =
-        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
-    let (device, queue) =
-        pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+    let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
     let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
     let (positions, triangles) = torus();
     let usage = Usage::STORAGE | Usage::COPY_SRC;

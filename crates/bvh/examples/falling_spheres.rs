@@ -12,8 +12,8 @@
 
 use canopy_bvh::{
     accel::{
-        self, Codes, Geometry, Lbvh, MeshRange, ObjectGeometry, ObjectLbvh, Objects, OverlapPairs,
-        Pairs, Search, Sign, SignedDistance, Tree, Work,
+        self, Codes, Geometry, Lbvh, MeshRange, ObjectGeometry, ObjectLbvh, Objects, OverlapPairs, Pairs,
+        Search, Sign, SignedDistance, Tree, Work,
     },
     gpu::Gpu,
 };
@@ -188,21 +188,13 @@ fn figure() -> (Vec<Vertex>, Vec<[u32; 3]>) {
 fn bones(secs: f32) -> Vec<Mat4> {
     let about = |joint: [f32; 3], angle: f32| {
         let joint = Vec3::from(joint);
-        Mat4::from_translation(joint)
-            * Mat4::from_rotation_z(angle)
-            * Mat4::from_translation(-joint)
+        Mat4::from_translation(joint) * Mat4::from_rotation_z(angle) * Mat4::from_translation(-joint)
     };
     let wave = (2.0 * secs).sin();
     let left = about([-0.2, 1.4, 0.0], 0.5 * wave);
     let right = about([0.2, 1.4, 0.0], -0.5 * wave);
     let lower = |upper: Mat4, x: f32| upper * about([x, 1.4, 0.0], -1.2 * x * (1.0 + wave));
-    vec![
-        Mat4::IDENTITY,
-        left,
-        lower(left, -0.6),
-        right,
-        lower(right, 0.6),
-    ]
+    vec![Mat4::IDENTITY, left, lower(left, -0.6), right, lower(right, 0.6)]
 }
 
 /// Runs one entry point of a module: `own` at group 0 and the tree at group 1, if there is one.
@@ -259,12 +251,9 @@ struct Outcome {
 }
 
 fn run() -> Result<Outcome, Error> {
-    let instance =
-        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
-    let adapter =
-        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
-    let (device, queue) =
-        pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+    let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
     let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
 
     let (vertices, triangles) = figure();

@@ -88,9 +88,7 @@ impl Scene {
     /// its corners may be negative by `slack`.
     fn hit(&self, mesh: usize, triangle: u32, ray: [DVec3; 2], slack: f64) -> Option<f64> {
         let range = self.meshes.get(mesh)?;
-        let corners = self
-            .indices
-            .get((range.first_triangle + triangle) as usize)?;
+        let corners = self.indices.get((range.first_triangle + triangle) as usize)?;
         let [a, b, c] = corners.map(|vertex| self.positions[vertex as usize].as_dvec3());
         let [origin, direction] = ray;
         let (ab, ac) = (b - a, c - a);
@@ -125,9 +123,7 @@ async fn open_device() -> Result<(wgpu::Device, wgpu::Queue), Error> {
     let instance = wgpu::Instance::new(descriptor.with_env());
     let options = wgpu::RequestAdapterOptions::default();
     let adapter = instance.request_adapter(&options).await?;
-    Ok(adapter
-        .request_device(&wgpu::DeviceDescriptor::default())
-        .await?)
+    Ok(adapter.request_device(&wgpu::DeviceDescriptor::default()).await?)
 }
 
 /// Uploads `contents` into a buffer of the program's own.
@@ -163,10 +159,7 @@ fn pipeline(device: &wgpu::Device, gpu: &Gpu) -> Result<wgpu::ComputePipeline, E
     let hits = wgpu::BufferBindingType::Storage { read_only: false };
     let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("look"),
-        entries: &[
-            binding(0, wgpu::BufferBindingType::Uniform),
-            binding(1, hits),
-        ],
+        entries: &[binding(0, wgpu::BufferBindingType::Uniform), binding(1, hits)],
     });
     let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -174,16 +167,14 @@ fn pipeline(device: &wgpu::Device, gpu: &Gpu) -> Result<wgpu::ComputePipeline, E
         bind_group_layouts: &[Some(&own), Some(&tree)],
         immediate_size: 0,
     });
-    Ok(
-        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("look"),
-            layout: Some(&layout),
-            module: &module,
-            entry_point: Some("look"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache: None,
-        }),
-    )
+    Ok(device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("look"),
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("look"),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    }))
 }
 
 /// Traces a ray through every pixel; returns the number of hits, or the first pixel that differs from the
@@ -200,11 +191,7 @@ fn run() -> Result<usize, Error> {
     scene.grid(48, 24, |u, v| {
         let (ring, angle) = (TAU * u, TAU * v);
         let radius = 1.0 + 0.4 * angle.cos();
-        Vec3::new(
-            radius * ring.cos(),
-            1.2 + radius * ring.sin(),
-            0.4 * angle.sin(),
-        )
+        Vec3::new(radius * ring.cos(), 1.2 + radius * ring.sin(), 0.4 * angle.sin())
     });
     let positions: Vec<[f32; 3]> = scene.positions.iter().map(Vec3::to_array).collect();
     let on = (&device, &queue);

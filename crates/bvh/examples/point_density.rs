@@ -60,12 +60,9 @@ fn run() -> Result<String, Error> {
     let count = std::env::args()
         .nth(1)
         .map_or(Ok(1_000_000), |count| count.parse())?;
-    let instance =
-        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
-    let adapter =
-        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
-    let (device, queue) =
-        pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+    let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
     let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
     let points = points(count);
     let balls: Vec<[f32; 4]> = points.iter().map(|p| p.extend(0.0).into()).collect();
@@ -85,10 +82,7 @@ fn run() -> Result<String, Error> {
     let mut neighbours = Vec::new();
     // 65,536 at a time: no dispatch takes long.
     for part in points.chunks(1 << 16) {
-        let asked: Vec<[f32; 4]> = part
-            .iter()
-            .map(|p| p.extend(f32::INFINITY).into())
-            .collect();
+        let asked: Vec<[f32; 4]> = part.iter().map(|p| p.extend(f32::INFINITY).into()).collect();
         neighbours.extend(query.run(&gpu, &Search::new(&tree.tree), &asked, K)?);
     }
     let secs = begun.elapsed().as_secs_f64();

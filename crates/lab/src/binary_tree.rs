@@ -97,9 +97,7 @@ impl BinaryTree {
     pub(super) fn fit(&mut self, triangles: &[Triangle]) {
         for at in (0..self.nodes.len()).rev() {
             self.nodes[at].bounds = match self.nodes[at].children {
-                Some([a, b]) => self.nodes[a as usize]
-                    .bounds
-                    .union(self.nodes[b as usize].bounds),
+                Some([a, b]) => self.nodes[a as usize].bounds.union(self.nodes[b as usize].bounds),
                 None => {
                     let leaves = self.nodes[at].leaves.clone();
                     let leaves = leaves.map(|leaf| self.order[leaf as usize] as usize);
@@ -318,8 +316,7 @@ impl BinaryTree {
                 let opens = |child: &u32| self.nodes[*child as usize].children.is_some();
                 let size = |child: u32| area(self.nodes[child as usize].bounds);
                 let largest = (0..children.len()).filter(|i| opens(&children[*i]));
-                let largest =
-                    largest.max_by(|a, b| size(children[*a]).total_cmp(&size(children[*b])));
+                let largest = largest.max_by(|a, b| size(children[*a]).total_cmp(&size(children[*b])));
                 let Some(largest) = largest else {
                     break;
                 };
@@ -372,10 +369,7 @@ fn row(corner: Vec3, last: u32) -> [u32; 4] {
 
 /// The area of a box; 0 of the empty one.
 pub(super) fn area(bounds: Aabb) -> f64 {
-    let [x, y, z] = (bounds.max - bounds.min)
-        .as_dvec3()
-        .max(DVec3::ZERO)
-        .to_array();
+    let [x, y, z] = (bounds.max - bounds.min).as_dvec3().max(DVec3::ZERO).to_array();
     2.0 * (x * y + y * z + z * x)
 }
 

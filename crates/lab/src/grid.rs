@@ -74,10 +74,7 @@ impl Cells {
         let (scale, last) = (count / (self.bounds.max - self.bounds.min), count - 1.0);
         let cell = |corner: Vec3, slack: f32| {
             let at = (corner - self.bounds.min) * scale + slack;
-            at.floor()
-                .clamp(Vec3::ZERO, last)
-                .to_array()
-                .map(|i| i as usize)
+            at.floor().clamp(Vec3::ZERO, last).to_array().map(|i| i as usize)
         };
         [cell(around.min, -slack), cell(around.max, slack)]
     }
@@ -87,8 +84,7 @@ impl Cells {
         let [first, end] = self.span(triangle);
         let [nx, ny, _] = self.count.map(|side| side as usize);
         (first[2]..=end[2]).flat_map(move |z| {
-            (first[1]..=end[1])
-                .flat_map(move |y| (first[0]..=end[0]).map(move |x| x + nx * (y + ny * z)))
+            (first[1]..=end[1]).flat_map(move |y| (first[0]..=end[0]).map(move |x| x + nx * (y + ny * z)))
         })
     }
 
@@ -112,10 +108,7 @@ impl Cells {
         let at = [number % nx, number / nx % ny, number / nx / ny].map(|i| i as f32);
         let size = self.size();
         let min = self.bounds.min + Vec3::from(at) * size;
-        Aabb {
-            min,
-            max: min + size,
-        }
+        Aabb { min, max: min + size }
     }
 }
 

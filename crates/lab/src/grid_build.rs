@@ -18,9 +18,7 @@ use canopy_bvh::{
 use canopy_scene::bounds::Aabb;
 use wgpu::BufferUsages as Buffer;
 
-const USAGE: Buffer = Buffer::STORAGE
-    .union(Buffer::COPY_SRC)
-    .union(Buffer::COPY_DST);
+const USAGE: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC).union(Buffer::COPY_DST);
 
 /// The kernels.
 #[derive(Debug)]
@@ -273,13 +271,7 @@ impl GridParts {
     }
 
     /// What a kernel binds that runs `count` threads on a level. The upper level is read only where it is not that.
-    fn bound(
-        &self,
-        gpu: &Gpu,
-        count: u32,
-        level: &Level,
-        cursors: &wgpu::Buffer,
-    ) -> [wgpu::Buffer; 8] {
+    fn bound(&self, gpu: &Gpu, count: u32, level: &Level, cursors: &wgpu::Buffer) -> [wgpu::Buffer; 8] {
         let params = LabGrid {
             lower: self.bounds.min.to_array(),
             count,
@@ -338,12 +330,7 @@ impl GridParts {
                 let firsts: Vec<u32> = gpu.read_first(&lower.firsts, cells + 1)?;
                 let cells = firsts.last().copied().unwrap_or(0);
                 grid::check_links(cells as usize)?;
-                grid::check_links(within_count(
-                    gpu,
-                    &self.upper,
-                    &self.cells,
-                    &self.triangles,
-                )?)?;
+                grid::check_links(within_count(gpu, &self.upper, &self.cells, &self.triangles)?)?;
                 lower.level = Level::new(gpu, cells)?;
                 Ok(())
             }
@@ -371,13 +358,11 @@ impl GridParts {
         let sides: Vec<u32> = gpu.read_first(&lower.sides, cells)?;
         let rows = firsts.iter().zip(&sides);
         built.rows = rows
-            .map(|(first, side)| {
-                if *side == 0 {
-                    [0; 4]
-                } else {
-                    [*first, *side, 0, 0]
-                }
-            })
+            .map(
+                |(first, side)| {
+                    if *side == 0 { [0; 4] } else { [*first, *side, 0, 0] }
+                },
+            )
             .collect();
         built.links = lower.level.read(gpu)?;
         built.node_count += lower.level.cells;

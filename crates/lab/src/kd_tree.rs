@@ -51,12 +51,7 @@ pub fn build(triangles: &[Triangle]) -> Result<Built> {
         };
         let child = built.rows.len();
         built.rows.resize(child + 2, [0; 4]);
-        built.rows[at] = [
-            axis as u32,
-            at_plane.to_bits(),
-            child as u32,
-            child as u32 + 1,
-        ];
+        built.rows[at] = [axis as u32, at_plane.to_bits(), child as u32, child as u32 + 1];
         let (mut below, mut above) = (bounds, bounds);
         below.max[axis] = at_plane;
         above.min[axis] = at_plane;
@@ -90,8 +85,7 @@ fn plane(bounds: Aabb, within: &[u32], boxes: &[Aabb]) -> Option<(usize, f32)> {
         let mut ends = [0_u32; PLANES + 2];
         for triangle in within {
             let b = &boxes[*triangle as usize];
-            let behind =
-                |at: f32| (((at - low) / step).ceil()).clamp(0.0, (PLANES + 1) as f32) as usize;
+            let behind = |at: f32| (((at - low) / step).ceil()).clamp(0.0, (PLANES + 1) as f32) as usize;
             begins[behind(b.min[axis])] += 1;
             ends[behind(b.max[axis])] += 1;
         }

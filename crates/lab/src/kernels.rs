@@ -76,12 +76,7 @@ fn parts(test: TriangleTest, walk: Walk) -> Replaced {
 ///
 /// A broken import line, with the file and line.
 pub fn composed(library: &Library, test: TriangleTest, walk: Walk) -> Result<Composed> {
-    shader::compose_with(
-        library,
-        "lab/trace.wgsl",
-        &parts(test, walk),
-        Arrays::Buffers,
-    )
+    shader::compose_with(library, "lab/trace.wgsl", &parts(test, walk), Arrays::Buffers)
 }
 
 impl Kernels {
@@ -187,13 +182,7 @@ impl Kernels {
     /// # Errors
     ///
     /// As [`Kernels::run`].
-    pub fn count(
-        &self,
-        gpu: &Gpu,
-        scene: &Uploaded,
-        list: &RayList,
-        query: Query,
-    ) -> Result<Vec<Visits>> {
+    pub fn count(&self, gpu: &Gpu, scene: &Uploaded, list: &RayList, query: Query) -> Result<Vec<Visits>> {
         let mut encoder = gpu.encoder("lab");
         self.record_count(gpu, &mut encoder, scene, list, query, 0..list.count)?;
         gpu.queue.submit([encoder.finish()]);

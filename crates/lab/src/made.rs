@@ -1,8 +1,6 @@
 //! A structure over the triangles of a moment, before it is laid out for a walk.
 
-use super::{
-    Structure, Triangle, Walk, binary_tree::BinaryTree, grid_build::GridBuild, layout::Built,
-};
+use super::{Structure, Triangle, Walk, binary_tree::BinaryTree, grid_build::GridBuild, layout::Built};
 use canopy_bvh::{
     Error, Result,
     accel::{Codes, Geometry, Lbvh, MeshRange, Work, tree::Quality},
@@ -52,12 +50,8 @@ impl Made {
         let form = match structure.cells(triangles)? {
             Some(cells) => Form::Cells(cells),
             None => {
-                let missing = || {
-                    Error::Argument(format!(
-                        "{} has no builder; please report this",
-                        structure.name()
-                    ))
-                };
+                let missing =
+                    || Error::Argument(format!("{} has no builder; please report this", structure.name()));
                 Form::Tree(structure.tree(triangles).ok_or_else(missing)?)
             }
         };
@@ -78,9 +72,7 @@ impl Made {
         };
         built.ok_or_else(|| {
             let walk = walk.name();
-            Error::Argument(format!(
-                "the walk {walk} does not go through this structure"
-            ))
+            Error::Argument(format!("the walk {walk} does not go through this structure"))
         })
     }
 }

@@ -84,9 +84,8 @@ impl RaySet {
         let wrong = |what: String| Error::scene(path, what);
         let word = |at: usize| -> Result<u64> {
             let word = bytes.get(at..at + 8).and_then(|word| word.try_into().ok());
-            word.map(u64::from_le_bytes).ok_or_else(|| {
-                wrong("ends within its header: a file of rays has one of 64 bytes".into())
-            })
+            word.map(u64::from_le_bytes)
+                .ok_or_else(|| wrong("ends within its header: a file of rays has one of 64 bytes".into()))
         };
         if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
             return Err(wrong(
@@ -112,9 +111,7 @@ impl RaySet {
         word(HEADER - 8)?;
         let name = &bytes[HEADER - NAME..HEADER];
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
-        let name = str::from_utf8(&name[..end])
-            .ok()
-            .filter(|name| is_name(name));
+        let name = str::from_utf8(&name[..end]).ok().filter(|name| is_name(name));
         let name = name.ok_or_else(|| wrong("has a name that is no lower-case word".into()))?;
         if count > RAYS_MOST {
             return Err(wrong(format!(
@@ -244,10 +241,7 @@ mod tests {
         ];
         for (bytes, expected) in cases {
             let line = read(&bytes).unwrap_err().to_string();
-            assert!(
-                line.starts_with("a.rays: ") && line.contains(expected),
-                "{line}"
-            );
+            assert!(line.starts_with("a.rays: ") && line.contains(expected), "{line}");
             assert!(!line.contains('\n'));
         }
         // No prefix of a file is one.

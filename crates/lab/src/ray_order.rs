@@ -58,9 +58,7 @@ fn sort(rays: &mut [Ray]) {
     let extent = (upper - lower).max(Vec3::splat(f32::MIN_POSITIVE));
     rays.sort_by_cached_key(|ray| {
         let octant = ray.direction.iter().enumerate();
-        let octant: u64 = octant
-            .map(|(axis, part)| u64::from(*part < 0.0) << axis)
-            .sum();
+        let octant: u64 = octant.map(|(axis, part)| u64::from(*part < 0.0) << axis).sum();
         let cell = (Vec3::from(ray.origin) - lower) / extent * 1023.0;
         let code: u64 = (0..3).map(|axis| spread(cell[axis] as u64) << axis).sum();
         octant << 30 | code

@@ -123,12 +123,7 @@ impl MarchedVolume {
     /// # Errors
     ///
     /// As [`VolumeGrids::of`].
-    pub fn new(
-        gpu: &Gpu,
-        name: &str,
-        lattice: &VolumeLattice,
-        params: &VolumeParams,
-    ) -> Result<Self> {
+    pub fn new(gpu: &Gpu, name: &str, lattice: &VolumeLattice, params: &VolumeParams) -> Result<Self> {
         let grids = VolumeGrids::of(gpu, name, lattice, &Progress::default())?;
         gpu.catch(|| Self {
             params: gpu.buffer_with("volume.params", bytemuck::bytes_of(params), Usage::STORAGE),

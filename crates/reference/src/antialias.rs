@@ -119,10 +119,7 @@ impl Runs<'_> {
         let mut distance = 0.0;
         while distance < reach {
             let crossing = along + ahead;
-            let turns = [
-                self.crosses(crossing, across - 1),
-                self.crosses(crossing, across),
-            ];
+            let turns = [self.crosses(crossing, across - 1), self.crosses(crossing, across)];
             if turns != [false; 2] {
                 // The row beyond the crossing edge, and the second pixel of that edge.
                 let (row, second) = if turns[1] {
@@ -295,8 +292,7 @@ pub fn blend(picture: &Picture<'_>, weights: &[Weights]) -> Vec<[f64; 4]> {
             smoothed.push([0, 1, 2, 3].map(|channel| {
                 let sides = [(before, one[channel]), (after, other[channel])];
                 let with = |(share, side): (f64, f64)| (1.0 - share) * own[channel] + share * side;
-                let mixed =
-                    sides.map(|side| side.0 * with(side)).iter().sum::<f64>() / (before + after);
+                let mixed = sides.map(|side| side.0 * with(side)).iter().sum::<f64>() / (before + after);
                 match channel {
                     3 => 255.0 * mixed,
                     _ => 255.0 * super::tonemap::srgb_encode(mixed),

@@ -24,8 +24,7 @@ impl Surroundings<'_> {
     /// Radiance that comes to `seen` from what its occlusion ray `k` hits within `reach` metres; black where that is
     /// nothing.
     pub fn along(&self, seen: &Seen, random: (&[u16], [u32; 2]), k: u32, reach: f64) -> DVec3 {
-        let Some((hit, along)) = occlusion::first_hit(self.triangles, seen, random, k, reach)
-        else {
+        let Some((hit, along)) = occlusion::first_hit(self.triangles, seen, random, k, reach) else {
             return DVec3::ZERO;
         };
         let start = Seen {
@@ -46,11 +45,7 @@ impl Surroundings<'_> {
             let is_lit = cosine > 0.0
                 && start.horizon_normal.dot(to_light) > 0.0
                 && !start.is_blocked(self.triangles, to_light, distance);
-            if is_lit {
-                cosine * irradiance
-            } else {
-                DVec3::ZERO
-            }
+            if is_lit { cosine * irradiance } else { DVec3::ZERO }
         };
         let sum: DVec3 = self.lights.iter().map(arriving).sum();
         self.scattered[hit.triangle] * sum / PI

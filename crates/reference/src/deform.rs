@@ -51,24 +51,21 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
         let (world_from_node, joints) = instance_matrices(scene, pose, node);
         for primitive in &scene.meshes[mesh].primitives {
             let base = out.positions.len() as u32;
-            let skinned = joints
-                .as_deref()
-                .filter(|_| primitive.influences_per_vertex > 0);
+            let skinned = joints.as_deref().filter(|_| primitive.influences_per_vertex > 0);
             for vertex in 0..primitive.positions.len() {
                 let world_from_mesh = skinned.map_or(world_from_node, |joints| {
                     blended_joints(primitive, vertex, joints)
                 });
                 let weights = &pose.weights[node];
-                let position = primitive.positions[vertex]
-                    + morph_offset(primitive, vertex, weights, |t| &t.positions);
-                let normal = primitive.normals[vertex]
-                    + morph_offset(primitive, vertex, weights, |t| &t.normals);
+                let position =
+                    primitive.positions[vertex] + morph_offset(primitive, vertex, weights, |t| &t.positions);
+                let normal =
+                    primitive.normals[vertex] + morph_offset(primitive, vertex, weights, |t| &t.normals);
                 let tangent = primitive.tangents[vertex].truncate()
                     + morph_offset(primitive, vertex, weights, |t| &t.tangents);
                 let linear = Mat3::from_mat4(world_from_mesh);
                 let handedness = sign(linear);
-                out.positions
-                    .push(world_from_mesh.transform_point3(position));
+                out.positions.push(world_from_mesh.transform_point3(position));
                 out.normals.push(
                     (cofactor(linear) * normal * handedness)
                         .try_normalize()
@@ -86,17 +83,14 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
                 .map(|skin| joint_matrices(scene, pose, skin));
             let node_sign = sign(Mat3::from_mat4(pose.world_from_node[node].as_mat4()));
             let corner_sign = |vertex: u32| match &joints {
-                Some(joints) if skinned.is_some() => {
-                    signed_weight(primitive, vertex as usize, joints)
-                }
+                Some(joints) if skinned.is_some() => signed_weight(primitive, vertex as usize, joints),
                 _ => node_sign,
             };
-            out.indices
-                .extend(primitive.indices.iter().map(|&[a, b, c]| {
-                    let sum: f32 = [a, b, c].map(corner_sign).iter().sum();
-                    let [a, b, c] = [base + a, base + b, base + c];
-                    if sum < 0.0 { [a, c, b] } else { [a, b, c] }
-                }));
+            out.indices.extend(primitive.indices.iter().map(|&[a, b, c]| {
+                let sum: f32 = [a, b, c].map(corner_sign).iter().sum();
+                let [a, b, c] = [base + a, base + b, base + c];
+                if sum < 0.0 { [a, c, b] } else { [a, b, c] }
+            }));
         }
         out.meshes.push(MeshRange {
             first_triangle,

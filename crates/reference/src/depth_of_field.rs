@@ -51,9 +51,8 @@ pub fn depth_of_field(
     picture: &[[f64; 4]],
 ) -> Vec<[f64; 4]> {
     let reaches = reaches([width, height], circles);
-    let spread = |radius: f64, away: f64| {
-        (radius + 0.5 - away).clamp(0.0, 1.0) / (PI * radius * radius).max(1.0)
-    };
+    let spread =
+        |radius: f64, away: f64| (radius + 0.5 - away).clamp(0.0, 1.0) / (PI * radius * radius).max(1.0);
     let one = |pixel: usize| {
         let reach = reaches[pixel];
         if reach <= 0.5 {
@@ -69,11 +68,9 @@ pub fn depth_of_field(
         for i in 0..SAMPLES {
             let away = reach * ((i as f64 + 0.5) / SAMPLES as f64).sqrt();
             let angle = turn + i as f64 * (3.0 - 5_f64.sqrt()) * PI;
-            let offset =
-                [away * angle.cos(), away * angle.sin()].map(|side| side.round_ties_even());
+            let offset = [away * angle.cos(), away * angle.sin()].map(|side| side.round_ties_even());
             let at = [x as f64 + offset[0], y as f64 + offset[1]];
-            let is_inside =
-                (0.0..width as f64).contains(&at[0]) && (0.0..height as f64).contains(&at[1]);
+            let is_inside = (0.0..width as f64).contains(&at[0]) && (0.0..height as f64).contains(&at[1]);
             if !is_inside || offset == [0.0; 2] {
                 continue;
             }

@@ -74,8 +74,7 @@ impl Fog {
 /// A number from −1 to 1 for a corner of the lattice.
 fn lattice(cell: [i64; 3]) -> f64 {
     let [x, y, z] = cell.map(|at| at as u32);
-    let mut h =
-        x.wrapping_mul(0x8da6_b343) ^ y.wrapping_mul(0xd816_3841) ^ z.wrapping_mul(0xcb1a_b31f);
+    let mut h = x.wrapping_mul(0x8da6_b343) ^ y.wrapping_mul(0xd816_3841) ^ z.wrapping_mul(0xcb1a_b31f);
     h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
     h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
     f64::from((h ^ (h >> 15)) >> 8) / 8_388_607.5 - 1.0

@@ -36,13 +36,7 @@ pub fn grid(at: DVec2, width: DVec2) -> f64 {
 /// Of the light that would fall on the ground at `position` below nothing, the share that does. `visible` are
 /// the shares of `lights` that are seen from there, `diffuse` the radiance of a white surface that faces up
 /// under the environment alone, and `ambient` the share of that which arrives.
-pub fn lit(
-    position: Vec3,
-    lights: &[Light],
-    visible: &[f64],
-    diffuse: DVec3,
-    ambient: DVec3,
-) -> DVec3 {
+pub fn lit(position: Vec3, lights: &[Light], visible: &[f64], diffuse: DVec3, ambient: DVec3) -> DVec3 {
     let (mut unblocked, mut arriving) = (PI * diffuse, PI * diffuse * ambient);
     for (light, visible) in lights.iter().zip(visible) {
         let (to_light, irradiance) = incident(light, position);

@@ -244,8 +244,7 @@ pub fn plucker<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [v0, v1, v2] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
     let [a, b, c] = [v0, v1, v2].map(|corner| each(corner, origin, N::sub));
-    let edge =
-        |p: Vector<N>, q: Vector<N>| dot(cross(each(p, q, N::add), each(p, q, N::sub)), direction);
+    let edge = |p: Vector<N>, q: Vector<N>| dot(cross(each(p, q, N::add), each(p, q, N::sub)), direction);
     let (u, v, w) = (edge(c, b), edge(a, c), edge(b, a));
     let normal = cross(each(v1, v0, N::sub), each(v2, v0, N::sub));
     let approach = dot(normal, direction);

@@ -41,10 +41,7 @@ pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
     let tiles = columns * height.div_ceil(8);
     (0..64 * tiles).map(move |i| {
         let (tile, within) = (i / 64, i % 64);
-        UVec2::new(
-            tile % columns * 8 + within % 8,
-            tile / columns * 8 + within / 8,
-        )
+        UVec2::new(tile % columns * 8 + within % 8, tile / columns * 8 + within / 8)
     })
 }
 
@@ -140,12 +137,7 @@ pub fn show(
                 [counts[0], counts[1], slowest as f32, 1.0]
             } else if params.show == kinds.1 {
                 let idle = 100.0 * (1.0 - mean / (slowest as f32).max(1.0));
-                [
-                    if slowest > 0 { idle } else { 0.0 },
-                    slowest as f32,
-                    mean,
-                    1.0,
-                ]
+                [if slowest > 0 { idle } else { 0.0 }, slowest as f32, mean, 1.0]
             } else if is_wrong {
                 [1.0, 0.0, 0.0, 1.0]
             } else if params.is_shadow == 1 {

@@ -65,17 +65,10 @@ impl<'a> Walk<'a> {
 
     fn enter(&self, lower: Vec3, upper: Vec3, t_max: f32) -> f32 {
         let origin = Vec3::from(self.ray.origin);
-        let (a, b) = (
-            (lower - origin) * self.inverse,
-            (upper - origin) * self.inverse,
-        );
+        let (a, b) = ((lower - origin) * self.inverse, (upper - origin) * self.inverse);
         let enter = a.min(b).max_element().max(self.ray.t_min);
         let leave = a.max(b).min_element().min(t_max) * BVH_MARGIN as f32;
-        if enter <= leave {
-            enter
-        } else {
-            BOX_FAR as f32
-        }
+        if enter <= leave { enter } else { BOX_FAR as f32 }
     }
 
     /// Tests a triangle; true where the walk is over.

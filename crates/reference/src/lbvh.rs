@@ -47,8 +47,7 @@ pub fn decode_bounds(words: &[u32]) -> Aabb {
 /// Twin of `bounds`: the box around the centroids of each mesh's triangles, and the box of each mesh.
 pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)> {
     let of_mesh = |mesh: &MeshRange| {
-        let range =
-            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
         let boxes = triangles[range].iter().map(triangle_box);
         boxes
             .filter(|b| !b.is_empty())
@@ -143,8 +142,7 @@ pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
 pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     for mesh in meshes {
-        let range =
-            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
         order[range].sort_by_key(|item| codes[*item as usize]);
     }
     order
@@ -278,8 +276,7 @@ pub(super) fn nodes_of_four(
                 };
                 // The first of the largest.
                 let inner = (0..children.len()).rev().filter(|i| !stays(&children[*i]));
-                let largest =
-                    inner.max_by(|a, b| size(&children[*a]).total_cmp(&size(&children[*b])));
+                let largest = inner.max_by(|a, b| size(&children[*a]).total_cmp(&size(&children[*b])));
                 let opened = largest.and_then(|i| Some((i, binary[children[i].number()]?)));
                 if let Some((i, opened)) = opened {
                     children.splice(i..=i, opened.children());
@@ -456,11 +453,7 @@ mod tests {
     #[test]
     fn codes_are_near_in_cells_side_by_side() {
         // Cell 3 of x beside cell 4, whose codes share no bit of x; then cell 5.
-        let code = |x: u64| {
-            (0..21)
-                .map(|bit| (x >> bit & 1) << (3 * bit + 2))
-                .sum::<u64>()
-        };
+        let code = |x: u64| (0..21).map(|bit| (x >> bit & 1) << (3 * bit + 2)).sum::<u64>();
         let codes = |x: u64, shift: u32| {
             let mut codes = vec![code(7) << shift; 200];
             codes[17] = code(x) << shift;

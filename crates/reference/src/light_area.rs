@@ -124,12 +124,7 @@ mod tests {
 
     #[test]
     fn rays_fill_the_solid_angle_evenly() {
-        for (distance, radius) in [
-            (None, 0.0046),
-            (None, 0.5),
-            (Some(2.0), 0.7),
-            (Some(1e3), 0.1),
-        ] {
+        for (distance, radius) in [(None, 0.0046), (None, 0.5), (Some(2.0), 0.7), (Some(1e3), 0.1)] {
             let light = seen(distance, radius);
             let sine = radius / distance.unwrap_or(1.0);
             let least = (1.0 - sine * sine).sqrt();

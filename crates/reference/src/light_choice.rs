@@ -24,11 +24,7 @@ pub fn choose(weights: &[f64], slots: u32, u: f64) -> Vec<Chosen> {
         if *weight > 0.0 && times > 0 {
             taken += times;
             let weight = step / weight;
-            chosen.push(Chosen {
-                light,
-                times,
-                weight,
-            });
+            chosen.push(Chosen { light, times, weight });
         }
     }
     chosen
@@ -49,12 +45,7 @@ mod tests {
                 let chosen = choose(&weights, slots, u);
                 let slots_taken: u32 = chosen.iter().map(|chosen| chosen.times).sum();
                 assert_eq!(slots_taken, slots);
-                for Chosen {
-                    light,
-                    times,
-                    weight,
-                } in chosen
-                {
+                for Chosen { light, times, weight } in chosen {
                     sums[light] += f64::from(times) * weight / f64::from(TRIES);
                 }
             }

@@ -28,10 +28,7 @@ pub struct Surface {
 }
 
 /// Environment lighting, as functions of unit vectors.
-#[expect(
-    missing_debug_implementations,
-    reason = "functions have nothing to show"
-)]
+#[expect(missing_debug_implementations, reason = "functions have nothing to show")]
 pub struct EnvironmentLight<'a> {
     /// Irradiance / π of a surface with this normal.
     pub diffuse: &'a dyn Fn(DVec3) -> DVec3,

@@ -27,10 +27,7 @@ pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
 fn start(seen: &Seen) -> ShadowStart {
     let mut start = seen.start();
     let [v0, v1, v2] = seen.triangle.map(Vec3::as_dvec3);
-    let longest = (v1 - v0)
-        .length()
-        .max((v2 - v1).length())
-        .max((v0 - v2).length());
+    let longest = (v1 - v0).length().max((v2 - v1).length()).max((v0 - v2).length());
     let height = (v1 - v0).cross(v2 - v0).length() / longest;
     let step = start.origin.distance(start.position);
     start.origin += (12.0 * step / height).min(1.0) * ((v0 + v1 + v2) / 3.0 - start.position);
@@ -59,10 +56,7 @@ impl Occlusion {
         let normal = normal.as_dvec3();
         let rest = normal * 2.0 / 3.0 - self.direction;
         let bent = rest.dot(normal) > 1e-3;
-        (
-            if bent { rest.normalize() } else { normal },
-            1.0 - self.share,
-        )
+        (if bent { rest.normalize() } else { normal }, 1.0 - self.share)
     }
 }
 
@@ -126,11 +120,7 @@ pub fn unpack_visibility(word: u32) -> (Vec3, f32) {
     let (x, y) = (level(0), level(11));
     let z = 1.0 - x.abs() - y.abs();
     let fold = |a: f32, b: f32| {
-        if z >= 0.0 {
-            a
-        } else {
-            (1.0 - b.abs()).copysign(a)
-        }
+        if z >= 0.0 { a } else { (1.0 - b.abs()).copysign(a) }
     };
     let direction = Vec3::new(fold(x, y), fold(y, x), z).normalize();
     (direction, (word >> 22) as f32 / 1023.0)
@@ -154,8 +144,7 @@ mod tests {
     #[test]
     fn directions_have_the_mean_and_the_length_of_a_cosine() {
         for normal in [Vec3::Y, Vec3::Z, Vec3::NEG_Z, Vec3::new(0.36, -0.48, -0.8)] {
-            let all =
-                (0..4096).map(|k| direction(normal, sampling::point(&[0; 4096], [3, 5], k, 0)));
+            let all = (0..4096).map(|k| direction(normal, sampling::point(&[0; 4096], [3, 5], k, 0)));
             let sum: DVec3 = all
                 .inspect(|d| {
                     assert!((d.length() - 1.0).abs() < 1e-6 && d.dot(normal.as_dvec3()) >= 0.0);
@@ -168,10 +157,7 @@ mod tests {
 
     #[test]
     fn words_are_read() {
-        assert_eq!(
-            unpack_visibility(1023 << 22 | 1023 | 2046 << 11),
-            (Vec3::Y, 1.0)
-        );
+        assert_eq!(unpack_visibility(1023 << 22 | 1023 | 2046 << 11), (Vec3::Y, 1.0));
         assert_eq!(unpack_visibility(1023 | 1023 << 11), (Vec3::Z, 0.0));
         let (direction, share) = unpack_visibility(512 << 22);
         assert!((direction - Vec3::new(0.0, 0.0, -1.0)).length() < 1e-6);

@@ -22,11 +22,7 @@ pub type Vertex = (Vec3, Vec3, Vec4);
 
 /// The lines that these settings show, in the order of their instances; `None` for those of hidden meshes and of
 /// triangles without area.
-pub fn overlay(
-    params: &OverlayParams,
-    vertices: &[Vertex],
-    triangles: &[[u32; 3]],
-) -> Vec<Option<Segment>> {
+pub fn overlay(params: &OverlayParams, vertices: &[Vertex], triangles: &[[u32; 3]]) -> Vec<Option<Segment>> {
     let mut drawn = Vec::new();
     let mut first = 0;
     for (kind, [end, step, ..]) in (0..).zip(params.kinds) {

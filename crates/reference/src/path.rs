@@ -91,9 +91,8 @@ impl Met {
         let [v0, v1, v2] = corners.map(Vec3::as_dvec3);
         let winding = (v1 - v0).cross(v2 - v0);
         let side = winding.dot(to_eye).signum();
-        let share = |a: DVec3, b: DVec3| {
-            (a - position).cross(b - position).dot(winding) / winding.length_squared()
-        };
+        let share =
+            |a: DVec3, b: DVec3| (a - position).cross(b - position).dot(winding) / winding.length_squared();
         let shares = [share(v1, v2), share(v2, v0), share(v0, v1)];
         let normals = scene.normals[triangle].map(Vec3::as_dvec3);
         let mean: DVec3 = (0..3).map(|i| shares[i] * normals[i]).sum();
@@ -173,10 +172,7 @@ impl Met {
         let direction = self.world(local);
         let local = self.local(direction);
         let specular = self.chances[0] * ggx_density(eye, local, self.alpha);
-        (
-            direction,
-            specular + self.chances[1] * local.z.max(0.0) / PI,
-        )
+        (direction, specular + self.chances[1] * local.z.max(0.0) / PI)
     }
 
     /// Where light comes from that smooth glass lets through, its weight, and whether the path goes through
@@ -287,11 +283,7 @@ pub fn radiance(
                 };
                 let (along, weight, enters) = met.through(ior, is_inside, choice);
                 let outward = if enters { -1.0 } else { 1.0 } * start.geometric_normal;
-                carried *= if along.dot(outward) > 0.0 {
-                    weight
-                } else {
-                    0.0
-                };
+                carried *= if along.dot(outward) > 0.0 { weight } else { 0.0 };
                 origin = match enters {
                     true => 2.0 * start.position - start.origin,
                     false => start.origin,
@@ -311,11 +303,7 @@ pub fn radiance(
         }
         if bounce >= SURE_BOUNCES {
             let goes_on = carried.max_element().min(1.0);
-            carried *= if choices[1] < goes_on {
-                1.0 / goes_on
-            } else {
-                0.0
-            };
+            carried *= if choices[1] < goes_on { 1.0 / goes_on } else { 0.0 };
         }
         if carried == DVec3::ZERO {
             break;

@@ -17,11 +17,7 @@ pub fn fixed(sample: f32, fraction: i32, most: i32) -> u128 {
 
 /// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoints of `steps` ×
 /// `steps` parts: the rectangle goes from `corner` along `u` and `v`, and nothing is in between.
-pub fn rectangle_light(
-    (point, normal): (DVec3, DVec3),
-    [corner, u, v]: [DVec3; 3],
-    steps: u32,
-) -> f64 {
+pub fn rectangle_light((point, normal): (DVec3, DVec3), [corner, u, v]: [DVec3; 3], steps: u32) -> f64 {
     let facing = u.cross(v);
     let area = facing.length() / f64::from(steps * steps);
     let facing = facing.normalize();
@@ -68,16 +64,11 @@ pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps:
         let radius2 = middle(i / steps);
         let turn = turn(i % steps);
         let radius = radius2.sqrt();
-        let to_light = DVec3::new(
-            radius * turn.cos(),
-            radius * turn.sin(),
-            (1.0 - radius2).sqrt(),
-        );
+        let to_light = DVec3::new(radius * turn.cos(), radius * turn.sin(), (1.0 - radius2).sqrt());
         let half = (to_eye + to_light).normalize();
         (1.0 - metallic) * 0.96 * (1.0 - grazing(to_eye.dot(half))) * albedo
     };
-    let sum =
-        |f: &dyn Fn(u32) -> f64| (0..steps * steps).map(f).sum::<f64>() / f64::from(steps * steps);
+    let sum = |f: &dyn Fn(u32) -> f64| (0..steps * steps).map(f).sum::<f64>() / f64::from(steps * steps);
     sum(&specular) + sum(&diffuse)
 }
 

@@ -120,17 +120,10 @@ fn join_chunk(
     mut finish: impl FnMut(Cluster) -> Option<Cluster>,
 ) {
     let goal = if is_last { 0 } else { PLOC_LEFT as usize };
-    let mut deepest = clusters
-        .iter()
-        .map(|cluster| cluster.depth)
-        .max()
-        .unwrap_or(0);
+    let mut deepest = clusters.iter().map(|cluster| cluster.depth).max().unwrap_or(0);
     *clusters = clusters.drain(..).filter_map(&mut finish).collect();
     while clusters.len() > goal {
-        let halvings = (clusters.len().div_ceil(goal.max(1)))
-            .next_power_of_two()
-            .ilog2()
-            + 1;
+        let halvings = (clusters.len().div_ceil(goal.max(1))).next_power_of_two().ilog2() + 1;
         let by_distance = deepest + halvings + rounds_after < PLOC_DEPTH;
         let nearest: Vec<usize> = (0..clusters.len())
             .map(|i| find_nearest(clusters, i, by_distance))
@@ -171,11 +164,7 @@ fn find_nearest(clusters: &[Cluster], i: usize, by_distance: bool) -> usize {
     };
     range
         .filter(|j| *j != i && clusters[*j].mesh == clusters[i].mesh)
-        .min_by(|a, b| {
-            distance(*a)
-                .total_cmp(&distance(*b))
-                .then((i ^ a).cmp(&(i ^ b)))
-        })
+        .min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then((i ^ a).cmp(&(i ^ b))))
         .unwrap_or(i)
 }
 

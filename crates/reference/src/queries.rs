@@ -115,9 +115,7 @@ impl Solid {
     pub fn distance(&self, point: DVec3) -> f64 {
         match self {
             Self::Triangle(triangle) => (nearest_to(triangle, point) - point).length(),
-            Self::Box(lower, upper) => {
-                (point - point.clamp(lower.as_dvec3(), upper.as_dvec3())).length()
-            }
+            Self::Box(lower, upper) => (point - point.clamp(lower.as_dvec3(), upper.as_dvec3())).length(),
             Self::Ball(centre, radius) => {
                 ((point - centre.as_dvec3()).length() - f64::from(*radius)).max(0.0)
             }
@@ -166,9 +164,7 @@ impl Solid {
                 f64::from(gaps[0].max(gaps[1]))
             }
             (Self::Triangle(triangle), Self::Box(lower, upper))
-            | (Self::Box(lower, upper), Self::Triangle(triangle)) => {
-                box_gap(triangle, *lower, *upper)
-            }
+            | (Self::Box(lower, upper), Self::Triangle(triangle)) => box_gap(triangle, *lower, *upper),
             (Self::Triangle(a), Self::Triangle(b)) => triangle_gap(a, b),
         }
     }
@@ -183,8 +179,7 @@ fn edges(triangle: &Triangle) -> [[DVec3; 2]; 3] {
 /// along the axis along which that is least, negative.
 fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     let of_edges = |edges_of: &Triangle, other: &Triangle| {
-        let distances =
-            edges(edges_of).map(|[from, to]| Solid::Triangle(*other).segment_distance(from, to));
+        let distances = edges(edges_of).map(|[from, to]| Solid::Triangle(*other).segment_distance(from, to));
         distances.into_iter().fold(f64::INFINITY, f64::min)
     };
     let distance = of_edges(a, b).min(of_edges(b, a));

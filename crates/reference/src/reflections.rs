@@ -46,12 +46,7 @@ pub fn smith(n_dot_l: f64, n_dot_v: f64, alpha: f64) -> f64 {
 
 /// The ray that a pixel's surface of this perceptual roughness sends in frame `index`, where the picture's surfaces
 /// are those of the first bounce. `None` where the direction lies below the surface.
-pub fn sample(
-    seen: &Seen,
-    roughness: f64,
-    (mask, pixel): (&[u16], [u32; 2]),
-    index: u32,
-) -> Option<Sample> {
+pub fn sample(seen: &Seen, roughness: f64, (mask, pixel): (&[u16], [u32; 2]), index: u32) -> Option<Sample> {
     let (normal, to_eye) = (seen.normal.as_dvec3(), seen.to_eye.as_dvec3());
     let (tangent, bitangent) = basis(normal);
     let cosine = to_eye.dot(normal).abs().max(1e-4);
@@ -59,8 +54,7 @@ pub fn sample(
     let alpha = roughness * roughness;
     let is_mirror = roughness < REFLECTION_MIRROR;
     let u = sampling::point(mask, pixel, index, SAMPLE_REFLECTIONS);
-    let (direction, half_vector, inverse_density) =
-        ggx_sample(local, if is_mirror { 0.0 } else { alpha }, u);
+    let (direction, half_vector, inverse_density) = ggx_sample(local, if is_mirror { 0.0 } else { alpha }, u);
     let n_dot_l = direction.z;
     if n_dot_l <= 0.0 {
         return None;
@@ -89,15 +83,12 @@ pub fn hit(
 ) -> Option<(usize, f64)> {
     let origin = seen.start().origin.as_vec3();
     let along = direction.as_vec3();
-    let hits = triangles
-        .iter()
-        .enumerate()
-        .filter_map(|(number, corners)| {
-            let [v0, v1, v2] = *corners;
-            let back = (v1 - v0).cross(v2 - v0).dot(along) > 0.0;
-            let t = intersect(origin, along, corners).filter(|t| *t > 0.0)?;
-            is_seen(number, back).then_some((number, t))
-        });
+    let hits = triangles.iter().enumerate().filter_map(|(number, corners)| {
+        let [v0, v1, v2] = *corners;
+        let back = (v1 - v0).cross(v2 - v0).dot(along) > 0.0;
+        let t = intersect(origin, along, corners).filter(|t| *t > 0.0)?;
+        is_seen(number, back).then_some((number, t))
+    });
     hits.min_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 

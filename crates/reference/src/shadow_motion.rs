@@ -73,8 +73,7 @@ pub fn shadows(
         let [x, y] = [index % width, index / width];
         let (mut nearest, mut any_moved) = (None, false);
         for (i, j) in (0..25).map(|i| (i % 5, i / 5)) {
-            let at =
-                |at: usize, step: usize, side: usize| (at + step).saturating_sub(2).min(side - 1);
+            let at = |at: usize, step: usize, side: usize| (at + step).saturating_sub(2).min(side - 1);
             let blocker = blockers[at(y, j, height) * width + at(x, i, width)].as_ref();
             let Some(blocker) = blocker else { continue };
             any_moved |= blocker.has_moved();
@@ -83,20 +82,14 @@ pub fn shadows(
                 nearest = Some((away, blocker));
             }
         }
-        let blocker = blockers[index]
-            .as_ref()
-            .or(nearest.map(|(_, blocker)| blocker));
+        let blocker = blockers[index].as_ref().or(nearest.map(|(_, blocker)| blocker));
         let moves = moved || any_moved;
         if !moved && !blocker.is_some_and(Blocker::has_moved) {
             let last_position = None;
-            return Some(Shadow {
-                last_position,
-                moves,
-            });
+            return Some(Shadow { last_position, moves });
         }
         let still = [point.position; 2];
-        let [caster, last] =
-            blocker.map_or(still, |blocker| blocker.caster(middle, point.position));
+        let [caster, last] = blocker.map_or(still, |blocker| blocker.caster(middle, point.position));
         let now = middle.shadow_on_plane(caster, point.position, point.normal);
         let was = middle.shadow_on_plane(last, point.last_position, *last_normal);
         Some(Shadow {

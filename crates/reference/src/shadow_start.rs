@@ -86,12 +86,8 @@ impl Seen {
                 lift += weights[i] * plane.max(corner.dot(along) * lean).max(0.0) * normals[i];
             }
         }
-        let lifted =
-            lift.dot(normal) > step && mean.dot(normal) > 0.0 && convexity > 1e-3 * leaning;
-        let cosine = normals
-            .map(|n| n.dot(normal))
-            .into_iter()
-            .fold(1.0, f64::min);
+        let lifted = lift.dot(normal) > step && mean.dot(normal) > 0.0 && convexity > 1e-3 * leaning;
+        let cosine = normals.map(|n| n.dot(normal)).into_iter().fold(1.0, f64::min);
         let bend = (1.0 - cosine * cosine).max(0.0).sqrt();
         ShadowStart {
             position: start,
@@ -164,13 +160,7 @@ mod tests {
         a + u * (b - a) + v * (c - a)
     }
 
-    const PLACES: [[f32; 2]; 5] = [
-        [0.3, 0.3],
-        [0.6, 0.3],
-        [0.05, 0.9],
-        [0.0, 0.5],
-        [0.02, 0.01],
-    ];
+    const PLACES: [[f32; 2]; 5] = [[0.3, 0.3], [0.6, 0.3], [0.05, 0.9], [0.0, 0.5], [0.02, 0.01]];
 
     #[test]
     fn starts_lie_outside_of_a_sphere_and_leave_it_along_its_tangents() {
@@ -183,12 +173,7 @@ mod tests {
             let height = 1.0 - f64::from(position.length());
             let over = lifted.length() - 1.0;
             assert!(over > 0.0 && over < 1.2 * height, "{over} {height}");
-            assert!(
-                start
-                    .smooth_normal
-                    .distance(position.normalize().as_dvec3())
-                    < 1e-6
-            );
+            assert!(start.smooth_normal.distance(position.normalize().as_dvec3()) < 1e-6);
             assert_eq!(start.horizon_normal, start.smooth_normal);
             for i in 0..32 {
                 let turn = DQuat::from_axis_angle(start.smooth_normal, 0.2 * f64::from(i));
@@ -234,13 +219,7 @@ mod tests {
     /// Normals in f32, of triangles that are far away, large or small.
     #[test]
     fn flat_triangles_stay_flat_in_f32() {
-        for (scale, offset) in [
-            (1.0, 0.0),
-            (1e-3, 0.0),
-            (1e5, 0.0),
-            (0.01, 70.0),
-            (1e4, 3e3),
-        ] {
+        for (scale, offset) in [(1.0, 0.0), (1e-3, 0.0), (1e5, 0.0), (0.01, 70.0), (1e4, 3e3)] {
             for turn in 0..50 {
                 let turn = glam::Quat::from_rotation_x(0.7 * turn as f32)
                     * glam::Quat::from_rotation_y(1.3 * turn as f32);

@@ -222,9 +222,7 @@ fn sharp_history(
                 inside(corner[1] + y, before.size[1]),
             ];
             let seen = before.at(last, tap);
-            let found = seen.map_or(DVec2::ZERO, |(_, found)| {
-                DVec2::new(found.share, found.width)
-            });
+            let found = seen.map_or(DVec2::ZERO, |(_, found)| DVec2::new(found.share, found.width));
             sum += across * down * found;
             if (0..2).contains(&x) && (0..2).contains(&y) {
                 seen.filter(|(other, _)| point.was_seen_as(other, place, now))?;
@@ -259,9 +257,7 @@ pub fn accumulate_blocked(
         let (point, _) = fresh[index].as_ref()?;
         let at = |place| history((index, point, place), now, last, before, remembered);
         let (_, visible) = at(point.last_position)?;
-        let shadow = shadows[index]
-            .last_position
-            .filter(|place| at(*place).is_some());
+        let shadow = shadows[index].last_position.filter(|place| at(*place).is_some());
         let place = shadow.unwrap_or(point.last_position);
         let linear = at(place)?.0;
         let cubic = shadows[index]
@@ -291,8 +287,7 @@ pub fn accumulate_blocked(
         for (i, j) in (0..9).map(|i| (middle(x) + i % 3 - 1, middle(y) + i / 3 - 1)) {
             if i < width
                 && j < height
-                && let (Some((_, found)), Some((mean, _))) =
-                    (fresh[j * width + i], histories[j * width + i])
+                && let (Some((_, found)), Some((mean, _))) = (fresh[j * width + i], histories[j * width + i])
             {
                 change += found.share - mean.share;
                 variance += mean.share * (1.0 - mean.share);
@@ -302,8 +297,7 @@ pub fn accumulate_blocked(
         let changed = deviations.clamp(0.0, 1.0);
         let changed = changed * changed * (3.0 - 2.0 * changed);
         let around = (0..25).map(|i| {
-            let at =
-                |at: usize, step: usize, side: usize| (at + step).saturating_sub(2).min(side - 1);
+            let at = |at: usize, step: usize, side: usize| (at + step).saturating_sub(2).min(side - 1);
             share(at(x, i % 5, width), at(y, i / 5, height))
         });
         let (least, most) = around.fold((1.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));

@@ -48,12 +48,7 @@ impl<T: Copy> Rows<'_, T> {
 
 fn ycocg(c: DVec4) -> DVec4 {
     let luma = 0.25 * c.x + 0.5 * c.y + 0.25 * c.z;
-    DVec4::new(
-        luma,
-        0.5 * (c.x - c.z),
-        0.5 * (c.y - 0.5 * (c.x + c.z)),
-        c.w,
-    )
+    DVec4::new(luma, 0.5 * (c.x - c.z), 0.5 * (c.y - 0.5 * (c.x + c.z)), c.w)
 }
 
 fn from_ycocg(c: DVec4) -> DVec4 {
@@ -84,9 +79,7 @@ fn stored(color: DVec4) -> DVec4 {
 /// The mean at `at`, in pixels from its corner: cubics but for the corners of 4 × 4 pixels.
 fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     let corner = (at - 0.5).floor();
-    let [across, down] = (at - 0.5 - corner)
-        .to_array()
-        .map(|f| cubic(f, TEMPORAL_SLOPE));
+    let [across, down] = (at - 0.5 - corner).to_array().map(|f| cubic(f, TEMPORAL_SLOPE));
     let (mut sum, mut weights) = (DVec4::ZERO, 0.0);
     for (y, down) in (-1..).zip(down) {
         for (x, across) in (-1..).zip(across) {
@@ -173,9 +166,7 @@ pub fn temporal(
         let kept = of_colors(confined.clamp(DVec4::ZERO, DVec4::ONE), srgb_decode);
         let between = (last_at - 0.5) - (last_at - 0.5).floor();
         let blur = 2.0 * (between * (1.0 - between)).max_element().sqrt();
-        let counted = before
-            .samples
-            .min(TEMPORAL_SAMPLES / (1.0 + blurring * blur));
+        let counted = before.samples.min(TEMPORAL_SAMPLES / (1.0 + blurring * blur));
         let samples = same * counted / (1.0 + TEMPORAL_FORGETTING * (farthest - 1.0));
         Mean {
             color: kept.lerp(now(samples), weight / (weight + samples)),
@@ -214,12 +205,7 @@ mod tests {
             mean = temporal(&frame, DVec2::ZERO, Some(&last), [8, 6]);
         }
         assert!((mean[0].samples - 13.0).abs() < 1e-9);
-        assert!(
-            (of_colors(mean[1].color, srgb_encode) - gray)
-                .abs()
-                .max_element()
-                < 1e-12
-        );
+        assert!((of_colors(mean[1].color, srgb_encode) - gray).abs().max_element() < 1e-12);
         assert!((mean[6].color - DVec4::W).abs().max_element() < 1e-12);
     }
 

@@ -6,12 +6,7 @@ use glam::{DMat3, DVec3};
 
 /// The display value, 0 to 1 a channel, of linear radiance plus `display`, linear light that no curve
 /// changes.
-pub fn tonemap(
-    params: &TonemapParams,
-    exposure: &Exposure,
-    radiance: DVec3,
-    display: DVec3,
-) -> DVec3 {
+pub fn tonemap(params: &TonemapParams, exposure: &Exposure, radiance: DVec3, display: DVec3) -> DVec3 {
     let exposed = (radiance * f64::from(exposure.scale)).min(DVec3::splat(RADIANCE_MAX));
     let toned = match params.curve {
         1 => exposed / (DVec3::ONE + exposed),
@@ -58,8 +53,7 @@ fn aces(color: DVec3) -> DVec3 {
     ])
     .transpose();
     let v = into * color;
-    out_of
-        * ((v * (v + 0.024_578_6) - 0.000_090_537) / (v * (0.983_729 * v + 0.432_951) + 0.238_081))
+    out_of * ((v * (v + 0.024_578_6) - 0.000_090_537) / (v * (0.983_729 * v + 0.432_951) + 0.238_081))
 }
 
 /// AgX in Rec. 2020, with the matrices of Filament and three.js and Wrensch's polynomial of sixth order.
@@ -232,9 +226,6 @@ mod tests {
         assert!(grey(stops(-5.0)) > 0.02 && grey(stops(5.5)) < 0.98);
         let blue = DVec3::new(0.0, 0.0, 1.0);
         let [near, far] = [1.0, 1000.0].map(|radiance| shown(4, blue * radiance));
-        assert!(
-            near.z - near.x > 0.3 && far.min_element() > 0.8,
-            "{near} {far}"
-        );
+        assert!(near.z - near.x > 0.3 && far.min_element() > 0.8, "{near} {far}");
     }
 }

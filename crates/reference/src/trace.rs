@@ -52,20 +52,11 @@ pub fn triangle_hit(triangle: &Triangle, ray: &Ray, fuses: bool) -> Option<[f32;
     let (origin, direction) = (Vec3::from(ray.origin), Vec3::from(ray.direction));
     let (along, d) = (direction.abs(), direction);
     let [across_x, across_y] = if along.z >= along.x.max(along.y) {
-        [
-            Vec3::new(1.0, 0.0, -d.x / d.z),
-            Vec3::new(0.0, 1.0, -d.y / d.z),
-        ]
+        [Vec3::new(1.0, 0.0, -d.x / d.z), Vec3::new(0.0, 1.0, -d.y / d.z)]
     } else if along.y >= along.x {
-        [
-            Vec3::new(1.0, -d.x / d.y, 0.0),
-            Vec3::new(0.0, -d.z / d.y, 1.0),
-        ]
+        [Vec3::new(1.0, -d.x / d.y, 0.0), Vec3::new(0.0, -d.z / d.y, 1.0)]
     } else {
-        [
-            Vec3::new(-d.y / d.x, 1.0, 0.0),
-            Vec3::new(-d.z / d.x, 0.0, 1.0),
-        ]
+        [Vec3::new(-d.y / d.x, 1.0, 0.0), Vec3::new(-d.z / d.x, 0.0, 1.0)]
     };
     let corners = triangle.map(|corner| corner - origin);
     let [a, b, c] = corners.map(|v| [dot(across_x, v), dot(across_y, v)]);
@@ -171,8 +162,7 @@ mod tests {
                 t_min: 0.0,
                 t_max: 1e30,
             };
-            let wide =
-                intersect(ray.origin.into(), ray.direction.into(), &triangle).filter(|t| *t > 0.0);
+            let wide = intersect(ray.origin.into(), ray.direction.into(), &triangle).filter(|t| *t > 0.0);
             for fuses in [false, true] {
                 let found = triangle_hit(&triangle, &ray, fuses);
                 assert_eq!(found.is_some(), wide.is_some(), "{number}");
@@ -185,10 +175,7 @@ mod tests {
                         (f64::from(t) - wide).abs() < 1e-3 * wide,
                         "{number}: {t} for {wide}"
                     );
-                    assert!(
-                        hit.distance(weighted) < 1e-3,
-                        "{number}: {hit} for {weighted}"
-                    );
+                    assert!(hit.distance(weighted) < 1e-3, "{number}: {hit} for {weighted}");
                     hits += 1;
                 }
             }

@@ -32,13 +32,7 @@ pub fn tree_boxes(params: &TreeBoxesParams, tree: Trees<'_>) -> Vec<TreeBox> {
             [mesh] => (mesh.box_min, mesh.box_max),
             _ => around(&tree.nodes[leaves.start as usize]),
         };
-        walk(
-            params,
-            tree,
-            cutoff,
-            (leaves.start, leaves, 0, root),
-            &mut shown,
-        );
+        walk(params, tree, cutoff, (leaves.start, leaves, 0, root), &mut shown);
         return shown;
     }
     let cutoff = params.leaf_cutoff.max(tree.leaf_cutoff);

@@ -87,15 +87,15 @@ impl Medium<'_> {
 
     fn look(&self, at: DVec3) -> [f64; 4] {
         match &self.lattice.look {
-            Some(look) => [0, 1, 2, 3]
-                .map(|k| interpolated(self.lattice.size, at, |index| f64::from(look[index][k]))),
+            Some(look) => {
+                [0, 1, 2, 3].map(|k| interpolated(self.lattice.size, at, |index| f64::from(look[index][k])))
+            }
             None => [1.0, 1.0, 1.0, 0.0],
         }
     }
 
     fn transfer(&self, texel: f64) -> [f64; 4] {
-        let place =
-            texel * f64::from(self.params.transfer_scale) + f64::from(self.params.transfer_base);
+        let place = texel * f64::from(self.params.transfer_scale) + f64::from(self.params.transfer_base);
         entry(self.params.transfer.as_flattened(), place)
     }
 
@@ -171,19 +171,14 @@ impl Medium<'_> {
     }
 
     /// Twin of `volume_light`; `is_open` tells whether no surface lies on a way from a point.
-    pub fn light_grid(
-        &self,
-        lights: &[Light],
-        is_open: impl Fn(DVec3, DVec3, f64) -> bool,
-    ) -> LightGrid {
+    pub fn light_grid(&self, lights: &[Light], is_open: impl Fn(DVec3, DVec3, f64) -> bool) -> LightGrid {
         let cells = self.params.cells;
         let world_from_voxel = Mat4::from_cols_array_2d(&self.params.world_from_voxel).as_dmat4();
-        let arrives = |position: DVec3, direction: DVec3, distance: f64| match is_open(
-            position, direction, distance,
-        ) {
-            true => self.transmittance(position, direction, distance),
-            false => 0.0,
-        };
+        let arrives =
+            |position: DVec3, direction: DVec3, distance: f64| match is_open(position, direction, distance) {
+                true => self.transmittance(position, direction, distance),
+                false => 0.0,
+            };
         let around = |position: DVec3| {
             let sign = |bit: u32| f64::from(bit & 1) * 2.0 - 1.0;
             let corner = |i: u32| DVec3::new(sign(i), sign(i >> 1), sign(i >> 2)).normalize();
@@ -216,8 +211,7 @@ impl Medium<'_> {
                 }
             };
             let [x, y, z] = cells;
-            let places =
-                (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
+            let places = (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
             places
                 .map(|place| cell(DVec3::from(place.map(f64::from))))
                 .collect()
@@ -299,8 +293,7 @@ impl Medium<'_> {
                 false => width,
             };
             let scattered = self.scattered(lit, at, origin + t * direction, direction);
-            let added =
-                length * self.emitted(look) + (1.0 - kept) * self.albedo(texel, look) * scattered;
+            let added = length * self.emitted(look) + (1.0 - kept) * self.albedo(texel, look) * scattered;
             match order {
                 Order::FrontToBack => seen.radiance += seen.through * added,
                 Order::BackToFront => seen.radiance = kept * seen.radiance + added,
@@ -336,12 +329,7 @@ impl Medium<'_> {
         let voxel_from_world = self.voxel_from_world();
         let linear = DMat3::from_mat4(voxel_from_world);
         let normal = (-(linear.transpose() * gradient)).normalize_or(-direction);
-        let normal = normal
-            * if normal.dot(direction) <= 0.0 {
-                1.0
-            } else {
-                -1.0
-            };
+        let normal = normal * if normal.dot(direction) <= 0.0 { 1.0 } else { -1.0 };
         let position = origin + high * direction;
         let cell = size / DVec3::from(self.params.cells.map(f64::from));
         let lit_at = at + 1.75 * cell.max_element() * (linear * normal).normalize();
@@ -447,11 +435,7 @@ fn interpolated(size: [u32; 3], at: DVec3, value: impl Fn(usize) -> f64) -> f64 
         let (mut weight, mut index, mut stride) = (1.0, 0, 1);
         for axis in 0..3 {
             let is_high = corner >> axis & 1 == 1;
-            weight *= if is_high {
-                share[axis]
-            } else {
-                1.0 - share[axis]
-            };
+            weight *= if is_high { share[axis] } else { 1.0 - share[axis] };
             let place = low[axis] as usize + usize::from(is_high);
             index += stride * place.min(size[axis] as usize - 1);
             stride *= size[axis] as usize;

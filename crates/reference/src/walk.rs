@@ -102,18 +102,12 @@ fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
     let (ab, ac, to) = (b - a, c - a, point - a);
     let normal = ab.cross(ac);
     let squared = normal.length_squared();
-    (squared > 1e-36)
-        .then(|| Vec2::new(to.cross(ac).dot(normal), ab.cross(to).dot(normal)) / squared)
+    (squared > 1e-36).then(|| Vec2::new(to.cross(ac).dot(normal), ab.cross(to).dot(normal)) / squared)
 }
 
 /// The share of the motion after which a capsule touches a triangle, the normal, and the point that is
 /// touched; what is touched at the start counts only where the capsule gets nearer (bvh/bvh_sweep.wgsl).
-fn contact(
-    params: &WalkParams,
-    triangle: &Triangle,
-    feet: Vec3,
-    motion: Vec3,
-) -> Option<(f32, Vec3, Vec3)> {
+fn contact(params: &WalkParams, triangle: &Triangle, feet: Vec3, motion: Vec3) -> Option<(f32, Vec3, Vec3)> {
     let [low, high] = axis(params, feet);
     let far = [low.abs(), high.abs(), motion.abs()];
     let far = far.iter().map(|v| v.max_element());
@@ -178,10 +172,7 @@ pub fn cut(motion: Vec3, planes: &[Vec3]) -> Vec3 {
             };
         }
     }
-    match older
-        .iter()
-        .any(|plane| left.dot(*plane) < -1e-4 * left.length())
-    {
+    match older.iter().any(|plane| left.dot(*plane) < -1e-4 * left.length()) {
         true => Vec3::ZERO,
         false => left,
     }
@@ -375,16 +366,8 @@ impl Solids<'_> {
     }
 
     /// Up a step, over it and down; `None` where that leads no further than `place`, or too high.
-    pub fn climb(
-        &self,
-        params: &WalkParams,
-        start: Vec3,
-        ahead: Vec3,
-        place: Vec3,
-    ) -> Option<Vec3> {
-        let risen = self
-            .slide(params, start, params.rise * Vec3::Y, false)
-            .position;
+    pub fn climb(&self, params: &WalkParams, start: Vec3, ahead: Vec3, place: Vec3) -> Option<Vec3> {
+        let risen = self.slide(params, start, params.rise * Vec3::Y, false).position;
         let over = self.slide(params, risen, ahead, true).position;
         let down = start.y - over.y - 2.0 * params.skin;
         let moved = self.slide(params, over, down * Vec3::Y, false);

@@ -52,9 +52,7 @@ impl Shown {
 
     fn draw(&mut self) -> Result<(), Box<dyn Error>> {
         let [width, height] = self.window.inner_size().into();
-        let config = self
-            .surface
-            .get_default_config(&self.adapter, width, height);
+        let config = self.surface.get_default_config(&self.adapter, width, height);
         // The tone mapper encodes sRGB itself.
         let format = wgpu::TextureFormat::Bgra8Unorm;
         let config = wgpu::SurfaceConfiguration {
@@ -80,9 +78,7 @@ struct App(Option<Shown>);
 
 impl ApplicationHandler for App {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        self.0 = Shown::new(event_loop)
-            .inspect_err(|e| log::error!("{e}"))
-            .ok();
+        self.0 = Shown::new(event_loop).inspect_err(|e| log::error!("{e}")).ok();
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {

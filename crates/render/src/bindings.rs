@@ -31,14 +31,8 @@ pub struct Layouts {
 /// The merged buffers as vertex buffers: positions; normals and tangents; two UV sets and colours.
 const VERTEX_BUFFERS: [Option<wgpu::VertexBufferLayout<'_>>; 3] = [
     vertex_buffer(12, &wgpu::vertex_attr_array![0 => Float32x3]),
-    vertex_buffer(
-        28,
-        &wgpu::vertex_attr_array![1 => Float32x3, 2 => Float32x4],
-    ),
-    vertex_buffer(
-        24,
-        &wgpu::vertex_attr_array![3 => Float32x4, 4 => Unorm16x4],
-    ),
+    vertex_buffer(28, &wgpu::vertex_attr_array![1 => Float32x3, 2 => Float32x4]),
+    vertex_buffer(24, &wgpu::vertex_attr_array![3 => Float32x4, 4 => Unorm16x4]),
 ];
 
 const fn vertex_buffer(
@@ -127,10 +121,7 @@ impl Layouts {
     }
 
     /// A raster pipeline over the merged scene, compiled when it is first needed.
-    pub(super) fn surface_pipeline(
-        &self,
-        pipeline: SurfacePipeline,
-    ) -> OnDemand<wgpu::RenderPipeline> {
+    pub(super) fn surface_pipeline(&self, pipeline: SurfacePipeline) -> OnDemand<wgpu::RenderPipeline> {
         let material = if pipeline.layered {
             &self.layers
         } else {
@@ -153,11 +144,7 @@ impl Layouts {
 }
 
 impl SurfacePipeline {
-    fn compile(
-        &self,
-        gpu: &Gpu,
-        groups: &[Option<&wgpu::BindGroupLayout>],
-    ) -> Result<wgpu::RenderPipeline> {
+    fn compile(&self, gpu: &Gpu, groups: &[Option<&wgpu::BindGroupLayout>]) -> Result<wgpu::RenderPipeline> {
         let (entry, module) = (self.entry, &shader::module(gpu, self.path)?);
         let targets: Vec<_> = self.targets.iter().cloned().map(Some).collect();
         let layout = gpu

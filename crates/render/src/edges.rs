@@ -117,13 +117,7 @@ impl GBuffer {
         )
     }
 
-    fn with_usage(
-        gpu: &Gpu,
-        size: [u32; 2],
-        position: Format,
-        usage: Usage,
-        depth_size: [u32; 2],
-    ) -> Self {
+    fn with_usage(gpu: &Gpu, size: [u32; 2], position: Format, usage: Usage, depth_size: [u32; 2]) -> Self {
         let image = |label, format| {
             let usage = usage | Usage::TEXTURE_BINDING;
             GpuImage::new(gpu, label, size, format, usage)
@@ -187,13 +181,7 @@ impl Hits {
     pub fn new(gpu: &Gpu, size: [u32; 2], lobes_size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
-            gbuffer: GBuffer::with_usage(
-                gpu,
-                size,
-                POSITION_FORMAT,
-                Usage::STORAGE_BINDING,
-                [1, 1],
-            ),
+            gbuffer: GBuffer::with_usage(gpu, size, POSITION_FORMAT, Usage::STORAGE_BINDING, [1, 1]),
             found: GpuImage::with_layers(gpu, "hits.found", size, 3, Format::Rgba32Uint, usage),
             lobes: Lobes::new(gpu, lobes_size, Usage::STORAGE_BINDING),
         }
@@ -598,10 +586,7 @@ pub struct VolumeLayers<'a> {
 
 impl VolumeLayers<'_> {
     /// What binds them, as storage textures: materials with layers leave room for no more that are sampled.
-    pub const BINDINGS: [Binding; 2] = [
-        Binding::LoadArray(HDR_FORMAT),
-        Binding::LoadArray(SPAN_FORMAT),
-    ];
+    pub const BINDINGS: [Binding; 2] = [Binding::LoadArray(HDR_FORMAT), Binding::LoadArray(SPAN_FORMAT)];
 
     /// Resources of these bindings.
     pub fn bindings(&self) -> [&dyn Bind; 2] {

@@ -300,12 +300,9 @@ impl Passes {
         let air = self.fog.record(r, world, gbuffer)?;
         self.reflections.record(r, world, seen, air, shadows)?;
         let radiance = match &frame.integrator {
-            Integrator::Paths { part, added } => {
-                self.paths.record(r, world, (part.as_ref(), *added))?
-            }
+            Integrator::Paths { part, added } => self.paths.record(r, world, (part.as_ref(), *added))?,
             Integrator::Hybrid => {
-                let light =
-                    Incident::new(shadows.output(), ambient, self.reflections.output(), air);
+                let light = Incident::new(shadows.output(), ambient, self.reflections.output(), air);
                 self.volumes.shade(r, frame, gbuffer, light.visibility)?;
                 let radiance = self.lighting.record(r, world, gbuffer, light)?;
                 self.layers.record(r, world, gbuffer, light, radiance)?;
@@ -324,8 +321,7 @@ impl Passes {
         let volumes = self.volumes.total();
         let inspect = &mut self.inspect;
         let shown = inspect.record(r, world, seen, (light, radiance), volumes)?;
-        self.present
-            .record(r, frame, seen, (radiance, shown), target)?;
+        self.present.record(r, frame, seen, (radiance, shown), target)?;
         self.overlay.record(r, frame, gbuffer, target)?;
         self.tree_boxes.record(r, world, gbuffer, target)
     }

@@ -155,8 +155,8 @@ impl View {
         let offset_from_clip = self.clip_from_offset(aspect).inverse();
         std::array::from_fn(|i| {
             let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
-            let corner = offset_from_clip
-                * Vec4::new(sign(1), sign(2), if i & 4 == 0 { 1.0 } else { 0.0 }, 1.0);
+            let corner =
+                offset_from_clip * Vec4::new(sign(1), sign(2), if i & 4 == 0 { 1.0 } else { 0.0 }, 1.0);
             self.eye() + corner.truncate() / corner.w
         })
     }
@@ -231,10 +231,7 @@ mod tests {
                     assert!(((point - view.eye()).dot(view.forward()) - 7.0).abs() < 1e-5);
                     let seen = clip * (point - view.eye()).extend(1.0);
                     let seen = seen.truncate().truncate() / seen.w;
-                    assert!(
-                        seen.distance(ndc) < 1e-5,
-                        "{projection:?}: {seen} for {ndc}"
-                    );
+                    assert!(seen.distance(ndc) < 1e-5, "{projection:?}: {seen} for {ndc}");
                 }
             }
         }

@@ -101,8 +101,7 @@ impl Pose {
         for (index, (node, transform)) in scene.nodes.iter().zip(transforms).enumerate() {
             let parent = node.parent.map(|parent| pose.world_from_node[parent]);
             let world_from_parent = parent.unwrap_or(scene.world_from_file.as_dmat4());
-            pose.world_from_node
-                .push(world_from_parent * transform.matrix());
+            pose.world_from_node.push(world_from_parent * transform.matrix());
             if let Some(parent) = node.parent {
                 pose.visible[index] &= pose.visible[parent];
                 if node.instance {
@@ -229,10 +228,7 @@ fn set_material(material: &mut Material, channel: &Channel, value: &[f32], uvs: 
                 UvPart::Scale => uv.scale = Vec2::from_slice(value),
             }
             let texture_from_uv = uv.matrix();
-            if let Some(texture) = material
-                .texture_mut(slot)
-                .filter(|_| texture_from_uv.is_finite())
-            {
+            if let Some(texture) = material.texture_mut(slot).filter(|_| texture_from_uv.is_finite()) {
                 texture.texture_from_uv = texture_from_uv;
             }
         }
@@ -296,9 +292,7 @@ pub fn joint_matrices(scene: &Scene, pose: &Pose, skin: usize) -> Vec<Mat4> {
     skin.joints
         .iter()
         .zip(&skin.joint_from_mesh)
-        .map(|(&joint, joint_from_mesh)| {
-            (pose.world_from_node[joint] * joint_from_mesh.as_dmat4()).as_mat4()
-        })
+        .map(|(&joint, joint_from_mesh)| (pose.world_from_node[joint] * joint_from_mesh.as_dmat4()).as_mat4())
         .collect()
 }
 

@@ -73,9 +73,7 @@ impl Blend {
             return clip.map_or_else(|| "none".into(), |clip| clip.to_string());
         }
         let parts = self.clips.iter();
-        let parts: Vec<_> = parts
-            .map(|(clip, weight)| format!("{clip}={weight}"))
-            .collect();
+        let parts: Vec<_> = parts.map(|(clip, weight)| format!("{clip}={weight}")).collect();
         parts.join(",")
     }
 
@@ -89,11 +87,8 @@ impl Blend {
     pub fn set_morph(&mut self, node: usize, target: usize, weight: Option<f32>) {
         self.morphs
             .retain(|known| (known.node, known.target) != (node, target));
-        self.morphs.extend(weight.map(|weight| MorphWeight {
-            node,
-            target,
-            weight,
-        }));
+        self.morphs
+            .extend(weight.map(|weight| MorphWeight { node, target, weight }));
     }
 
     /// The morph weights that texts such as `face/smile=0.5` name: a node by its name or number, and a target
@@ -112,8 +107,7 @@ impl Blend {
 
     /// What [`Blend::set_morphs_named`] reads back.
     pub fn morph_texts(&self) -> impl Iterator<Item = String> + '_ {
-        let text =
-            |morph: &MorphWeight| format!("{}/{}={}", morph.node, morph.target, morph.weight);
+        let text = |morph: &MorphWeight| format!("{}/{}={}", morph.node, morph.target, morph.weight);
         self.morphs.iter().map(text)
     }
 
@@ -205,12 +199,7 @@ pub(super) fn blended(
 
 /// Writes the weighted mean of what channels of one thing say of the property of the first of them to `sum`.
 /// Returns whether any says something.
-fn mean(
-    scene: &Scene,
-    of_thing: &[Contribution<'_>],
-    value: &mut Vec<f32>,
-    sum: &mut Vec<f32>,
-) -> bool {
+fn mean(scene: &Scene, of_thing: &[Contribution<'_>], value: &mut Vec<f32>, sum: &mut Vec<f32>) -> bool {
     let channel = of_thing[0].channel;
     let property = channel.property;
     let same = || of_thing.iter().filter(|of| of.channel.property == property);
@@ -326,9 +315,8 @@ mod tests {
 
     /// Translation, turn about z in degrees, scale and weights of a pose.
     fn parts(pose: &Pose) -> ([f32; 3], f64, f32, [f32; 2]) {
-        let (scale, rotation, translation) = pose.world_from_node[0]
-            .as_mat4()
-            .to_scale_rotation_translation();
+        let (scale, rotation, translation) =
+            pose.world_from_node[0].as_mat4().to_scale_rotation_translation();
         let angle = 2.0 * f64::from(rotation.z).atan2(f64::from(rotation.w));
         let weights = [pose.weights[0][0], pose.weights[0][1]];
         (translation.to_array(), angle.to_degrees(), scale.x, weights)
@@ -434,11 +422,7 @@ mod tests {
                 channel.values.extend(moved);
             }
         }
-        for (text, clip) in [
-            ("Run=0.5, Run=0.5", 1),
-            ("Walk=1", 0),
-            ("1=0.75,Run=0.75", 1),
-        ] {
+        for (text, clip) in [("Run=0.5, Run=0.5", 1), ("Walk=1", 0), ("1=0.75,Run=0.75", 1)] {
             let (first, blend) = Blend::named(&scene, text).unwrap();
             assert_eq!(first, Some(clip), "{text}");
             let blended = Pose::blended(&scene, first, &blend, 0.43);
@@ -480,10 +464,7 @@ mod tests {
     #[test]
     fn what_is_hidden_for_half_of_the_weight_is_shown() {
         let visible = |value: f32| vec![channel(Property::Visible, &[value])];
-        let scene = scene(vec![
-            clip("a", 1.0, visible(0.0)),
-            clip("b", 1.0, visible(1.0)),
-        ]);
+        let scene = scene(vec![clip("a", 1.0, visible(0.0)), clip("b", 1.0, visible(1.0))]);
         let is_shown = |a, b| pose(&scene, &[(0, a), (1, b)], 0.0).visible[0];
         assert!(is_shown(0.5, 0.5) && is_shown(0.25, 0.75) && !is_shown(0.75, 0.25));
         assert!(is_shown(0.25, 0.0), "the rest pose shows it");
@@ -494,15 +475,10 @@ mod tests {
         let mut scene = two();
         scene.clips.push(clip("a, b=c", 1.0, Vec::new()));
         scene.clips.push(clip("x=0.5", 1.0, Vec::new()));
-        let named =
-            |text: &str| Blend::named(&scene, text).map(|(clip, blend)| (clip, blend.clips));
+        let named = |text: &str| Blend::named(&scene, text).map(|(clip, blend)| (clip, blend.clips));
         assert_eq!(named("Run").unwrap(), (Some(1), vec![]));
         assert_eq!(named("none").unwrap(), (None, vec![]));
-        assert_eq!(
-            named("x=0.5").unwrap(),
-            (Some(3), vec![]),
-            "a name comes first"
-        );
+        assert_eq!(named("x=0.5").unwrap(), (Some(3), vec![]), "a name comes first");
         let both = (Some(1), vec![(1, 0.25), (0, 0.5)]);
         assert_eq!(named("Run=0.25, Walk = 0.5").unwrap(), both);
         assert_eq!(
@@ -520,10 +496,7 @@ mod tests {
             assert!(words.iter().all(|word| why.contains(word)), "{text}: {why}");
         }
         let (clip, blend) = Blend::named(&scene, "Run=0.25,Walk=0.5").unwrap();
-        assert_eq!(
-            Blend::named(&scene, &blend.text(clip)).unwrap(),
-            (clip, blend)
-        );
+        assert_eq!(Blend::named(&scene, &blend.text(clip)).unwrap(), (clip, blend));
         assert_eq!(Blend::default().text(None), "none");
     }
 

@@ -132,11 +132,7 @@ impl Bounds {
             // A map, since a file may name any joint where there is no skin.
             let mut joints: BTreeMap<usize, Aabb> = BTreeMap::new();
             let per_vertex = primitive.influences_per_vertex;
-            for (slot, (&joint, &weight)) in primitive
-                .joints
-                .iter()
-                .zip(&primitive.joint_weights)
-                .enumerate()
+            for (slot, (&joint, &weight)) in primitive.joints.iter().zip(&primitive.joint_weights).enumerate()
             {
                 if weight != 0.0 {
                     let moved = joints.entry(joint as usize).or_insert(Aabb::EMPTY);
@@ -220,10 +216,7 @@ pub fn whole(scene: &Scene, pose: &Pose, parts: &[Aabb]) -> Aabb {
 
 /// For each node that places a volume and is visible in a pose, the corners of its grids: those of the outer
 /// voxels.
-pub(super) fn volume_corners<'a>(
-    scene: &'a Scene,
-    pose: &'a Pose,
-) -> impl Iterator<Item = Vec<Vec3>> + 'a {
+pub(super) fn volume_corners<'a>(scene: &'a Scene, pose: &'a Pose) -> impl Iterator<Item = Vec<Vec3>> + 'a {
     let placed = scene.nodes.iter().enumerate();
     let placed = placed.filter_map(|(node, n)| Some((node, n.volume?)));
     placed
@@ -241,11 +234,7 @@ pub(super) fn volume_corners<'a>(
                     .corners()
                     .map(|corner| world_from_voxel.transform_point3(corner))
             };
-            scene.volumes[volume]
-                .grids
-                .iter()
-                .flat_map(corners)
-                .collect()
+            scene.volumes[volume].grids.iter().flat_map(corners).collect()
         })
 }
 
@@ -259,8 +248,7 @@ mod tests {
     fn a_transformed_box_is_that_of_its_corners() {
         let wave = |i: i32, speed: f32| (i as f32 * speed).sin();
         for i in 0..500 {
-            let vector =
-                |speed: f32| Vec3::new(wave(i, speed), wave(i, speed + 0.3), wave(i, 2.0 * speed));
+            let vector = |speed: f32| Vec3::new(wave(i, speed), wave(i, speed + 0.3), wave(i, 2.0 * speed));
             let b = Aabb::of([100.0 * vector(1.1), vector(3.7)]);
             let [x, y, z, at] = [0.7, 1.9, 2.3, 5.1].map(vector);
             let matrix = Mat4::from_cols(

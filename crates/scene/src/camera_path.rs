@@ -67,9 +67,7 @@ impl CameraPath {
     ///
     /// [`Error::Io`] where it cannot be read, [`Error::Scene`] that names the key that is wrong.
     pub fn read(path: &Path, fov: f32) -> Result<Self> {
-        let length = std::fs::metadata(path)
-            .map_err(|e| Error::io(path, e))?
-            .len();
+        let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
         if length > MOST_BYTES {
             return Err(Error::scene(path, "a camera path has at most 16 MiB"));
         }
@@ -78,8 +76,7 @@ impl CameraPath {
     }
 
     fn parse(bytes: &[u8], fov: f32) -> std::result::Result<Self, String> {
-        let file: File =
-            serde_json::from_slice(bytes).map_err(|e| format!("no camera path: {e}"))?;
+        let file: File = serde_json::from_slice(bytes).map_err(|e| format!("no camera path: {e}"))?;
         Self::new(file.keys, fov)
     }
 
@@ -93,8 +90,7 @@ impl CameraPath {
             return Err("a camera path needs at least one key".into());
         }
         for (index, key) in keys.iter().enumerate() {
-            let fault = if !(key.time.is_finite() && key.eye.is_finite() && key.target.is_finite())
-            {
+            let fault = if !(key.time.is_finite() && key.eye.is_finite() && key.target.is_finite()) {
                 "has a number that is too large"
             } else if key.eye == key.target {
                 "looks at its own eye"
@@ -157,12 +153,7 @@ impl CameraPath {
             self.spline([a, b], t, |key| key.target),
         );
         let fov_y = (fov(a) + (fov(b) - fov(a)) * t).to_radians();
-        Viewpoint::looking(
-            eye,
-            target - eye,
-            Vec3::Y,
-            Projection::Perspective { fov_y },
-        )
+        Viewpoint::looking(eye, target - eye, Vec3::Y, Projection::Perspective { fov_y })
     }
 
     /// The keys around a time, and how far it is from the first of them to the second, from 0 to 1.
@@ -188,11 +179,7 @@ impl CameraPath {
             let after = &self.keys[(key + 1).min(self.keys.len() - 1)];
             let length = after.time - before.time;
             let way = point(after) - point(before);
-            if length > 0.0 {
-                way / length
-            } else {
-                Vec3::ZERO
-            }
+            if length > 0.0 { way / length } else { Vec3::ZERO }
         };
         let length = self.keys[b].time - self.keys[a].time;
         let (t2, t3) = (t * t, t * t * t);
@@ -237,10 +224,7 @@ mod tests {
             let Projection::Perspective { fov_y } = view.projection else {
                 panic!("{view:?}")
             };
-            assert!(
-                (fov_y.to_degrees() - fov).abs() < 1e-3,
-                "{seconds}: {fov_y}"
-            );
+            assert!((fov_y.to_degrees() - fov).abs() < 1e-3, "{seconds}: {fov_y}");
         }
     }
 
@@ -294,10 +278,7 @@ mod tests {
         for (text, part) in [
             ("".to_owned(), "no camera path"),
             (r#"{"keys": []}"#.to_owned(), "at least one key"),
-            (
-                format!(r#"{{"keys": [{key}, {key}]}}"#),
-                "keys[1] is not later",
-            ),
+            (format!(r#"{{"keys": [{key}, {key}]}}"#), "keys[1] is not later"),
             (
                 key.replace("[0, 0, 1]", "[0, 0, 0]"),
                 "keys[0] looks at its own eye",
@@ -307,10 +288,7 @@ mod tests {
                 "keys[0] needs a fov",
             ),
             (key.replace("\"time\"", "\"when\""), "unknown field `when`"),
-            (
-                key.replace("[0, 0, 1]", "[0, 0, 1e39]"),
-                "keys[0] has a number",
-            ),
+            (key.replace("[0, 0, 1]", "[0, 0, 1e39]"), "keys[0] has a number"),
         ] {
             let text = if text.starts_with("{\"time\"") || text.starts_with("{\"when\"") {
                 format!(r#"{{"keys": [{text}]}}"#)

@@ -161,9 +161,8 @@ impl Channel {
         let cubic = self.interpolation == Interpolation::CubicSpline;
         let stride = if cubic { 3 * n } else { n };
         // A cubic spline's key holds in-tangent, value and out-tangent.
-        let part = |key: usize, which: usize| {
-            &self.values[key * stride + if cubic { which * n } else { 0 }..][..n]
-        };
+        let part =
+            |key: usize, which: usize| &self.values[key * stride + if cubic { which * n } else { 0 }..][..n];
         let of_key = |key: usize| part(key, 1);
         let next = times.partition_point(|&t| t <= time_secs);
         if next == 0 || next == times.len() {
@@ -203,9 +202,7 @@ impl Channel {
 
 /// The unit quaternion of four floats; the identity where they have no direction.
 pub(super) fn unit(quaternion: Vec4) -> Quat {
-    quaternion
-        .try_normalize()
-        .map_or(Quat::IDENTITY, Quat::from_vec4)
+    quaternion.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4)
 }
 
 #[cfg(test)]

@@ -41,8 +41,7 @@ impl Compared {
     pub fn load(path: &Path, config: &Settings) -> Result<Self> {
         let files = [path.to_owned()];
         let support = TextureSupport::default();
-        let opened =
-            OpenedScene::load(&files, config, support, Span::MOMENT, &Progress::default())?;
+        let opened = OpenedScene::load(&files, config, support, Span::MOMENT, &Progress::default())?;
         let (positions, triangles) = deform::triangles(&opened.scene, &opened.first.pose);
         if triangles.is_empty() {
             return Err(Error::scene(path, "holds no triangles to measure from"));

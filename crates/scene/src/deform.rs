@@ -74,10 +74,7 @@ impl Mirrors {
     /// are turned over. Joints decide where the primitive has influences, else the node. Where some joints
     /// mirror and others do not, those with more than half of the weight at a triangle's corners decide for
     /// the triangle.
-    pub fn triangles<'a>(
-        &'a self,
-        primitive: &'a Primitive,
-    ) -> impl Iterator<Item = [u32; 3]> + 'a {
+    pub fn triangles<'a>(&'a self, primitive: &'a Primitive) -> impl Iterator<Item = [u32; 3]> + 'a {
         let per_vertex = primitive.influences_per_vertex;
         let joints = self.joints.as_deref().filter(|_| per_vertex > 0);
         let of_all = match joints {
@@ -108,38 +105,29 @@ impl Mirrors {
 }
 
 /// Every primitive of every instance in `pose`. Hidden instances are left out unless all are hidden.
-pub(super) fn deformed<'a>(
-    scene: &'a Scene,
-    pose: &'a Pose,
-) -> impl Iterator<Item = Deformed<'a>> + 'a {
+pub(super) fn deformed<'a>(scene: &'a Scene, pose: &'a Pose) -> impl Iterator<Item = Deformed<'a>> + 'a {
     let all_hidden = scene.instances().all(|(node, _)| !pose.visible[node]);
     let shown = move |(node, _): &(usize, usize)| pose.visible[*node] || all_hidden;
-    scene
-        .instances()
-        .filter(shown)
-        .flat_map(move |(node, mesh)| {
-            let (world_from_node, joints) = instance_matrices(scene, pose, node);
-            let mirrors = Rc::new(Mirrors::new(scene, pose, node));
-            let primitives = scene.meshes[mesh].primitives.iter();
-            primitives.map(move |primitive| {
-                let skinned = joints
-                    .as_deref()
-                    .filter(|_| primitive.influences_per_vertex > 0);
-                let at = |vertex: usize| {
-                    let offset =
-                        morph_offset(primitive, vertex, &pose.weights[node], |t| &t.positions);
-                    let world_from_mesh = skinned.map_or(world_from_node, |joints| {
-                        blended_joints(primitive, vertex, joints)
-                    });
-                    world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
-                };
-                Deformed {
-                    primitive,
-                    positions: (0..primitive.positions.len()).map(at).collect(),
-                    mirrors: mirrors.clone(),
-                }
-            })
+    scene.instances().filter(shown).flat_map(move |(node, mesh)| {
+        let (world_from_node, joints) = instance_matrices(scene, pose, node);
+        let mirrors = Rc::new(Mirrors::new(scene, pose, node));
+        let primitives = scene.meshes[mesh].primitives.iter();
+        primitives.map(move |primitive| {
+            let skinned = joints.as_deref().filter(|_| primitive.influences_per_vertex > 0);
+            let at = |vertex: usize| {
+                let offset = morph_offset(primitive, vertex, &pose.weights[node], |t| &t.positions);
+                let world_from_mesh = skinned.map_or(world_from_node, |joints| {
+                    blended_joints(primitive, vertex, joints)
+                });
+                world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
+            };
+            Deformed {
+                primitive,
+                positions: (0..primitive.positions.len()).map(at).collect(),
+                mirrors: mirrors.clone(),
+            }
         })
+    })
 }
 
 /// As [`positions`], counted from `origin`, at `times` moments spread over the `seconds` of a clip, or a blend, after
@@ -188,8 +176,7 @@ pub fn morph_offset(
 
 /// The weighted sum of the matrices of a vertex's joints.
 pub fn blended_joints(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> Mat4 {
-    let range =
-        vertex * primitive.influences_per_vertex..(vertex + 1) * primitive.influences_per_vertex;
+    let range = vertex * primitive.influences_per_vertex..(vertex + 1) * primitive.influences_per_vertex;
     let influences = primitive.joints[range.clone()]
         .iter()
         .zip(&primitive.joint_weights[range]);

@@ -79,9 +79,7 @@ impl Statistics {
             false => 1.0 / samples.len() as f64,
         };
         let mean_of = |value: &dyn Fn(f64) -> f64| -> f64 {
-            let values = samples
-                .iter()
-                .map(|m| weight(m) * value(m.nearest.distance));
+            let values = samples.iter().map(|m| weight(m) * value(m.nearest.distance));
             values.sum()
         };
         let share = |is_in: &dyn Fn(f64) -> bool| mean_of(&|d| f64::from(u8::from(is_in(d))));

@@ -11,10 +11,7 @@ use std::ops::RangeInclusive;
 /// A value of a material that can be edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    missing_docs,
-    reason = "the fields of Material and Layers have these names"
-)]
+#[expect(missing_docs, reason = "the fields of Material and Layers have these names")]
 pub enum MaterialValue {
     BaseColor,
     Metallic,
@@ -125,12 +122,8 @@ impl MaterialValue {
                     Self::AnisotropyRotation => Field::Number(&mut layers.anisotropy_rotation),
                     Self::Iridescence => Field::Number(&mut layers.iridescence),
                     Self::IridescenceIor => Field::Number(&mut layers.iridescence_ior),
-                    Self::IridescenceThicknessMin => {
-                        Field::Number(&mut layers.iridescence_thickness_min)
-                    }
-                    Self::IridescenceThicknessMax => {
-                        Field::Number(&mut layers.iridescence_thickness_max)
-                    }
+                    Self::IridescenceThicknessMin => Field::Number(&mut layers.iridescence_thickness_min),
+                    Self::IridescenceThicknessMax => Field::Number(&mut layers.iridescence_thickness_max),
                     Self::Transmission => Field::Number(&mut layers.transmission),
                     Self::Thickness => Field::Number(&mut layers.thickness),
                     Self::AttenuationDistance => Field::Number(&mut layers.attenuation_distance),
@@ -176,17 +169,14 @@ impl MaterialValue {
     /// The numbers that it may be. A distance may be infinite too.
     pub(super) fn range(self) -> RangeInclusive<f32> {
         match self {
-            Self::EmissiveFactor
-            | Self::EmissiveStrength
-            | Self::AlphaCutoff
-            | Self::SpecularColor => 0.0..=1e9,
+            Self::EmissiveFactor | Self::EmissiveStrength | Self::AlphaCutoff | Self::SpecularColor => {
+                0.0..=1e9
+            }
             Self::NormalScale | Self::ClearcoatNormalScale => -1e9..=1e9,
             Self::Ior | Self::IridescenceIor => 0.0..=100.0,
             // A turn and a little, in radians.
             Self::AnisotropyRotation => -7.0..=7.0,
-            Self::IridescenceThicknessMin | Self::IridescenceThicknessMax | Self::Thickness => {
-                0.0..=1e6
-            }
+            Self::IridescenceThicknessMin | Self::IridescenceThicknessMax | Self::Thickness => 0.0..=1e6,
             Self::AttenuationDistance => 1e-9..=f32::INFINITY,
             _ => 0.0..=1.0,
         }

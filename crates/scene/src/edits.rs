@@ -69,11 +69,7 @@ impl SceneEdits {
     }
 }
 
-fn replace_or_remove<K, V>(
-    all: &mut BTreeMap<usize, BTreeMap<K, V>>,
-    index: usize,
-    values: BTreeMap<K, V>,
-) {
+fn replace_or_remove<K, V>(all: &mut BTreeMap<usize, BTreeMap<K, V>>, index: usize, values: BTreeMap<K, V>) {
     match values.is_empty() {
         true => all.remove(&index),
         false => all.insert(index, values),

@@ -45,21 +45,11 @@ pub fn load(path: &Path, limits: &settings::Load, most: u32) -> Result<Environme
 /// # Errors
 ///
 /// As [`load`].
-pub fn load_bytes(
-    name: &str,
-    bytes: &[u8],
-    limits: &settings::Load,
-    most: u32,
-) -> Result<EnvironmentImage> {
+pub fn load_bytes(name: &str, bytes: &[u8], limits: &settings::Load, most: u32) -> Result<EnvironmentImage> {
     parse(Path::new(name), bytes, limits, most)
 }
 
-fn parse(
-    path: &Path,
-    bytes: &[u8],
-    limits: &settings::Load,
-    most: u32,
-) -> Result<EnvironmentImage> {
+fn parse(path: &Path, bytes: &[u8], limits: &settings::Load, most: u32) -> Result<EnvironmentImage> {
     let max_pixels = limits.max_environment_pixels;
     let decoded = guarded(|| match EnvironmentFileFormat::of(bytes)? {
         EnvironmentFileFormat::Radiance => radiance::decode(bytes, max_pixels, most),
@@ -96,9 +86,7 @@ impl EnvironmentFileFormat {
             (&::ktx2::MAGIC, Self::Ktx2),
             (super::image::dds::MAGIC, Self::Dds),
         ];
-        let format = begins
-            .into_iter()
-            .find(|(magic, _)| bytes.starts_with(magic));
+        let format = begins.into_iter().find(|(magic, _)| bytes.starts_with(magic));
         match format {
             Some((_, format)) => Ok(format),
             None if bytes.is_empty() => Err("is empty".into()),

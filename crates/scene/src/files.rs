@@ -272,9 +272,10 @@ impl Folder {
                 return Err(leads_out);
             }
         }
-        let root = self.root.as_ref().ok_or_else(|| {
-            format!("{quoted} is in no folder; canopy was given bytes and no file")
-        })?;
+        let root = self
+            .root
+            .as_ref()
+            .ok_or_else(|| format!("{quoted} is in no folder; canopy was given bytes and no file"))?;
         let joined = root.join(relative);
         let found = joined.canonicalize().map(|real| Found {
             inside: relative.to_owned(),
@@ -319,9 +320,7 @@ impl Folder {
                 return None;
             }
             let mut names = self.names.borrow_mut();
-            let names = names
-                .entry(folder)
-                .or_insert_with_key(|folder| list(folder));
+            let names = names.entry(folder).or_insert_with_key(|folder| list(folder));
             inside.push(names.get(&name.to_str()?.to_lowercase())?);
         }
         let real = root.join(&inside).canonicalize().ok()?;
@@ -373,11 +372,7 @@ fn list(folder: &Path) -> HashMap<String, String> {
 /// # Errors
 ///
 /// Says why a name is refused.
-pub fn find_beside(
-    picture: &Path,
-    name: &str,
-    limits: &settings::Load,
-) -> Result<Option<PathBuf>, String> {
+pub fn find_beside(picture: &Path, name: &str, limits: &settings::Load) -> Result<Option<PathBuf>, String> {
     let folder = Folder::of(picture, limits, Sources::default()).map_err(|e| e.to_string())?;
     let folder = Folder {
         of: "picture",
@@ -415,8 +410,7 @@ pub(super) fn one_line(error: &impl std::fmt::Display) -> String {
 
 fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;
-    head.eq_ignore_ascii_case(prefix)
-        .then(|| &text[prefix.len()..])
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
 /// Whether `uri` begins with `scheme:` (RFC 3986, 3.1), or with `//host`.
@@ -471,12 +465,7 @@ mod tests {
     #[test]
     fn opens_what_lies_in_the_folder() {
         let (_dir, folder) = folder();
-        for uri in [
-            "a.bin",
-            "./a.bin",
-            "sub dir/../a.bin",
-            "sub%20dir/%2E%2E/a.bin",
-        ] {
+        for uri in ["a.bin", "./a.bin", "sub dir/../a.bin", "sub%20dir/%2E%2E/a.bin"] {
             assert_eq!(*folder.uri(uri).unwrap(), *b"abc", "{uri}");
         }
         for uri in ["sub%20dir/%C3%BC%20%25.bin", "sub dir/ü %25.bin"] {
@@ -509,12 +498,7 @@ mod tests {
         ] {
             assert_eq!(*folder.uri(uri).unwrap(), *b"ab", "{uri}");
         }
-        assert!(
-            folder
-                .uri("data:;base64,@@")
-                .unwrap_err()
-                .contains("base64")
-        );
+        assert!(folder.uri("data:;base64,@@").unwrap_err().contains("base64"));
         assert!(folder.uri("data:nothing").unwrap_err().contains("comma"));
     }
 
@@ -552,12 +536,7 @@ mod tests {
     fn refuses_large_files() {
         let (dir, folder) = folder();
         fs::write(dir.path().join("in/large"), [0; 11]).unwrap();
-        assert!(
-            folder
-                .uri("large")
-                .unwrap_err()
-                .contains("load.max_file_bytes")
-        );
+        assert!(folder.uri("large").unwrap_err().contains("load.max_file_bytes"));
     }
 
     #[test]
@@ -568,12 +547,7 @@ mod tests {
             folder.uri(name).unwrap();
         }
         folder.uri("1").unwrap();
-        assert!(
-            folder
-                .uri("a.bin")
-                .unwrap_err()
-                .contains("load.max_total_bytes")
-        );
+        assert!(folder.uri("a.bin").unwrap_err().contains("load.max_total_bytes"));
     }
 
     #[test]
@@ -600,13 +574,7 @@ mod tests {
         for path in ["Sub Dir/Ü %.BIN", "SUB DIR\\ü %.bin"] {
             assert_eq!(*folder.path(path).unwrap(), *b"def", "{path}");
         }
-        for path in [
-            "../SECRET",
-            "A.bin/x",
-            "SUB DIR/A.bin",
-            "b.bin",
-            "../IN/a.bin",
-        ] {
+        for path in ["../SECRET", "A.bin/x", "SUB DIR/A.bin", "b.bin", "../IN/a.bin"] {
             folder.path(path).unwrap_err();
         }
         // The same letters come first.
@@ -656,8 +624,7 @@ mod tests {
             assert!(folder.uri(uri).unwrap_err().contains("load.follow_links"));
             assert_eq!(*following.uri(uri).unwrap(), *b"no");
         }
-        let [missing, there] =
-            ["out/nothing", "out/SECRET"].map(|uri| folder.uri(uri).unwrap_err());
+        let [missing, there] = ["out/nothing", "out/SECRET"].map(|uri| folder.uri(uri).unwrap_err());
         assert_eq!(missing.replace("nothing", "SECRET"), there);
         assert_eq!(*following.uri("OUT/SECRET").unwrap(), *b"no");
         assert!(

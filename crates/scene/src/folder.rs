@@ -33,9 +33,7 @@ pub fn is_scene(path: &Path) -> bool {
 fn rank(path: &Path) -> Option<usize> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     EXTENSIONS.iter().position(|known| {
-        let stem = name
-            .strip_suffix(known)
-            .and_then(|stem| stem.strip_suffix('.'));
+        let stem = name.strip_suffix(known).and_then(|stem| stem.strip_suffix('.'));
         stem.is_some_and(|stem| !stem.is_empty())
     })
 }
@@ -124,9 +122,8 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
             };
             for entry in entries {
                 let Some(left) = entries_left.checked_sub(1) else {
-                    let what = format!(
-                        "is a folder with more than {most} entries; name the scene file in it"
-                    );
+                    let what =
+                        format!("is a folder with more than {most} entries; name the scene file in it");
                     return Err(Error::scene(folder, what));
                 };
                 entries_left = left;

@@ -26,9 +26,7 @@ enum SceneFileFormat {
 impl SceneFileFormat {
     /// The format by content; where that is unclear, by extension.
     fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
-        let extension = path
-            .extension()
-            .map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.starts_with(b"glTF") || text.trim_ascii_start().starts_with(b"{") {
             return Some(Self::Gltf);
@@ -49,9 +47,7 @@ impl SceneFileFormat {
 
 /// Whether the first line that is no comment is a statement that OBJ files begin with.
 fn is_obj(text: &[u8]) -> bool {
-    const FIRST: [&[u8]; 9] = [
-        b"v", b"vn", b"vt", b"o", b"g", b"s", b"mtllib", b"usemtl", b"f",
-    ];
+    const FIRST: [&[u8]; 9] = [b"v", b"vn", b"vt", b"o", b"g", b"s", b"mtllib", b"usemtl", b"f"];
     let mut lines = text.split(|&b| b == b'\n' || b == b'\r');
     let first = lines.find(|line| {
         let line = line.trim_ascii_start();
@@ -125,12 +121,7 @@ pub fn load_for(
 /// # Errors
 ///
 /// As [`load`].
-pub fn load_bytes(
-    name: &str,
-    bytes: &[u8],
-    limits: &settings::Load,
-    progress: &Progress,
-) -> Result<Scene> {
+pub fn load_bytes(name: &str, bytes: &[u8], limits: &settings::Load, progress: &Progress) -> Result<Scene> {
     let mut load = Load::new(limits, TextureSupport::default(), progress, 1);
     load.on_disk = false;
     parse(Path::new(name), bytes.to_vec().into(), &mut load)
@@ -202,10 +193,7 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
                 ),
             ));
         }
-        let line = format!(
-            "{}: holds no triangles; there is nothing to see",
-            path.display()
-        );
+        let line = format!("{}: holds no triangles; there is nothing to see", path.display());
         scene.warnings.push(line);
     }
     Ok(scene)
@@ -255,11 +243,7 @@ mod tests {
             ("a", b"very different", None),
             ("a", b"", None),
         ] {
-            assert_eq!(
-                SceneFileFormat::of(Path::new(path), bytes),
-                format,
-                "{path}"
-            );
+            assert_eq!(SceneFileFormat::of(Path::new(path), bytes), format, "{path}");
         }
     }
 }

@@ -39,11 +39,7 @@ use std::{
 
 /// Loads the glTF file `path`, whose bytes are `bytes`. Returns also what it says of its generator and its
 /// copyright.
-pub(super) fn load(
-    path: &Path,
-    bytes: &Bytes,
-    load: &mut Load<'_>,
-) -> Result<(Scene, [Option<String>; 2])> {
+pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(Scene, [Option<String>; 2])> {
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
@@ -83,8 +79,10 @@ pub(super) fn load(
         .filter(|extension| extension.treatment == Treatment::Ignored)
     {
         file.warn(if file.requires(name) {
-            format!("needs the extension {name}, which canopy does not read ({note}); what can be shown \
-                without it is shown")
+            format!(
+                "needs the extension {name}, which canopy does not read ({note}); what can be shown \
+                without it is shown"
+            )
         } else {
             format!("uses the extension {name}, which canopy ignores ({note})")
         });

@@ -183,10 +183,7 @@ impl Scene {
         shown
             .flat_map(|mesh| &mesh.primitives)
             .fold([0, 0], |[lines, points], primitive| {
-                [
-                    lines + primitive.lines.len(),
-                    points + primitive.points.len(),
-                ]
+                [lines + primitive.lines.len(), points + primitive.points.len()]
             })
     }
 

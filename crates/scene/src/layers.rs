@@ -75,10 +75,7 @@ pub struct Layers {
 
 /// A texture of [`Layers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the members of `Layers`"
-)]
+#[expect(missing_docs, reason = "the names are those of the members of `Layers`")]
 pub enum LayerSlot {
     Specular,
     SpecularColor,

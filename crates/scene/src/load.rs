@@ -25,10 +25,7 @@ pub struct Progress {
 impl Progress {
     /// The stage in words: "decoding image 3 of 15".
     pub fn stage(&self) -> String {
-        self.stage
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The share that is done, 0 to 1.
@@ -125,12 +122,7 @@ impl<'a> Load<'a> {
     }
 
     /// Uses `count` of a budget. Fails past the limit, with `what` as the thing that needs them.
-    pub(super) fn take(
-        &mut self,
-        budget: Budget,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
+    pub(super) fn take(&mut self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let used = self.used[budget as usize].saturating_add(count);
         self.used[budget as usize] = used;
         self.check(budget, used, what)
@@ -142,12 +134,7 @@ impl<'a> Load<'a> {
     }
 
     /// Fails if the limits do not allow `count` of a budget at once.
-    pub(super) fn check(
-        &self,
-        budget: Budget,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
+    pub(super) fn check(&self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let (allowed, unit, by) = budget.limit(self.limits);
         if count <= allowed {
             return Ok(());
@@ -202,22 +189,14 @@ impl Budget {
     fn limit(self, limits: &settings::Load) -> (u64, &'static str, &'static str) {
         match self {
             Self::Triangles => (limits.max_triangles, "triangles", "load.max_triangles"),
-            Self::Lines => (
-                limits.max_triangles,
-                "lines or points",
-                "load.max_triangles",
-            ),
+            Self::Lines => (limits.max_triangles, "lines or points", "load.max_triangles"),
             Self::Vertices => (limits.max_vertices, "vertices", "load.max_vertices"),
             Self::EmptyVertices => (
                 limits.max_empty_vertices,
                 "vertices without data",
                 "load.max_empty_vertices",
             ),
-            Self::JsonObjects => (
-                limits.max_json_objects,
-                "JSON objects",
-                "load.max_json_objects",
-            ),
+            Self::JsonObjects => (limits.max_json_objects, "JSON objects", "load.max_json_objects"),
             Self::Nodes => (limits.max_nodes, "nodes", "load.max_nodes"),
             Self::Joints => (limits.max_joints, "joints", "load.max_joints"),
             Self::MorphTargets => (
@@ -233,11 +212,7 @@ impl Budget {
                 "nodes with volumes",
                 "load.max_volume_nodes",
             ),
-            Self::DecodedBytes => (
-                limits.max_file_bytes,
-                "decompressed bytes",
-                "load.max_file_bytes",
-            ),
+            Self::DecodedBytes => (limits.max_file_bytes, "decompressed bytes", "load.max_file_bytes"),
         }
     }
 }

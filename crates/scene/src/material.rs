@@ -96,10 +96,7 @@ impl Material {
             Some(_) => 0.0,
             None => roughness,
         };
-        let is_glossiness = self
-            .layers
-            .as_deref()
-            .is_some_and(|layers| layers.glossiness);
+        let is_glossiness = self.layers.as_deref().is_some_and(|layers| layers.glossiness);
         let texture = self.metallic_roughness_texture.filter(|_| !is_glossiness);
         let base = least(self.roughness, texture);
         let of_layers = self.layers.as_deref().map(|layers| {
@@ -107,10 +104,7 @@ impl Material {
                 return 0.0;
             }
             match layers.clearcoat > 0.0 {
-                true => least(
-                    layers.clearcoat_roughness,
-                    layers.clearcoat_roughness_texture,
-                ),
+                true => least(layers.clearcoat_roughness, layers.clearcoat_roughness_texture),
                 false => f32::INFINITY,
             }
         });
@@ -135,9 +129,7 @@ impl Material {
     }
 
     fn transmission(&self) -> f32 {
-        self.layers
-            .as_ref()
-            .map_or(0.0, |layers| layers.transmission)
+        self.layers.as_ref().map_or(0.0, |layers| layers.transmission)
     }
 
     /// Every texture that it uses.

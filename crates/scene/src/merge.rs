@@ -88,10 +88,7 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
     scene.cameras.append(&mut other.cameras);
     scene.volumes.append(&mut other.volumes);
     for extension in other.extensions {
-        match scene
-            .extensions
-            .binary_search_by(|e| e.name.cmp(&extension.name))
-        {
+        match scene.extensions.binary_search_by(|e| e.name.cmp(&extension.name)) {
             Ok(at) => scene.extensions[at].required |= extension.required,
             Err(at) => scene.extensions.insert(at, extension),
         }

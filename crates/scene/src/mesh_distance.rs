@@ -65,9 +65,7 @@ impl Tree {
                 }
                 let axis = (high - low).max_position();
                 let half = node.count / 2;
-                range.select_nth_unstable_by(half, |a, b| {
-                    centroid(a)[axis].total_cmp(&centroid(b)[axis])
-                });
+                range.select_nth_unstable_by(half, |a, b| centroid(a)[axis].total_cmp(&centroid(b)[axis]));
                 nodes[at].children = Some(nodes.len());
                 nodes.push(Node::over(&range[..half], node.first));
                 nodes.push(Node::over(&range[half..], node.first + half));
@@ -199,12 +197,8 @@ pub fn nearest_of_triangles(s: &Corners, t: &Corners) -> [DVec3; 2] {
     let of_edges = edges(s)
         .into_iter()
         .flat_map(|e| edges(t).map(|f| nearest_of_segments(e, f)));
-    let of_first = s
-        .iter()
-        .map(|corner| [*corner, nearest_of_triangle(*corner, t)]);
-    let of_second = t
-        .iter()
-        .map(|corner| [nearest_of_triangle(*corner, s), *corner]);
+    let of_first = s.iter().map(|corner| [*corner, nearest_of_triangle(*corner, t)]);
+    let of_second = t.iter().map(|corner| [nearest_of_triangle(*corner, s), *corner]);
     let all = of_edges.chain(of_first).chain(of_second);
     let distance = |pair: &[DVec3; 2]| pair[0].distance_squared(pair[1]);
     let nearest = all.min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -288,10 +282,7 @@ mod tests {
 
     impl Random {
         fn next(&mut self) -> f32 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
         }
 
@@ -326,22 +317,12 @@ mod tests {
     #[test]
     fn it_is_the_least_of_all_pairs() {
         let mut random = Random(1);
-        for (apart, size) in [
-            (4.0, 0.1),
-            (2.2, 0.3),
-            (1.0, 0.02),
-            (0.0, 0.005),
-            (0.0, 0.5),
-        ] {
+        for (apart, size) in [(4.0, 0.1), (2.2, 0.3), (1.0, 0.02), (0.0, 0.005), (0.0, 0.5)] {
             for [m, n] in [[1, 1], [3, 50], [200, 150]] {
                 let a = random.triangles(m, Vec3::ZERO, size);
                 let b = random.triangles(n, Vec3::X * apart, size);
                 let found = distance(&a, &b).unwrap();
-                assert_eq!(
-                    found.distance,
-                    brute_force(&a, &b),
-                    "{apart} {size} {m} {n}"
-                );
+                assert_eq!(found.distance, brute_force(&a, &b), "{apart} {size} {m} {n}");
                 let [p, q] = found.points;
                 assert_eq!(p.distance(q), found.distance);
             }

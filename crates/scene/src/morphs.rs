@@ -15,13 +15,9 @@ impl Scene {
 
     /// The name of a morph target of a node, or its number where the file gives it none.
     pub fn morph_name(&self, node: usize, target: usize) -> String {
-        let mesh = self
-            .nodes
-            .get(node)
-            .and_then(|node| self.meshes.get(node.mesh?));
+        let mesh = self.nodes.get(node).and_then(|node| self.meshes.get(node.mesh?));
         let first = mesh.and_then(|mesh| mesh.primitives.first());
-        let target_of =
-            |primitive: &'_ Primitive| primitive.targets.get(target).map(|t| t.name.clone());
+        let target_of = |primitive: &'_ Primitive| primitive.targets.get(target).map(|t| t.name.clone());
         match first.and_then(target_of) {
             Some(name) if !name.is_empty() => name,
             _ => format!("target {target}"),
@@ -45,9 +41,7 @@ impl Scene {
         let split = text.rsplit_once('=').and_then(|(name, weight)| {
             let weight = weight.trim().parse::<f32>().ok()?;
             let (node, target) = name.rsplit_once('/')?;
-            weight
-                .is_finite()
-                .then_some((node.trim(), target.trim(), weight))
+            weight.is_finite().then_some((node.trim(), target.trim(), weight))
         });
         let Some((node_name, target_name, weight)) = split else {
             let what = format!("animation.morphs: \"{text}\" is not NODE/TARGET=WEIGHT");
@@ -63,9 +57,7 @@ impl Scene {
                 .collect();
             return Err(missing(text, "node", node_name, &listed));
         };
-        let names: Vec<_> = (0..targets)
-            .map(|target| self.morph_name(node, target))
-            .collect();
+        let names: Vec<_> = (0..targets).map(|target| self.morph_name(node, target)).collect();
         let by_name = names.iter().position(|name| name == target_name);
         let number = || target_name.parse().ok().filter(|target| *target < targets);
         match by_name.or_else(number) {

@@ -143,9 +143,7 @@ impl OpenedScene {
         let (clips, time) = ((clip, &blend), animation.time);
         let points = match span {
             Span::Clip => clip_points(&scene, clips, time, origin),
-            Span::Sequence { seconds, poses } => {
-                positions_over(&scene, clips, time, seconds, poses, origin)
-            }
+            Span::Sequence { seconds, poses } => positions_over(&scene, clips, time, seconds, poses, origin),
         };
         let first = FirstMoment::new(&scene, clips, time, (&points, origin));
         let room = first
@@ -265,8 +263,7 @@ impl FirstMoment {
                 Viewpoint::looking(inside.eye, inside.direction, Vec3::Y, projection)
             }
             _ => {
-                let first =
-                    |points| Viewpoint::first(scene, &pose, points, &look, &settings, aspect);
+                let first = |points| Viewpoint::first(scene, &pose, points, &look, &settings, aspect);
                 let whole = first(points)?;
                 match self.held(points) {
                     Some(held) => first(&held)?.or_if_not_closer(whole, &held),
@@ -274,8 +271,7 @@ impl FirstMoment {
                 }
             }
         };
-        let is_seen_through =
-            |camera: &usize| Viewpoint::of_camera(scene, &pose, *camera) == Some(own);
+        let is_seen_through = |camera: &usize| Viewpoint::of_camera(scene, &pose, *camera) == Some(own);
         let named = scene.camera(&settings.name).ok().flatten();
         let (viewpoint, eye_rest) = own.in_world(origin);
         Ok(FirstView {
@@ -302,8 +298,7 @@ impl FirstMoment {
     /// The ground at the scene's foot, where `mode` asks for one. It lies at the lowest point that the first
     /// view holds, which nothing sinks below while a clip plays.
     pub fn ground(&self, mode: GroundMode) -> Option<Ground> {
-        self.ground
-            .and_then(|ground| ground.shown(mode, self.has_floor))
+        self.ground.and_then(|ground| ground.shown(mode, self.has_floor))
     }
 
     /// Pose and box of the scene, counted from [`FirstMoment::origin`].
@@ -323,9 +318,7 @@ impl FirstView {
             let own = pose.moved(-self.origin.as_dvec3());
             Viewpoint::of_camera(scene, &own, camera)
         });
-        of_camera.map_or((self.viewpoint, self.eye_rest), |own| {
-            own.in_world(self.origin)
-        })
+        of_camera.map_or((self.viewpoint, self.eye_rest), |own| own.in_world(self.origin))
     }
 }
 

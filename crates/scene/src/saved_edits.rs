@@ -203,8 +203,7 @@ impl SavedEdits {
             other => other,
         })?;
         let wrong = |what: String| Error::scene(path, what);
-        let read: Self =
-            serde_json::from_slice(&bytes).map_err(|e| wrong(format!("no edits: {e}")))?;
+        let read: Self = serde_json::from_slice(&bytes).map_err(|e| wrong(format!("no edits: {e}")))?;
         match read.fault() {
             Some(what) => Err(wrong(what)),
             None => Ok(read),
@@ -233,20 +232,18 @@ impl SavedEdits {
             checked.err().map(|what| format!("{list}[{index}]: {what}"))
         };
         let materials = self.materials.iter().enumerate();
-        let mut materials = materials.filter_map(|(at, saved)| {
-            values("materials", at, saved.each(material_value, |_, _| {}))
-        });
+        let mut materials = materials
+            .filter_map(|(at, saved)| values("materials", at, saved.each(material_value, |_, _| {})));
         let lights = self.lights.iter().enumerate();
-        let mut lights = lights
-            .filter_map(|(at, saved)| values("lights", at, saved.each(light_value, |_, _| {})));
+        let mut lights =
+            lights.filter_map(|(at, saved)| values("lights", at, saved.each(light_value, |_, _| {})));
         let places = self.light_places.iter().enumerate();
         let mut places = places.filter_map(|(at, place)| {
             let matrix = place.matrix.map_or(Ok(()), |m| matrix(&m).map(|_| ()));
             values("light_places", at, matrix)
         });
         let added = self.added_lights.iter().enumerate();
-        let mut added =
-            added.filter_map(|(at, light)| values("added_lights", at, light.light().map(|_| ())));
+        let mut added = added.filter_map(|(at, light)| values("added_lights", at, light.light().map(|_| ())));
         let fault = materials.next().or_else(|| lights.next());
         fault.or_else(|| places.next()).or_else(|| added.next())
     }
@@ -305,11 +302,7 @@ impl SavedEdits {
                 None => left.push(not_there("node with a light", place.node, &place.name)),
             }
         }
-        found.edits.added = self
-            .added_lights
-            .iter()
-            .filter_map(|l| l.light().ok())
-            .collect();
+        found.edits.added = self.added_lights.iter().filter_map(|l| l.light().ok()).collect();
         let mut missing = 0;
         for hidden in &self.hidden {
             match nodes.find(hidden.node, &hidden.name) {
@@ -524,27 +517,18 @@ fn material_value(of: MaterialValue, json: &Json) -> Result<Value, String> {
 fn light_value(of: LightValue, json: &Json) -> Result<Value, String> {
     let range = 0.0..=BRIGHTEST_LIGHT;
     let is_within = |numbers: &[f32]| numbers.iter().all(|number| range.contains(number));
-    let wrong = |what: &str| {
-        format!(
-            "{} has to be {what} from 0 to {BRIGHTEST_LIGHT}",
-            name_of(of)
-        )
-    };
+    let wrong = |what: &str| format!("{} has to be {what} from 0 to {BRIGHTEST_LIGHT}", name_of(of));
     match (of, json) {
         (LightValue::Color, _) => match json.numbers::<3>().filter(|n| is_within(n)) {
             Some(color) => Ok(Value::Color(color.into())),
             None => Err(wrong("three numbers")),
         },
-        (LightValue::Intensity, Json::Number(number)) if range.contains(number) => {
-            Ok(Value::Number(*number))
-        }
+        (LightValue::Intensity, Json::Number(number)) if range.contains(number) => Ok(Value::Number(*number)),
         (LightValue::Intensity, _) => Err(wrong("a number")),
         (LightValue::Range | LightValue::Radius, Json::Nothing(())) => Ok(Value::Length(None)),
         // A light that ends where it is would shine on nothing.
         (LightValue::Range, Json::Number(0.0)) => Ok(Value::Length(None)),
-        (LightValue::Range | LightValue::Radius, Json::Number(length))
-            if range.contains(length) =>
-        {
+        (LightValue::Range | LightValue::Radius, Json::Number(length)) if range.contains(length) => {
             Ok(Value::Length(Some(*length)))
         }
         (LightValue::Range | LightValue::Radius, _) => Err(wrong("null, or a number")),

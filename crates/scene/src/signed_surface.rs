@@ -57,11 +57,7 @@ impl SignedSurface {
         let normal = |t: &[u32; 3]| {
             let [a, b, c] = t.map(at);
             let normal = (b - a).cross(c - a).normalize_or_zero();
-            if normal.is_finite() {
-                normal
-            } else {
-                DVec3::ZERO
-            }
+            if normal.is_finite() { normal } else { DVec3::ZERO }
         };
         let normals: Vec<DVec3> = triangles.iter().map(normal).collect();
         let mut corner_normals = vec![DVec3::ZERO; corners.len()];
@@ -111,9 +107,7 @@ impl SignedSurface {
     /// The diagonal of the box around the triangles.
     pub fn size(&self) -> f64 {
         let used = self.triangles.as_flattened().iter();
-        let used = used
-            .map(|c| self.corners[*c as usize])
-            .filter(|c| c.is_finite());
+        let used = used.map(|c| self.corners[*c as usize]).filter(|c| c.is_finite());
         let (low, high) = used.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), c| {
             (low.min(c), high.max(c))
         });
@@ -225,9 +219,7 @@ fn welded(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<DVec3>, Vec<[u32; 
         })
     };
     let welded: Vec<u32> = positions.iter().map(number_of).collect();
-    let triangles = triangles
-        .iter()
-        .map(|t| t.map(|vertex| welded[vertex as usize]));
+    let triangles = triangles.iter().map(|t| t.map(|vertex| welded[vertex as usize]));
     let triangles = triangles.collect();
     (corners, triangles)
 }
@@ -290,9 +282,7 @@ mod tests {
             [0, 4, 6, 2],
             [1, 3, 7, 5],
         ];
-        let triangles = quads
-            .iter()
-            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
+        let triangles = quads.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
         ((0..8).map(corner).collect(), triangles.collect())
     }
 

@@ -98,11 +98,7 @@ mod tests {
         assert_eq!(ends(range(1.0, 3.0, 4.0)), (1.0, 3.0));
         assert_eq!(ends(range(1.0, 9.0, 4.0)), (1.0, 4.0));
         assert_eq!(ends(range(3.0, 2.0, 4.0)), (0.0, 4.0), "nothing is left");
-        assert_eq!(
-            ends(range(5.0, 0.0, 4.0)),
-            (0.0, 4.0),
-            "it begins after the end"
-        );
+        assert_eq!(ends(range(5.0, 0.0, 4.0)), (0.0, 4.0), "it begins after the end");
         assert_eq!(ends(range(1.0, 2.0, 0.0)), (0.0, 0.0));
     }
 

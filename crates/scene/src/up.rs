@@ -128,25 +128,21 @@ pub(super) fn stands(scene: &Scene) -> UpHint {
                 let (axis, outward) = (side % 3, if side < 3 { -1.0 } else { 1.0 });
                 let face = if side < 3 { bounds.min } else { bounds.max }[axis];
                 let is_near = |corner: &Vec3| (corner[axis] - face).abs() <= 0.02 * size[axis];
-                if outward * doubled[axis] > 0.97 * doubled.length() && corners.iter().all(is_near)
-                {
+                if outward * doubled[axis] > 0.97 * doubled.length() && corners.iter().all(is_near) {
                     let across = size[(axis + 1) % 3] * size[(axis + 2) % 3];
                     *base += 0.5 * doubled[axis].abs() / across;
                 }
             }
         }
     }
-    let (side, base) =
-        (0..6).zip(bases).fold(
-            (1, 0.0),
-            |best, found| {
-                if found.1 > best.1 { found } else { best }
-            },
-        );
+    let (side, base) = (0..6).zip(bases).fold(
+        (1, 0.0),
+        |best, found| {
+            if found.1 > best.1 { found } else { best }
+        },
+    );
     let others = (0..6).filter(|other| *other != side);
-    let is_alone = others
-        .into_iter()
-        .all(|other| bases[other] <= MOST_OTHER * base);
+    let is_alone = others.into_iter().all(|other| bases[other] <= MOST_OTHER * base);
     let up = match side {
         0 => UpAxis::X,
         2 => UpAxis::Z,
@@ -183,17 +179,11 @@ mod tests {
     fn cuboid(min: [f32; 3], max: [f32; 3], text: &mut String) {
         for i in 0..8 {
             let at = |axis: usize| {
-                if i >> axis & 1 == 0 {
-                    min[axis]
-                } else {
-                    max[axis]
-                }
+                if i >> axis & 1 == 0 { min[axis] } else { max[axis] }
             };
             *text += &format!("v {} {} {}\n", at(0), at(1), at(2));
         }
-        for face in [
-            "1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6",
-        ] {
+        for face in ["1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6"] {
             let corner = |n: &str| format!(" {}", n.parse::<i32>().unwrap() - 9);
             *text += &format!("f{}\n", face.split(' ').map(corner).collect::<String>());
         }
@@ -221,10 +211,7 @@ mod tests {
         for (header, expected) in [
             ("# Blender 4.2\n# www.blender.org", None),
             ("# 3ds Max Wavefront OBJ Exporter v0.97b", None),
-            (
-                "# Created by FreeCAD <https://www.freecad.org>",
-                Some(UpAxis::Z),
-            ),
+            ("# Created by FreeCAD <https://www.freecad.org>", Some(UpAxis::Z)),
             ("# OpenSCAD obj exporter", Some(UpAxis::Z)),
             ("# remodelled after a part in FreeCAD", None),
             ("# Exported from FreeCAD 1.0", Some(UpAxis::Z)),
@@ -248,9 +235,7 @@ mod tests {
         let text = "\u{feff}# OpenSCAD obj exporter\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n";
         let limits = settings::Settings::default().load;
         for bytes in [
-            text.encode_utf16()
-                .flat_map(u16::to_le_bytes)
-                .collect::<Vec<_>>(),
+            text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
             text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
         ] {
             let scene = load_bytes("a.obj", &bytes, &limits, &Progress::default()).unwrap();
@@ -269,15 +254,8 @@ mod tests {
         };
         let mut text = String::new();
         let mut add = |a: [f32; 3], b: [f32; 3]| {
-            let [min, max] = [0, 1].map(|end| {
-                std::array::from_fn(|i| {
-                    if end == 0 {
-                        a[i].min(b[i])
-                    } else {
-                        a[i].max(b[i])
-                    }
-                })
-            });
+            let [min, max] = [0, 1]
+                .map(|end| std::array::from_fn(|i| if end == 0 { a[i].min(b[i]) } else { a[i].max(b[i]) }));
             cuboid(min, max, &mut text);
         };
         add(at(-1.0, -0.6, 0.0), at(1.0, 0.6, 0.1));

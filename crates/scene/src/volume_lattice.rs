@@ -179,17 +179,11 @@ impl Placed {
         let corner = |i: u32| {
             let choose = |axis: u32| (i >> axis) & 1 == 1;
             let pick = |axis: u32, high: f32| if choose(axis) { high } else { -0.5 };
-            from_other.transform_point3(Vec3::new(
-                pick(0, high.x),
-                pick(1, high.y),
-                pick(2, high.z),
-            ))
+            from_other.transform_point3(Vec3::new(pick(0, high.x), pick(1, high.y), pick(2, high.z)))
         };
         let corners: Vec<_> = (0..8).map(corner).collect();
         let low = corners.iter().fold(Vec3::INFINITY, |low, at| low.min(*at));
-        let high = corners
-            .iter()
-            .fold(Vec3::NEG_INFINITY, |high, at| high.max(*at));
+        let high = corners.iter().fold(Vec3::NEG_INFINITY, |high, at| high.max(*at));
         if !(low.is_finite() && high.is_finite()) || low.abs().max(high.abs()).max_element() > 1e6 {
             return self;
         }
@@ -283,10 +277,7 @@ mod tests {
         };
         let lattice = VolumeLattice::new(&volume, 64).expect("it has a scalar grid");
         assert_eq!(lattice.size, [4, 2, 2]);
-        assert_eq!(
-            lattice.density[..8],
-            [0.0, 1.0, 0.0, 0.0, 2.0, 3.0, 0.0, 0.0]
-        );
+        assert_eq!(lattice.density[..8], [0.0, 1.0, 0.0, 0.0, 2.0, 3.0, 0.0, 0.0]);
         assert_eq!(lattice.range, [0.0, 7.0]);
         let look = lattice.look.as_ref().expect("it has colours");
         assert_eq!(look[1], [3.0, 4.0, 5.0, 0.0]);

@@ -51,8 +51,7 @@ impl Bookmark {
     /// The view; `None` where the file was edited to hold none.
     pub(in crate::app) fn viewpoint(&self) -> Option<Viewpoint> {
         let world_from_view = Mat4::from_cols_array(&self.world_from_view);
-        let is_place =
-            world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
+        let is_place = world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
         let projection = match (self.fov_y, self.half_height) {
             (Some(fov_y), _) => Projection::Perspective { fov_y },
             (None, half_height) => Projection::Orthographic {
@@ -61,9 +60,7 @@ impl Bookmark {
         };
         let is_lens = match projection {
             Projection::Perspective { fov_y } => fov_y > 0.0 && fov_y < std::f32::consts::PI,
-            Projection::Orthographic { half_height } => {
-                half_height.is_finite() && half_height > 0.0
-            }
+            Projection::Orthographic { half_height } => half_height.is_finite() && half_height > 0.0,
         };
         let is_far = self.distance.is_finite() && self.distance > 0.0;
         (is_place && is_lens && is_far).then_some(Viewpoint {
@@ -159,11 +156,7 @@ impl Bookmarks {
             false => _ = self.scenes.insert(self.scene.clone(), list),
         }
         while self.scenes.len() > MOST_SCENES {
-            let other = self
-                .scenes
-                .keys()
-                .find(|scene| **scene != self.scene)
-                .cloned();
+            let other = self.scenes.keys().find(|scene| **scene != self.scene).cloned();
             self.scenes.remove(&other.unwrap_or_default());
         }
         if let Some(file) = &self.file

@@ -29,10 +29,7 @@ impl State {
                 self.see(&view, found.distance);
                 self.notify(found.name);
             }
-            None => self.notify(format!(
-                "there is no saved view {}; Ctrl+B saves one",
-                index + 1
-            )),
+            None => self.notify(format!("there is no saved view {}; Ctrl+B saves one", index + 1)),
         }
     }
 }
@@ -67,20 +64,11 @@ mod tests {
         state.bookmark();
         let second = state.camera;
         state.go_to_bookmark(0);
-        let near =
-            |a: Viewpoint, b: Viewpoint| a.world_from_view.abs_diff_eq(b.world_from_view, 1e-5);
+        let near = |a: Viewpoint, b: Viewpoint| a.world_from_view.abs_diff_eq(b.world_from_view, 1e-5);
         assert!(near(state.camera.viewpoint(), first.viewpoint()));
         assert!((state.camera.distance() - first.distance()).abs() < 1e-4);
         state.go_to_bookmark(7);
-        assert!(
-            state
-                .ui
-                .notice
-                .as_ref()
-                .unwrap()
-                .0
-                .contains("no saved view 8")
-        );
+        assert!(state.ui.notice.as_ref().unwrap().0.contains("no saved view 8"));
         state.files.bookmarks.renames = Some((1, " aside ".into()));
         state.files.bookmarks.rename();
         // Another window reads them, and none of another scene.
@@ -89,10 +77,7 @@ mod tests {
         assert_eq!(other.list(), []);
         other.show(&["a.glb".into()]);
         assert_eq!(other.list()[1].name, "aside");
-        assert!(near(
-            other.list()[1].viewpoint().unwrap(),
-            second.viewpoint()
-        ));
+        assert!(near(other.list()[1].viewpoint().unwrap(), second.viewpoint()));
         let options = other.list()[1].options();
         assert!(
             options.starts_with("--eye=") && options.ends_with("--fov 45"),

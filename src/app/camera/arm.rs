@@ -39,11 +39,7 @@ impl Arm {
 
     /// So far from the pivot nothing is in the way.
     pub(in crate::app) fn reach(&mut self, free: f32) {
-        self.free = if free.is_finite() {
-            free
-        } else {
-            f32::INFINITY
-        };
+        self.free = if free.is_finite() { free } else { f32::INFINITY };
     }
 
     /// The camera as it is held.

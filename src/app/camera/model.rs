@@ -267,11 +267,7 @@ mod tests {
     #[test]
     fn orbiting_keeps_the_pivot_and_its_distance() {
         let mut camera = camera();
-        for drag in [
-            Vec2::new(0.3, 0.1),
-            Vec2::new(-1.0, 5.0),
-            Vec2::new(0.0, -9.0),
-        ] {
+        for drag in [Vec2::new(0.3, 0.1), Vec2::new(-1.0, 5.0), Vec2::new(0.0, -9.0)] {
             camera.orbit(drag);
             let pivot = camera.eye + camera.forward() * camera.distance;
             assert!(pivot.distance(Vec3::Y) < 1e-4, "{pivot}");
@@ -310,11 +306,7 @@ mod tests {
             let before = camera.eye.x;
             camera.pan(Vec2::new(0.5, 0.0));
             let moved = camera.eye.x - before;
-            assert!(
-                (moved - expected).abs() < 1e-4,
-                "{moved} {:?}",
-                camera.projection
-            );
+            assert!((moved - expected).abs() < 1e-4, "{moved} {:?}", camera.projection);
             camera.switch_projection(0.8);
         }
     }
@@ -431,10 +423,7 @@ mod tests {
             let view_from_world = viewpoint.world_from_view.inverse();
             for corner in bounds.corners() {
                 let depth = -view_from_world.transform_point3(corner).z;
-                assert!(
-                    (near..far).contains(&depth),
-                    "{view:?}: {near} {far} {depth}"
-                );
+                assert!((near..far).contains(&depth), "{view:?}: {near} {far} {depth}");
             }
             let pivot = view_from_world.transform_point3(Vec3::Y);
             assert!((-pivot.z - focus).abs() < 1e-2, "{pivot} {focus}");

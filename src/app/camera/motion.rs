@@ -131,9 +131,7 @@ impl State {
             .path
             .path(1.0)
             .map_or(0.0, |path| path.duration_secs());
-        self.motion
-            .path
-            .set_playing((along < length).then_some(along));
+        self.motion.path.set_playing((along < length).then_some(along));
     }
 
     /// Writes the path to its file.
@@ -189,16 +187,10 @@ mod tests {
         state.add_path_key();
         state.stage.as_mut().unwrap().time = 7.5;
         state.add_path_key();
-        let times = |state: &State| -> Vec<f32> {
-            state.motion.path.keys().iter().map(|k| k.time).collect()
-        };
+        let times = |state: &State| -> Vec<f32> { state.motion.path.keys().iter().map(|k| k.time).collect() };
         assert_eq!(times(&state), [0.0, 2.0, 7.5]);
         state.motion.path.set_time(1, 9.0);
-        assert_eq!(
-            times(&state),
-            [0.0, 7.49, 7.5],
-            "it stays between its neighbours"
-        );
+        assert_eq!(times(&state), [0.0, 7.49, 7.5], "it stays between its neighbours");
         state.motion.path.remove(1);
         assert_eq!(times(&state), [0.0, 7.5]);
     }
@@ -240,10 +232,7 @@ mod tests {
         let after = state.camera.eye() - state.camera.pivot();
         // Counter-clockwise from above, as the turns of `canopy render`.
         let quarter = glam::Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
-        assert!(
-            (quarter * before).distance(after) < 1e-3,
-            "{before} {after}"
-        );
+        assert!((quarter * before).distance(after) < 1e-3, "{before} {after}");
         state.config.camera.turntable = -90.0;
         state.move_camera_for(1.0);
         let back = state.camera.eye() - state.camera.pivot();
@@ -268,14 +257,6 @@ mod tests {
         assert_eq!(state.ui.error, None);
         state.motion.path.file = "nowhere.json".into();
         state.load_path();
-        assert!(
-            state
-                .ui
-                .error
-                .as_ref()
-                .unwrap()
-                .text
-                .contains("nowhere.json")
-        );
+        assert!(state.ui.error.as_ref().unwrap().text.contains("nowhere.json"));
     }
 }

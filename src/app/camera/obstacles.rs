@@ -165,10 +165,9 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
         return Ok(());
     };
     // What the near plane has to be clear of: its corners.
-    let (near, _) =
-        camera
-            .viewpoint()
-            .clip_planes(around.bounds, camera.distance(), around.ground.as_ref());
+    let (near, _) = camera
+        .viewpoint()
+        .clip_planes(around.bounds, camera.distance(), around.ground.as_ref());
     let [width, height] = viewer.area.size.map(|side| side.max(1) as f32);
     let up = (0.5 * fov_y).tan();
     let corner = Vec3::new(up * width / height, up, 1.0).length();

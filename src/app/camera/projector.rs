@@ -65,11 +65,7 @@ impl Projector {
             if b.w < self.least_w { cut } else { 1.0 },
         ];
         let at = shares.map(|share| a.lerp(b, share));
-        Some((
-            at.map(|clip| self.pixel(clip)),
-            shares,
-            at.map(|clip| clip.w),
-        ))
+        Some((at.map(|clip| self.pixel(clip)), shares, at.map(|clip| clip.w)))
     }
 
     /// The pixels of both ends of a line, as far as it is in front of the near plane.
@@ -78,11 +74,7 @@ impl Projector {
     }
 
     /// The point of a line that is nearest to `pixel` in the picture, and how many pixels away it is.
-    pub(in crate::app) fn nearest_on_segment(
-        &self,
-        ends: [Vec3; 2],
-        pixel: Vec2,
-    ) -> Option<(Vec3, f32)> {
+    pub(in crate::app) fn nearest_on_segment(&self, ends: [Vec3; 2], pixel: Vec2) -> Option<(Vec3, f32)> {
         let ([a, b], shares, w) = self.segment_with_shares(ends)?;
         let along = b - a;
         let length = along.length_squared();
@@ -125,10 +117,7 @@ mod tests {
         }
         let projector = Projector::new(&views()[0], Vec2::new(320.0, 200.0));
         assert_eq!(projector.project(Vec3::new(100.0, 2.0, 6.0)), None);
-        assert_eq!(
-            projector.moved(Vec3::new(100.0, 2.0, 6.0), Vec2::ZERO),
-            None
-        );
+        assert_eq!(projector.moved(Vec3::new(100.0, 2.0, 6.0), Vec2::ZERO), None);
     }
 
     #[test]
@@ -143,9 +132,7 @@ mod tests {
                 "{moved}"
             );
             assert!((moved.z - point.z).abs() < 1e-4, "{moved}");
-            let still = projector
-                .moved(point, projector.project(point).unwrap())
-                .unwrap();
+            let still = projector.moved(point, projector.project(point).unwrap()).unwrap();
             assert!(still.distance(point) < 1e-4, "{still}");
         }
     }

@@ -196,8 +196,7 @@ impl Walker {
         if scene != around.scene {
             return None;
         }
-        let is_number =
-            Vec3::from(state.position).is_finite() && Vec3::from(state.velocity).is_finite();
+        let is_number = Vec3::from(state.position).is_finite() && Vec3::from(state.velocity).is_finite();
         let mut params = walk::from_state(question.params, state);
         if question.is_start {
             if state.is_grounded == 0 || !is_number {
@@ -310,10 +309,7 @@ mod tests {
             is_grounded: 1,
             ..WalkState::default()
         };
-        assert_eq!(
-            walker.answered(&state, camera, &around()),
-            Some(News::Walks)
-        );
+        assert_eq!(walker.answered(&state, camera, &around()), Some(News::Walks));
         walker
     }
 
@@ -403,10 +399,7 @@ mod tests {
         let news = walker.answered(&state, &mut camera, &around());
         assert_eq!((news, camera), (Some(News::NoGround), before));
         walker.ask(&camera, &around());
-        let other = Surroundings {
-            scene: 2,
-            ..around()
-        };
+        let other = Surroundings { scene: 2, ..around() };
         assert_eq!(walker.answered(&state, &mut camera, &other), None);
     }
 }

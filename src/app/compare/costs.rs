@@ -1,8 +1,6 @@
 //! The costs of the two sides of a comparison: medians of the same number of frames.
 
-use crate::{
-    app::schedule::PictureKey, config::Config, profile::table::percentile, render::Channel,
-};
+use crate::{app::schedule::PictureKey, config::Config, profile::table::percentile, render::Channel};
 use std::collections::VecDeque;
 
 /// Frames of a side that count: as many as any picture at rest has before its noise is looked at.
@@ -33,13 +31,9 @@ pub(in crate::app) struct Cost {
 impl SideCosts {
     /// A frame of `picture` of `size` pixels took `ms`. Frames of other settings or sizes count no more.
     pub(in crate::app) fn add(&mut self, picture: &PictureKey, size: [u32; 2], ms: f64) {
-        let is_same = self
-            .of
-            .as_ref()
-            .is_some_and(|(scene, config, channel, of)| {
-                (*scene, config, *channel, *of)
-                    == (picture.scene, &picture.config, picture.channel, size)
-            });
+        let is_same = self.of.as_ref().is_some_and(|(scene, config, channel, of)| {
+            (*scene, config, *channel, *of) == (picture.scene, &picture.config, picture.channel, size)
+        });
         if !is_same {
             self.times_ms.clear();
             let config = picture.config.clone();

@@ -54,11 +54,7 @@ pub(in crate::app) enum Mode {
 impl Mode {
     /// All, with their names and what they show.
     pub(in crate::app) const ALL: [(Self, &str, &str); 3] = [
-        (
-            Self::Wipe,
-            "wipe",
-            "A before a line, B behind it. Drag the line",
-        ),
+        (Self::Wipe, "wipe", "A before a line, B behind it. Drag the line"),
         (
             Self::Flicker,
             "flicker",
@@ -490,16 +486,10 @@ mod tests {
         assert_eq!(compare.drawn(&config), (Cow::Borrowed(&config), None));
         compare.set(&config, "shadows.mode=map").unwrap();
         let (a, b) = compare.drawn(&config);
-        assert_eq!(
-            [a.scene.ground, b.unwrap().scene.ground],
-            [GroundMode::Auto; 2]
-        );
+        assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Auto; 2]);
         compare.set(&config, "image.mode=path").unwrap();
         let (a, b) = compare.drawn(&config);
-        assert_eq!(
-            [a.scene.ground, b.unwrap().scene.ground],
-            [GroundMode::Off; 2]
-        );
+        assert_eq!([a.scene.ground, b.unwrap().scene.ground], [GroundMode::Off; 2]);
     }
 
     #[test]

@@ -112,11 +112,7 @@ impl Comparing {
     /// # Errors
     ///
     /// [`crate::Error::Gpu`] where the adapter has no room for it.
-    pub(in crate::app) fn show_picture(
-        &mut self,
-        gpu: &Gpu,
-        saved: &Arc<SavedPicture>,
-    ) -> Result<()> {
+    pub(in crate::app) fn show_picture(&mut self, gpu: &Gpu, saved: &Arc<SavedPicture>) -> Result<()> {
         if self
             .picture
             .as_ref()
@@ -174,10 +170,7 @@ impl Comparing {
     }
 
     /// The error that has come back.
-    pub(in crate::app) fn collect(
-        &mut self,
-        gpu: &Gpu,
-    ) -> Option<crate::render::present::compare::Errors> {
+    pub(in crate::app) fn collect(&mut self, gpu: &Gpu) -> Option<crate::render::present::compare::Errors> {
         if !self.is_measured {
             return None;
         }
@@ -265,8 +258,7 @@ impl Side {
         }?;
         self.next_picture = Some(target);
         if matches!(recorded, Attempt::Whole(_)) {
-            self.schedule
-                .recorded(plan.picture.clone(), plan.frame, now);
+            self.schedule.recorded(plan.picture.clone(), plan.frame, now);
         }
         Ok(recorded)
     }
@@ -331,11 +323,7 @@ pub(in crate::app) fn renderer_state(
     RendererState {
         environment_is_pending: renderer.environment_is_pending(),
         exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
-        frames_to_converge: renderer.frames_to_converge(
-            gpu,
-            (&stage.scene, pose),
-            (config, channel),
-        ),
+        frames_to_converge: renderer.frames_to_converge(gpu, (&stage.scene, pose), (config, channel)),
         noise: stats.noise,
     }
 }
@@ -352,13 +340,7 @@ fn upload(gpu: &Gpu, saved: &SavedPicture) -> Result<GpuImage> {
     let pixels = picture.pixels.iter();
     let (format, bytes): (Format, Vec<u8>) = match picture.is_linear {
         true => {
-            let half = |c: &f32| {
-                f16::from_f32(if c.is_nan() {
-                    0.0
-                } else {
-                    c.clamp(0.0, 65504.0)
-                })
-            };
+            let half = |c: &f32| f16::from_f32(if c.is_nan() { 0.0 } else { c.clamp(0.0, 65504.0) });
             let texel = |[r, g, b]: &[f32; 3]| [half(r), half(g), half(b), f16::ONE];
             let texels: Vec<[f16; 4]> = pixels.map(texel).collect();
             (Format::Rgba16Float, bytemuck::cast_slice(&texels).to_vec())

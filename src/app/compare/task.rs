@@ -73,9 +73,7 @@ pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
 
 /// Compares with the picture of the scene that is shown.
 pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
-    let Some((width, height, pixels)) =
-        viewer.graphics.screen.read_picture(&viewer.graphics.gpu)?
-    else {
+    let Some((width, height, pixels)) = viewer.graphics.screen.read_picture(&viewer.graphics.gpu)? else {
         viewer
             .state
             .notify("no scene is shown yet, so there is no picture of it");
@@ -85,9 +83,7 @@ pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
     let name = "picture before".into();
     let saved = Arc::new(SavedPicture { name, picture });
     viewer.state.compare.begin(Other::Picture(saved));
-    viewer
-        .state
-        .notify("comparing with the picture of this moment");
+    viewer.state.notify("comparing with the picture of this moment");
     Ok(())
 }
 
@@ -121,11 +117,7 @@ fn drop_side(viewer: &mut Viewer) {
 
 /// Takes hold of the line where the mouse presses near it, and lets it go. Returns whether that was the
 /// line's.
-pub(in crate::app) fn hold_line(
-    viewer: &mut Viewer,
-    button: MouseButton,
-    state: ElementState,
-) -> bool {
+pub(in crate::app) fn hold_line(viewer: &mut Viewer, button: MouseButton, state: ElementState) -> bool {
     if button != MouseButton::Left {
         return false;
     }
@@ -214,10 +206,7 @@ fn follow_side(viewer: &mut Viewer) -> Result<()> {
         return Ok(());
     };
     let config = scene.config(&viewer.state.config);
-    let is_same = scene
-        .files
-        .as_ref()
-        .is_none_or(|files| *files == stage.files);
+    let is_same = scene.files.as_ref().is_none_or(|files| *files == stage.files);
     let files = scene.files.clone().unwrap_or_else(|| stage.files.clone());
     if let Some(stdin) = files.iter().find(|file| is_stdin(file)) {
         let what = "standard input is read once: it cannot be shown twice";
@@ -500,15 +489,13 @@ pub(in crate::app) fn abandon_outdated_side(viewer: &mut Viewer, a: &PictureKey)
     let Some(side) = &mut viewer.comparing.side else {
         return Ok(true);
     };
-    let is_outdated =
-        |drawn: &InFlight| drawn.frame.at_rest && Some(&drawn.picture) != wanted.as_ref();
+    let is_outdated = |drawn: &InFlight| drawn.frame.at_rest && Some(&drawn.picture) != wanted.as_ref();
     if !side.in_flight.as_ref().is_some_and(is_outdated) {
         return Ok(false);
     }
     side.in_flight = None;
     side.schedule.abandon();
-    side.renderer
-        .abandon(&viewer.graphics.gpu, &mut side.uploaded)?;
+    side.renderer.abandon(&viewer.graphics.gpu, &mut side.uploaded)?;
     Ok(true)
 }
 

@@ -13,8 +13,8 @@ use crate::{
     output::{magma, numbers::significant},
 };
 use egui::{
-    Align2, Area, Color32, Context, CursorIcon, FontId, Id, Order, Rect, RichText, Sense, Stroke,
-    Ui, Vec2, pos2, vec2,
+    Align2, Area, Color32, Context, CursorIcon, FontId, Id, Order, Rect, RichText, Sense, Stroke, Ui, Vec2,
+    pos2, vec2,
 };
 
 /// Half the sides of the handle, along and across the line.

@@ -2,9 +2,7 @@
 
 use crate::{
     Error, Result,
-    app::{
-        deviation::file::ComparedWith, feature::Feature, viewer::Viewer, window::graphics::Graphics,
-    },
+    app::{deviation::file::ComparedWith, feature::Feature, viewer::Viewer, window::graphics::Graphics},
     render::{Channel, inspect::compared_tree::ComparedTree},
 };
 use std::{path::Path, sync::Arc};

@@ -84,11 +84,7 @@ impl DeviationFigures {
     /// figures that are known are of another one too.
     pub(in crate::app) fn keep_to(&mut self, subject: &Subject) -> bool {
         let is_of_others = |of: &Subject| !of.is_comparison_of(subject);
-        if self
-            .measuring
-            .as_ref()
-            .is_some_and(|m| is_of_others(&m.subject))
-        {
+        if self.measuring.as_ref().is_some_and(|m| is_of_others(&m.subject)) {
             self.cancel();
         }
         let is_outdated = self.measured.as_ref().is_some_and(is_of_others);
@@ -136,12 +132,7 @@ impl DeviationFigures {
     }
 
     /// Measures `subject`, once the copy of its triangles has come back; those in `ranges` are shown.
-    pub(in crate::app) fn start(
-        &mut self,
-        subject: Subject,
-        copy: GeometryCopy,
-        ranges: Vec<Range<u32>>,
-    ) {
+    pub(in crate::app) fn start(&mut self, subject: Subject, copy: GeometryCopy, ranges: Vec<Range<u32>>) {
         copy.map();
         self.measuring = Some(Measuring {
             subject,
@@ -161,11 +152,7 @@ impl DeviationFigures {
         let outcome = match &measuring.step {
             Step::Reading(copy, _) if !copy.is_done() => return None,
             Step::Reading(..) => {
-                let Measuring {
-                    subject,
-                    begun,
-                    step,
-                } = self.measuring.take()?;
+                let Measuring { subject, begun, step } = self.measuring.take()?;
                 let (Step::Reading(copy, ranges), Some(tree)) = (step, tree) else {
                     // The tree could not be made, which was told.
                     self.measured = Some(subject);
@@ -173,12 +160,7 @@ impl DeviationFigures {
                 };
                 let batches = Arc::new(Batches::between_frames(gpu));
                 let tolerance = f64::from(subject.tolerance);
-                let work = (
-                    gpu.clone(),
-                    tree.clone(),
-                    batches.clone(),
-                    self.thread.take(),
-                );
+                let work = (gpu.clone(), tree.clone(), batches.clone(), self.thread.take());
                 let (sender, outcome) = mpsc::channel();
                 self.thread = Some(std::thread::spawn(move || {
                     let (gpu, tree, batches, before) = work;
@@ -195,11 +177,7 @@ impl DeviationFigures {
                     wake();
                 }));
                 let step = Step::OnThread(outcome, batches);
-                self.measuring = Some(Measuring {
-                    subject,
-                    begun,
-                    step,
-                });
+                self.measuring = Some(Measuring { subject, begun, step });
                 return None;
             }
             Step::OnThread(outcome, _) => match outcome.try_recv() {

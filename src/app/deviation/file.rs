@@ -80,20 +80,13 @@ impl DeviationFile {
 
     /// Starts to read the file that `config` names, unless it is shown or being read. `wake` is called when the
     /// outcome is there. Returns whether the settings no longer name any.
-    pub(in crate::app) fn follow(
-        &mut self,
-        config: &Config,
-        wake: impl FnOnce() + Send + 'static,
-    ) -> bool {
+    pub(in crate::app) fn follow(&mut self, config: &Config, wake: impl FnOnce() + Send + 'static) -> bool {
         let name = &config.deviation.file;
         if name.is_empty() {
             (self.loading, self.is_stale) = (None, false);
             return self.shown.take().is_some();
         }
-        let is_coming = self
-            .loading
-            .as_ref()
-            .is_some_and(|(coming, _)| coming == name);
+        let is_coming = self.loading.as_ref().is_some_and(|(coming, _)| coming == name);
         let shown = self.shown.as_ref().filter(|_| !self.is_stale);
         let is_shown = shown.is_some_and(|(shown, _)| shown == name);
         if is_coming || is_shown {

@@ -2,9 +2,7 @@
 
 use crate::{
     Result,
-    app::{
-        deviation::figures::Subject, feature::Feature, viewer::Viewer, window::graphics::Graphics,
-    },
+    app::{deviation::figures::Subject, feature::Feature, viewer::Viewer, window::graphics::Graphics},
     output::deviation_text,
     render::geometry::shown::visible,
 };
@@ -35,8 +33,7 @@ impl Feature for Figures {
 /// frame of another pose is being drawn.
 pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
     let figures = &mut viewer.figures;
-    let (Some(compared), Some(shown)) = (&viewer.state.deviation.compared, &viewer.selecting.shown)
-    else {
+    let (Some(compared), Some(shown)) = (&viewer.state.deviation.compared, &viewer.selecting.shown) else {
         viewer.state.deviation.figures = None;
         figures.clear();
         return Ok(());
@@ -101,10 +98,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
         Ok(statistics) => {
             let lines = deviation_text::lines(&statistics);
             let ms = took.as_millis();
-            log::debug!(
-                "measured the deviation in {ms} ms: {}",
-                lines.replace('\n', "; ")
-            );
+            log::debug!("measured the deviation in {ms} ms: {}", lines.replace('\n', "; "));
             Ok(statistics)
         }
         Err(error) => Err(error.to_string()),

@@ -84,12 +84,7 @@ impl State {
     }
 
     /// The same for edits that were found.
-    pub(in crate::app) fn replace_edits(
-        &mut self,
-        name: &str,
-        edits: &SceneEdits,
-        hidden: BTreeSet<usize>,
-    ) {
+    pub(in crate::app) fn replace_edits(&mut self, name: &str, edits: &SceneEdits, hidden: BTreeSet<usize>) {
         let Some(stage) = &mut self.stage else { return };
         stage.edit(edits);
         stage.hidden = Arc::new(hidden);

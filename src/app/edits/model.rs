@@ -36,11 +36,7 @@ impl Stage {
 
     /// Takes over edits of the same files before they were read again, where what was edited is still there.
     /// Returns how many were dropped.
-    pub(in crate::app) fn keep_edits(
-        &mut self,
-        renumbered: &Renumbered,
-        edits: &SceneEdits,
-    ) -> usize {
+    pub(in crate::app) fn keep_edits(&mut self, renumbered: &Renumbered, edits: &SceneEdits) -> usize {
         let (kept, dropped) = renumbered.edits(edits, &self.scene);
         self.edit(&kept);
         dropped
@@ -53,17 +49,12 @@ impl Stage {
             let added = self.applied.edits().added.get(node - count);
             return added.map(|added| &added.light);
         }
-        self.scene
-            .lights
-            .get(self.applied.light_at(&self.scene, node)?)
+        self.scene.lights.get(self.applied.light_at(&self.scene, node)?)
     }
 
     /// Whether the light at a node is switched off.
     pub(in crate::app) fn light_is_off(&self, node: usize) -> bool {
-        self.scene
-            .nodes
-            .get(node)
-            .is_none_or(|node| node.light.is_none())
+        self.scene.nodes.get(node).is_none_or(|node| node.light.is_none())
     }
 
     /// World matrix of the light at a node in this pose.
@@ -79,8 +70,7 @@ impl Stage {
     pub(in crate::app) fn users_of_light(&self, node: usize) -> usize {
         let light = self.applied.light_at(&self.scene, node);
         let nodes = 0..self.applied.node_count(&self.scene);
-        let same =
-            |node: &usize| light.is_some() && self.applied.light_at(&self.scene, *node) == light;
+        let same = |node: &usize| light.is_some() && self.applied.light_at(&self.scene, *node) == light;
         nodes.filter(same).count().max(1)
     }
 }

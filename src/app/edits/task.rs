@@ -46,10 +46,7 @@ pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
         let changed = std::mem::take(&mut side.stage.changed_materials);
         if !changed.is_empty() {
             let (scene, uploaded) = (&side.stage.scene, &mut side.uploaded);
-            outcome = outcome.and_then(|()| {
-                side.renderer
-                    .write_materials(gpu, scene, &changed, uploaded)
-            });
+            outcome = outcome.and_then(|()| side.renderer.write_materials(gpu, scene, &changed, uploaded));
         }
     }
     outcome.or_else(|error| viewer.report_as(FAILED, error))

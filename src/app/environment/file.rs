@@ -121,9 +121,8 @@ impl EnvironmentFile {
             return;
         }
         let shown = self.shown.as_ref();
-        let is_shown = shown.is_some_and(|shown| {
-            shown.name == name && shown.sun_is_light == sun_is_light && !shown.is_stale
-        });
+        let is_shown = shown
+            .is_some_and(|shown| shown.name == name && shown.sun_is_light == sun_is_light && !shown.is_stale);
         if is_shown && self.chosen.is_none() {
             self.loading = None;
             return;
@@ -148,10 +147,7 @@ impl EnvironmentFile {
     }
 
     /// A file that has been read, reported once. After a failure the settings name what is shown.
-    pub(in crate::app) fn poll(
-        &mut self,
-        config: &mut Config,
-    ) -> Option<Result<Arc<EnvironmentImage>>> {
+    pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<EnvironmentImage>>> {
         let Reading { name, outcome, .. } = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,

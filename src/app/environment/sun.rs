@@ -51,12 +51,7 @@ impl SunOfScene {
 ///
 /// The sun of an environment's file turns with its environment, about the vertical only. Any other becomes
 /// the sun of the settings, which takes the place of the scene's own.
-pub(in crate::app) fn turn(
-    config: &mut Config,
-    sun: Option<SunInForce>,
-    azimuth: f32,
-    elevation: f32,
-) {
+pub(in crate::app) fn turn(config: &mut Config, sun: Option<SunInForce>, azimuth: f32, elevation: f32) {
     if sun.is_some_and(|sun| sun.source == SunSource::Environment) {
         let rotation = config.environment.rotation + azimuth;
         config.environment.rotation = (rotation + 180.0).rem_euclid(360.0) - 180.0;
@@ -101,10 +96,7 @@ pub(in crate::app) fn angles(direction: [f32; 3]) -> (f32, f32) {
 /// The direction in which light travels from a sun at these angles, in degrees.
 pub(in crate::app) fn direction(azimuth: f32, elevation: f32) -> [f32; 3] {
     // Straight overhead, the azimuth would be lost.
-    let (azimuth, elevation) = (
-        azimuth.to_radians(),
-        elevation.clamp(-89.5, 89.5).to_radians(),
-    );
+    let (azimuth, elevation) = (azimuth.to_radians(), elevation.clamp(-89.5, 89.5).to_radians());
     let (sin, cos) = elevation.sin_cos();
     [-cos * azimuth.sin(), -sin, -cos * azimuth.cos()]
 }
@@ -134,9 +126,7 @@ mod tests {
     fn lit() -> Scene {
         let node = |light: usize, elevation: f32| Node {
             light: Some(light),
-            transform: Transform::Matrix(glam::DMat4::from_rotation_x(-f64::from(
-                elevation.to_radians(),
-            ))),
+            transform: Transform::Matrix(glam::DMat4::from_rotation_x(-f64::from(elevation.to_radians()))),
             ..Node::default()
         };
         let light = |intensity| Light {
@@ -170,10 +160,7 @@ mod tests {
     fn assert_angles(sun: &SunInForce, expected: [f32; 2]) {
         let (azimuth, elevation) = angles(sun.direction.to_array());
         let error = Vec3::new(azimuth - expected[0], elevation - expected[1], 0.0);
-        assert!(
-            error.length() < 1e-2,
-            "{azimuth} {elevation}, not {expected:?}"
-        );
+        assert!(error.length() < 1e-2, "{azimuth} {elevation}, not {expected:?}");
     }
 
     #[test]
@@ -199,10 +186,7 @@ mod tests {
         assert!(Vec3::from(all[0].direction).abs_diff_eq(turned.direction, 1e-5));
         assert_eq!(all[1].intensity, [1.0, 0.5, 0.25]);
         // Untouched, there were as many.
-        assert_eq!(
-            lights::gather(&scene, &pose, &Config::default(), 1.0).len(),
-            2
-        );
+        assert_eq!(lights::gather(&scene, &pose, &Config::default(), 1.0).len(), 2);
     }
 
     #[test]
@@ -234,15 +218,9 @@ mod tests {
         assert_eq!(sun.source, SunSource::Settings);
         let file_sun = crate::render::environment::placed_sun(Some(of_file()), &config);
         assert_eq!(file_sun, None);
-        assert_eq!(
-            lights::gather(&scene, &Pose::default(), &config, 1.0).len(),
-            1
-        );
+        assert_eq!(lights::gather(&scene, &Pose::default(), &config, 1.0).len(), 1);
         turn(&mut config, Some(sun), 10.0, 0.0);
-        assert_eq!(
-            lights::gather(&scene, &Pose::default(), &config, 1.0).len(),
-            1
-        );
+        assert_eq!(lights::gather(&scene, &Pose::default(), &config, 1.0).len(), 1);
     }
 
     #[test]

@@ -44,11 +44,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
         None => Ok(()),
         Some(Ok(image)) => {
             image.warnings.iter().for_each(|line| log::warn!("{line}"));
-            viewer
-                .state
-                .environment
-                .warnings
-                .clone_from(&image.warnings);
+            viewer.state.environment.warnings.clone_from(&image.warnings);
             viewer.state.environment.sun_of_file = image.sun;
             let shown = renderer.set_environment(gpu, Some(&image));
             viewer.environments += 1;

@@ -22,11 +22,7 @@ impl State {
             }
             Motion::Turn => self.files.export.turn_secs,
             Motion::Path => {
-                return self
-                    .motion
-                    .path
-                    .path(1.0)
-                    .map_or(1, |path| path.frames(fps));
+                return self.motion.path.path(1.0).map_or(1, |path| path.frames(fps));
             }
         };
         let frames = seconds * fps;
@@ -68,11 +64,7 @@ impl State {
 
     /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of
     /// the camera path and of the edits.
-    pub(in crate::app) fn export_arguments(
-        &self,
-        output: &Path,
-        [path, edits]: [&Path; 2],
-    ) -> Vec<String> {
+    pub(in crate::app) fn export_arguments(&self, output: &Path, [path, edits]: [&Path; 2]) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let seen = match self.files.export.motion {
             Motion::Path => Seen::FromElsewhere,
@@ -89,10 +81,7 @@ impl State {
         match self.files.export.motion {
             Motion::Clip => {}
             Motion::Turn => {
-                arguments.extend([
-                    "--turntable".into(),
-                    self.files.export.turn_secs.to_string(),
-                ]);
+                arguments.extend(["--turntable".into(), self.files.export.turn_secs.to_string()]);
             }
             Motion::Path => {
                 // Keys without a field of view have that of now.
@@ -117,9 +106,7 @@ impl State {
             name => PathBuf::from(name).with_extension(format),
         };
         let is_video = format == "mp4" || format == "webm";
-        let name = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         match is_video || name.contains("{frame") {
             true => path,
@@ -196,10 +183,8 @@ mod tests {
         for motion in [Motion::Clip, Motion::Turn, Motion::Path] {
             state.files.export.motion = motion;
             state.add_path_key();
-            let arguments = state.export_arguments(
-                Path::new("a {frame}.png"),
-                ["p.json", "e.json"].map(Path::new),
-            );
+            let arguments =
+                state.export_arguments(Path::new("a {frame}.png"), ["p.json", "e.json"].map(Path::new));
             let all = std::iter::once("canopy".to_owned()).chain(arguments.iter().cloned());
             let cli = Cli::parse_from_os(all.map(std::ffi::OsString::from)).unwrap();
             let Command::Render(render) = cli.command else {

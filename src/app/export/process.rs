@@ -46,8 +46,7 @@ impl Exporting {
         (output, read): (PathBuf, Vec<PathBuf>),
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self> {
-        let program =
-            std::env::current_exe().map_err(|e| Error::io("the program's own file", e))?;
+        let program = std::env::current_exe().map_err(|e| Error::io("the program's own file", e))?;
         let child = Command::new(&program)
             .args(arguments)
             .stdin(Stdio::null())

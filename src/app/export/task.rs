@@ -57,12 +57,7 @@ fn start(viewer: &Viewer, output: PathBuf) -> Result<Exporting> {
     let folder = folder.unwrap_or_else(std::env::temp_dir);
     let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
     let [path, edits] = ["camera path", "edits"].map(file);
-    if let Some(keys) = viewer
-        .state
-        .motion
-        .path
-        .path(viewer.state.config.camera.fov)
-    {
+    if let Some(keys) = viewer.state.motion.path.path(viewer.state.config.camera.fov) {
         output::write(&path, keys.text().as_bytes())?;
     }
     let saved = viewer.state.saved_edits();

@@ -42,9 +42,7 @@ impl Kind {
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
             }
             Self::Sides => folder::is_scene(path) || is_picture(path),
-            Self::Looks => path
-                .extension()
-                .is_some_and(|extension| extension == "toml"),
+            Self::Looks => path.extension().is_some_and(|extension| extension == "toml"),
         }
     }
 }
@@ -126,11 +124,7 @@ impl Browser {
                 let single = recent.scenes.iter().filter(|files| files.len() == 1);
                 single.cloned().collect()
             }
-            Kind::Environments => recent
-                .environments
-                .iter()
-                .map(|e| vec![e.clone()])
-                .collect(),
+            Kind::Environments => recent.environments.iter().map(|e| vec![e.clone()]).collect(),
             Kind::Edits => Vec::new(),
         };
         let mut browser = Self {
@@ -251,11 +245,7 @@ impl Browser {
                 let name = files.first().and_then(|file| file.file_name());
                 name.is_some_and(|name| matches(&name.to_string_lossy()))
             });
-            let most = if wanted.is_empty() {
-                FEW_RECENT
-            } else {
-                usize::MAX
-            };
+            let most = if wanted.is_empty() { FEW_RECENT } else { usize::MAX };
             rows.extend(recent.take(most).cloned().map(Row::Recent));
         }
         if wanted.is_empty() && self.folder.parent().is_some() {
@@ -343,10 +333,7 @@ impl Browser {
     }
 
     /// Enter: chooses the file or the folder that the path field names, or else the selected row.
-    pub(in crate::app) fn accept(
-        &mut self,
-        wake: impl FnOnce() + Send + 'static,
-    ) -> Option<Choice> {
+    pub(in crate::app) fn accept(&mut self, wake: impl FnOnce() + Send + 'static) -> Option<Choice> {
         let (typed, wanted) = split(&self.text);
         let named = self.expanded(typed).join(wanted);
         if !typed.is_empty() && !wanted.is_empty() && named.is_file() {
@@ -455,10 +442,7 @@ mod tests {
     fn wait(browser: &mut Browser) {
         let start = Instant::now();
         while browser.is_reading() {
-            assert!(
-                start.elapsed() < Duration::from_secs(60),
-                "it is never read"
-            );
+            assert!(start.elapsed() < Duration::from_secs(60), "it is never read");
             std::thread::sleep(Duration::from_millis(2));
             browser.poll();
         }
@@ -523,10 +507,7 @@ mod tests {
         assert_eq!(names(&browser), expected);
         assert_eq!(browser.selected(), 3, "the first file");
         let browser = opened(Kind::Environments, folder.path(), &Recent::default());
-        assert_eq!(
-            names(&browser),
-            ["..", "models/", "music/", "sky.exr", "sky.hdr"]
-        );
+        assert_eq!(names(&browser), ["..", "models/", "music/", "sky.exr", "sky.hdr"]);
     }
 
     #[test]
@@ -573,10 +554,7 @@ mod tests {
         browser.complete(|| {});
         assert_eq!(browser.text, format!("models{separator}dragon.obj"));
         let dragon = folder.path().join("models/dragon.obj");
-        assert_eq!(
-            browser.accept(|| {}),
-            Some(Choice::Scene(vec![dragon.clone()]))
-        );
+        assert_eq!(browser.accept(|| {}), Some(Choice::Scene(vec![dragon.clone()])));
         // Typing a folder away again goes back.
         type_text(&mut browser, "mod");
         assert_eq!(names(&browser), ["models/"]);
@@ -601,11 +579,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_read_says_so_and_a_large_one_is_listed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut browser = opened(
-            Kind::Scenes,
-            &folder.path().join("gone"),
-            &Recent::default(),
-        );
+        let mut browser = opened(Kind::Scenes, &folder.path().join("gone"), &Recent::default());
         assert!(browser.remark().unwrap().contains("gone"));
         browser.up(|| {});
         wait(&mut browser);
@@ -616,10 +590,6 @@ mod tests {
         let start = Instant::now();
         let browser = opened(Kind::Scenes, folder.path(), &Recent::default());
         assert_eq!(browser.rows().len(), 3001);
-        assert!(
-            start.elapsed() < Duration::from_secs(5),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     }
 }

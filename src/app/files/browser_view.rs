@@ -98,8 +98,7 @@ impl Keys {
     fn take(ui: &Ui) -> Self {
         // In its first frame the path field takes no text yet.
         let is_ready = !ui.is_sizing_pass();
-        let pressed =
-            |key| is_ready && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let pressed = |key| is_ready && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let up = ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::ArrowUp));
         let steps = [
             (Key::ArrowUp, -1),
@@ -258,10 +257,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     };
     let (text, note) = match row {
         Row::Recent(files) => {
-            let first = files
-                .first()
-                .map(|file| file.as_path())
-                .unwrap_or(Path::new(""));
+            let first = files.first().map(|file| file.as_path()).unwrap_or(Path::new(""));
             let more = match files.len() {
                 0 | 1 => String::new(),
                 count => format!(" and {} more", count - 1),
@@ -270,10 +266,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
             (name(first) + &more, format!("recent, {}", folder.display()))
         }
         Row::Parent => ("..".into(), "folder above".into()),
-        Row::Folder(name) => (
-            format!("{name}{}", std::path::MAIN_SEPARATOR),
-            "folder".into(),
-        ),
+        Row::Folder(name) => (format!("{name}{}", std::path::MAIN_SEPARATOR), "folder".into()),
         Row::File(name) => (name.clone(), String::new()),
     };
     let size = Vec2::new(ui.available_width(), height);
@@ -315,9 +308,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     } else {
         format!("{text}: {note}")
     };
-    response.widget_info(|| {
-        egui::WidgetInfo::selected(egui::Role::ListBoxOption, true, is_selected, &hint)
-    });
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::ListBoxOption, true, is_selected, &hint));
     response.on_hover_text(hint).clicked()
 }
 
@@ -368,10 +359,7 @@ mod tests {
                 return;
             }
             let is_typed = browser.text == "two";
-            assert!(
-                !(read && is_typed),
-                "the folder is read and nothing is opened"
-            );
+            assert!(!(read && is_typed), "the folder is read and nothing is opened");
             assert!(start.elapsed().as_secs() < 60);
         }
     }

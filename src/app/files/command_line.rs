@@ -113,9 +113,7 @@ fn settings(config: &Config) -> Vec<String> {
             continue;
         }
         let value = match value.as_str() {
-            Some(file) if key.ends_with(".file") && !file.is_empty() => {
-                absolute(Path::new(file)).into()
-            }
+            Some(file) if key.ends_with(".file") && !file.is_empty() => absolute(Path::new(file)).into(),
             _ => value,
         };
         words.extend(["--set".into(), format!("{key}={value}")]);
@@ -150,9 +148,7 @@ mod tests {
     /// The words that a shell makes of `line`.
     fn words(line: &str) -> Vec<OsString> {
         let script = format!("printf '%s\\0' {line}");
-        let output = std::process::Command::new("sh")
-            .args(["-c", &script])
-            .output();
+        let output = std::process::Command::new("sh").args(["-c", &script]).output();
         let words = output.unwrap().stdout;
         let words = words.split(|byte| *byte == 0).map(|word| word.to_vec());
         let mut words: Vec<_> = words.map(OsString::from_vec).collect();
@@ -207,11 +203,7 @@ mod tests {
         expected.animation.time = 1.25;
         expected.animation.play = Switch::Off;
         expected.camera.fov = config.camera.fov;
-        assert!(
-            (config.camera.fov - 30.0).abs() < 1e-4,
-            "{}",
-            config.camera.fov
-        );
+        assert!((config.camera.fov - 30.0).abs() < 1e-4, "{}", config.camera.fov);
         assert_eq!(config, expected);
 
         // The same view.

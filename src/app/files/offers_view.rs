@@ -37,18 +37,10 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
                             Offer::Up(_) => Action::NextUpAxis,
                             Offer::Texture(_) => Action::ObjTexture,
                         };
-                        if ui
-                            .button(offer.button())
-                            .on_hover_text(offer.hint())
-                            .clicked()
-                        {
+                        if ui.button(offer.button()).on_hover_text(offer.hint()).clicked() {
                             state.ui.actions.push(accept);
                         }
-                        if ui
-                            .button("No")
-                            .on_hover_text("Leave it as it is (Esc)")
-                            .clicked()
-                        {
+                        if ui.button("No").on_hover_text("Leave it as it is (Esc)").clicked() {
                             dismissed = Some(index);
                         }
                     });

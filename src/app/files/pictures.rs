@@ -68,10 +68,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |scene: &str| unused(folder.path(), scene, "2026-11-22 14.03.12", "png");
         let first = path("fox");
-        assert_eq!(
-            first,
-            folder.path().join("canopy fox 2026-11-22 14.03.12.png")
-        );
+        assert_eq!(first, folder.path().join("canopy fox 2026-11-22 14.03.12.png"));
         std::fs::write(&first, "").unwrap();
         let second = path("fox");
         assert_eq!(

@@ -53,8 +53,7 @@ impl Recent {
     /// What the file says; nothing where there is none, or where it is broken.
     pub(in crate::app) fn read(file: &Path) -> Self {
         let mut text = String::new();
-        let read = std::fs::File::open(file)
-            .and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+        let read = std::fs::File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
         let mut recent: Self = match read {
             Ok(_) => serde_json::from_str(&text).unwrap_or_default(),
             Err(_) => Self::default(),
@@ -158,11 +157,6 @@ mod tests {
         }
         add_to_file(&file, scene("/c.glb")).unwrap();
         assert_eq!(Recent::read(&file).scenes.len(), 1);
-        assert_eq!(
-            std::fs::read_dir(folder.path().join("new"))
-                .unwrap()
-                .count(),
-            1
-        );
+        assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
     }
 }

@@ -2,10 +2,7 @@
 
 use crate::{
     Result,
-    app::{
-        files::recent::Recent, input::keys::Action, schedule::of_picture, state::State,
-        viewer::Viewer,
-    },
+    app::{files::recent::Recent, input::keys::Action, schedule::of_picture, state::State, viewer::Viewer},
     config::{AdapterTraits, Config},
     provenance::{KeptFile, Provenance, Search, Shown},
     render::Channel,
@@ -106,11 +103,7 @@ fn show_again(viewer: &mut Viewer, picture: &Path, made: Provenance) -> Result<(
     let files = made.files(&search)?;
     let left = made.apply(&mut viewer.state.config, &search)?;
     let name = picture.file_name().unwrap_or_default().to_string_lossy();
-    viewer
-        .state
-        .edits
-        .undo
-        .name(format!("the settings of {name}"));
+    viewer.state.edits.undo.name(format!("the settings of {name}"));
     viewer.state.follow_changes(false);
     viewer.state.notify(match left.first() {
         Some(line) => format!("shown as {name} was made, but for {line}"),

@@ -63,9 +63,7 @@ fn show(viewer: &mut Viewer, mut opened: OpenedScene, uploaded: UploadedScene) -
     viewer.remember(Opened::Scene(files.clone()));
     let before = viewer.state.stage.as_ref();
     let variant = before.filter(|s| s.files == files).and_then(|s| s.variant);
-    viewer
-        .state
-        .show(files, opened, &viewer.options.look, aspect);
+    viewer.state.show(files, opened, &viewer.options.look, aspect);
     app::files::reopen::follow_picture(viewer);
     if let Some(edits) = viewer.options.edits.take() {
         viewer.state.lay_edits("the command line", &edits);
@@ -87,11 +85,7 @@ fn show(viewer: &mut Viewer, mut opened: OpenedScene, uploaded: UploadedScene) -
 
 /// What is being loaded.
 pub(in crate::app) fn progress(viewer: &Viewer) -> Option<ui::LoadProgress> {
-    let side = viewer
-        .comparing
-        .loading
-        .as_ref()
-        .map(|(_, loading)| loading);
+    let side = viewer.comparing.loading.as_ref().map(|(_, loading)| loading);
     let scene = viewer.loading.as_ref().or(side).map(|loading| {
         let (stage, share) = loading.progress();
         ui::LoadProgress {

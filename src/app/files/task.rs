@@ -74,11 +74,7 @@ fn ask_for(viewer: &mut Viewer, kind: Kind) {
 }
 
 /// The answer of a dialog for `kind` has come.
-pub(in crate::app) fn answered_in_dialog(
-    viewer: &mut Viewer,
-    kind: Kind,
-    files: Option<Vec<PathBuf>>,
-) {
+pub(in crate::app) fn answered_in_dialog(viewer: &mut Viewer, kind: Kind, files: Option<Vec<PathBuf>>) {
     viewer.dialogs.answered();
     let Some(mut files) = files else {
         browse(viewer, kind);
@@ -179,9 +175,7 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     if dropped.ignored > 0 {
         let count = dropped.ignored;
         let files = if count == 1 { "file" } else { "files" };
-        viewer
-            .state
-            .notify(format!("{count} other {files} ignored"));
+        viewer.state.notify(format!("{count} other {files} ignored"));
     }
     if !dropped.scenes.is_empty() {
         viewer.browser = None;
@@ -230,9 +224,7 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
             viewer.load(vec![path]);
         }
         Ok(None) => viewer.state.notify("no other scene in this folder"),
-        Err(error) => viewer
-            .state
-            .notify(format!("the folder cannot be read: {error}")),
+        Err(error) => viewer.state.notify(format!("the folder cannot be read: {error}")),
     }
 }
 
@@ -246,11 +238,7 @@ fn switch_obj_texture(viewer: &mut Viewer) {
         "an OBJ takes no image that it does not name"
     };
     viewer.state.notify(text);
-    viewer
-        .state
-        .files
-        .offers
-        .retain(|offer| !offer.is_texture());
+    viewer.state.files.offers.retain(|offer| !offer.is_texture());
     reload_scene(viewer);
 }
 
@@ -307,15 +295,11 @@ pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     let config = &viewer.state.config;
     let environment = config.environment.is_file();
     let environment = environment.then(|| PathBuf::from(&config.environment.file));
-    watch(
-        &mut viewer.watches.environment,
-        environment.as_slice(),
-        || Wake::EnvironmentChanged,
-    );
-    let compared = viewer.deviation.files(config);
-    watch(&mut viewer.watches.compared, &compared, || {
-        Wake::ComparedChanged
+    watch(&mut viewer.watches.environment, environment.as_slice(), || {
+        Wake::EnvironmentChanged
     });
+    let compared = viewer.deviation.files(config);
+    watch(&mut viewer.watches.compared, &compared, || Wake::ComparedChanged);
 }
 
 /// Loads again what has changed; also what could not be loaded before.

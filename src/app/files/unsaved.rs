@@ -80,20 +80,10 @@ mod tests {
         assert_eq!(target(at("a.CSV")), Ok(folder.path().join("a.CSV")));
         assert_eq!(target(at("a")), Ok(folder.path().join("a.csv")));
         assert_eq!(target(at("a.json")), Ok(folder.path().join("a.json.csv")));
-        assert_eq!(
-            target(Place::NoDialog),
-            Ok("/pictures/canopy fox.csv".into())
-        );
-        assert_eq!(
-            target(Place::Nowhere),
-            Err("the profile is not saved".into())
-        );
+        assert_eq!(target(Place::NoDialog), Ok("/pictures/canopy fox.csv".into()));
+        assert_eq!(target(Place::Nowhere), Err("the profile is not saved".into()));
         std::fs::write(folder.path().join("a.csv"), "").unwrap();
-        assert!(
-            target(at("a"))
-                .unwrap_err()
-                .contains("a.csv is there already")
-        );
+        assert!(target(at("a")).unwrap_err().contains("a.csv is there already"));
         // The dialog has asked about this one.
         assert_eq!(target(at("a.csv")), Ok(folder.path().join("a.csv")));
     }

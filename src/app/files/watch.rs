@@ -110,10 +110,7 @@ mod tests {
         let stamp = |size: u64| Some((SystemTime::UNIX_EPOCH, size));
         let mut changes = Changes::new(vec![stamp(1), None]);
         let mut looks = |looks: &[(Stamp, Stamp)]| -> Vec<bool> {
-            looks
-                .iter()
-                .map(|(a, b)| changes.settled(vec![*a, *b]))
-                .collect()
+            looks.iter().map(|(a, b)| changes.settled(vec![*a, *b])).collect()
         };
         assert_eq!(looks(&[(stamp(1), None), (stamp(1), None)]), [false, false]);
         // Written in three parts.

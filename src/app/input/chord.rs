@@ -120,8 +120,7 @@ impl Chord {
     pub(in crate::app) fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let mut held = [false; 3];
-        while let Some((index, after)) = (0..3).find_map(|i| Some((i, behind(rest, MODIFIERS[i])?)))
-        {
+        while let Some((index, after)) = (0..3).find_map(|i| Some((i, behind(rest, MODIFIERS[i])?))) {
             held[index] = true;
             rest = after;
         }
@@ -157,10 +156,7 @@ impl Press {
         chords: impl Iterator<Item = (&'a Chord, T)> + Clone,
     ) -> Option<T> {
         let held = self.modifiers;
-        let without_shift = Modifiers {
-            shift: false,
-            ..held
-        };
+        let without_shift = Modifiers { shift: false, ..held };
         // Alt has done its work where it changed what is printed, as on a Mac.
         let changed = self.logical != self.plain;
         let without_alt = Modifiers {
@@ -191,12 +187,8 @@ impl Base {
             let printed = !only.is_whitespace() && !only.is_control();
             return printed.then(|| Self::Character(only.to_lowercase().collect()));
         }
-        let named = NAMED
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(text));
-        let numpad = NUMPAD
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(text));
+        let named = NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+        let numpad = NUMPAD.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
         named
             .map(|(_, key)| Self::Named(*key))
             .or_else(|| numpad.map(|(_, code)| Self::Numpad(*code)))
@@ -239,10 +231,7 @@ impl fmt::Display for Chord {
         let name = match &self.base {
             Base::Character(text) => return f.write_str(&text.to_uppercase()),
             Base::Named(key) => NAMED.iter().find(|(_, known)| known == key).map(|(n, _)| n),
-            Base::Numpad(code) => NUMPAD
-                .iter()
-                .find(|(_, known)| known == code)
-                .map(|(n, _)| n),
+            Base::Numpad(code) => NUMPAD.iter().find(|(_, known)| known == code).map(|(n, _)| n),
         };
         f.write_str(name.copied().unwrap_or_default())
     }
@@ -293,11 +282,7 @@ mod tests {
             "\"Strg\" in \"Strg+O\" is no modifier; there are Ctrl, Alt, Shift"
         );
         for text in ["Ctrl+", "xyzzy", "", " "] {
-            assert!(
-                fault(text).contains("keys are written like"),
-                "{}",
-                fault(text)
-            );
+            assert!(fault(text).contains("keys are written like"), "{}", fault(text));
         }
     }
 

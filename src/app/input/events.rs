@@ -66,9 +66,7 @@ fn take_input(viewer: &mut Viewer) {
 
 /// Whether something is open that takes every key.
 fn has_text_field(viewer: &Viewer) -> bool {
-    viewer.browser.is_some()
-        || viewer.state.ui.palette.is_some()
-        || viewer.state.ui.finder.takes_keyboard
+    viewer.browser.is_some() || viewer.state.ui.palette.is_some() || viewer.state.ui.finder.takes_keyboard
 }
 
 /// Whether widgets may take the keyboard, or give it up, once they have seen `event`.
@@ -183,9 +181,7 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
             || has_text_field(viewer)
             || is_escape && viewer.gui.has_popup());
     if let Some(code) = code {
-        viewer
-            .input
-            .set_key(code, pressed && !typing && action.is_none());
+        viewer.input.set_key(code, pressed && !typing && action.is_none());
     }
     let Some(action) = action.filter(|_| pressed && !typing) else {
         return;
@@ -247,9 +243,7 @@ pub(in crate::app) fn leave(viewer: &mut Viewer) {
         || std::mem::take(&mut viewer.state.inspect.outline.is_open)
     {
         // Closed.
-    } else if !viewer.state.inspect.selection.is_empty()
-        || viewer.state.inspect.outline.has_selection()
-    {
+    } else if !viewer.state.inspect.selection.is_empty() || viewer.state.inspect.outline.has_selection() {
         viewer.state.inspect.selection.clear();
         viewer.state.inspect.outline.select_nothing();
     } else if viewer.state.compare.other().is_some() {

@@ -172,10 +172,7 @@ mod tests {
         assert_eq!(map.keys_of(Action::NextCamera), "");
         let help: Vec<_> = map.help().collect();
         assert!(help.contains(&("0, Ctrl+0".into(), "frame the scene")));
-        assert!(
-            help.iter()
-                .all(|(_, what)| *what != "next camera of the file")
-        );
+        assert!(help.iter().all(|(_, what)| *what != "next camera of the file"));
     }
 
     #[test]
@@ -190,10 +187,7 @@ mod tests {
             message("frmae = \"0\""),
             "my.toml: keys.frmae: unknown action; did you mean frame?"
         );
-        assert!(
-            message("zzz = \"0\"")
-                .starts_with("my.toml: keys.zzz: unknown action; there are help, ")
-        );
+        assert!(message("zzz = \"0\"").starts_with("my.toml: keys.zzz: unknown action; there are help, "));
         assert_eq!(
             message("frame = \"Spce\""),
             "my.toml: keys.frame: \"Spce\" is no key; did you mean \"Space\"?"

@@ -10,11 +10,7 @@ use std::collections::BTreeSet;
 
 impl State {
     /// Performs an action on the selection; returns any other.
-    pub(in crate::app) fn perform_on_selection(
-        &mut self,
-        action: Action,
-        aspect: f32,
-    ) -> Option<Action> {
+    pub(in crate::app) fn perform_on_selection(&mut self, action: Action, aspect: f32) -> Option<Action> {
         match action {
             Action::Measure => {
                 self.inspect.measure.is_on = !self.inspect.measure.is_on;
@@ -89,11 +85,7 @@ impl State {
     fn isolate(&mut self) {
         let nodes = self.selected_nodes();
         let Some(stage) = &mut self.stage else { return };
-        if !stage
-            .scene
-            .instances()
-            .any(|(node, _)| nodes.contains(&node))
-        {
+        if !stage.scene.instances().any(|(node, _)| nodes.contains(&node)) {
             return self.notify("the selection has no meshes that could be shown alone");
         }
         let others = stage.scene.instances().map(|(node, _)| node);

@@ -18,8 +18,8 @@ use crate::{
     scene::mesh_distance::MeshDistance,
 };
 use egui::{
-    Align, Align2, Area, Color32, Context, FontId, Id, LayerId, Layout, Order, Painter, Pos2, Rect,
-    RichText, Shape, Stroke, Ui, Vec2,
+    Align, Align2, Area, Color32, Context, FontId, Id, LayerId, Layout, Order, Painter, Pos2, Rect, RichText,
+    Shape, Stroke, Ui, Vec2,
 };
 use glam::{DVec3, Vec3};
 
@@ -41,13 +41,7 @@ const AXES: [Color32; 3] = [
 ];
 
 /// Shows both in the scene's part of the window.
-pub(in crate::app) fn show(
-    ctx: &Context,
-    picture: Rect,
-    room: Rect,
-    state: &mut State,
-    facts: &Facts<'_>,
-) {
+pub(in crate::app) fn show(ctx: &Context, picture: Rect, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if let Some(text) = state.ui.copied.take() {
         ctx.copy_text(text);
     }
@@ -135,10 +129,7 @@ fn table(ui: &mut Ui, rows: &Rows) {
 
 fn buttons(ui: &mut Ui, state: &mut State) {
     let has_mesh = !state.inspect.selection.is_empty();
-    let has_hidden = state
-        .stage
-        .as_ref()
-        .is_some_and(|stage| !stage.hidden.is_empty());
+    let has_hidden = state.stage.as_ref().is_some_and(|stage| !stage.hidden.is_empty());
     let has_points = !state.inspect.measure.points().is_empty();
     let all = [
         (
@@ -153,12 +144,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             "Hides the mesh: from view and from rays",
             Action::Hide,
         ),
-        (
-            has_mesh,
-            "Isolate",
-            "Hides all other meshes",
-            Action::Isolate,
-        ),
+        (has_mesh, "Isolate", "Hides all other meshes", Action::Isolate),
         (
             has_mesh,
             "Frame",
@@ -215,8 +201,7 @@ impl Lines {
     fn line(&self, ends: [Vec3; 2], width: f32, color: Color32) {
         if let Some(ends) = self.projector.segment(ends) {
             let ends = ends.map(|end| self.pos(end));
-            self.painter
-                .line_segment(ends, Stroke::new(width + 2.0, DARK));
+            self.painter.line_segment(ends, Stroke::new(width + 2.0, DARK));
             self.painter.line_segment(ends, Stroke::new(width, color));
         }
     }

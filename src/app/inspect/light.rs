@@ -34,8 +34,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &
     let of_file = of_file.filter(|_| !is_added).cloned();
     let edits = stage.applied.edits();
     let is_edited = !is_added
-        && (edits.places.contains_key(&node)
-            || index.is_some_and(|index| edits.lights.contains_key(&index)));
+        && (edits.places.contains_key(&node) || index.is_some_and(|index| edits.lights.contains_key(&index)));
     let users = stage.users_of_light(node);
     let place = stage.world_from_light(node, pose);
     let is_off = stage.light_is_off(node);
@@ -80,24 +79,20 @@ fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_edited: bool) {
         if frame.clicked() {
             state.ui.actions.push(Action::FrameSelection);
         }
-        let remove = ui.small_button("Remove").on_hover_text(
-            "Removes the light from the scene that is shown; the file stays as it is",
-        );
+        let remove = ui
+            .small_button("Remove")
+            .on_hover_text("Removes the light from the scene that is shown; the file stays as it is");
         if remove.clicked() {
             state.remove_light(node);
         }
         let reset = ui.add_enabled(is_edited, egui::Button::new("Reset light").small());
         let tip = "Gives all values and the place of the file back";
-        if reset
-            .on_hover_text(tip)
-            .on_disabled_hover_text(tip)
-            .clicked()
-        {
+        if reset.on_hover_text(tip).on_disabled_hover_text(tip).clicked() {
             state.reset_light(node);
         }
-        let reset = ui.small_button("Reset all lights").on_hover_text(
-            "Makes all lights what the file says: removed ones come back, added ones go",
-        );
+        let reset = ui
+            .small_button("Reset all lights")
+            .on_hover_text("Makes all lights what the file says: removed ones come back, added ones go");
         if reset.clicked() {
             state.reset_lights();
         }
@@ -167,10 +162,7 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
         let mut degrees = [inner_angle, outer_angle].map(f32::to_degrees);
         let mut is_changed = false;
         let rows = [
-            (
-                "cone from",
-                "Half angle at which its light begins to fall off",
-            ),
+            ("cone from", "Half angle at which its light begins to fall off"),
             ("cone to", "Half angle at which its light ends"),
         ];
         for ((name, tip), angle) in rows.into_iter().zip(&mut degrees) {

@@ -20,11 +20,7 @@ const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
 
 /// Shows the marks of point and spot lights. Dragged, they move their light in the plane of the view.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
-    let Some(view) = facts
-        .view
-        .as_ref()
-        .filter(|_| state.inspect.outline.is_open)
-    else {
+    let Some(view) = facts.view.as_ref().filter(|_| state.inspect.outline.is_open) else {
         return;
     };
     let (Some(stage), Some(pose)) = (&state.stage, facts.pose) else {
@@ -39,16 +35,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
         let at = room.min + vec2(at.x, at.y);
         let fits = room.shrink(0.5 * SIDE).contains(at);
         let has_place = light.kind != LightKind::Directional && fits;
-        has_place.then(|| {
-            (
-                node,
-                at,
-                place,
-                light.kind,
-                light.color,
-                stage.light_is_off(node),
-            )
-        })
+        has_place.then(|| (node, at, place, light.kind, light.color, stage.light_is_off(node)))
     };
     let nodes = stage.applied.light_nodes(&stage.scene);
     let marks: Vec<_> = nodes.into_iter().filter_map(placed).take(MOST).collect();
@@ -59,12 +46,9 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
             .fixed_pos(at - vec2(0.5 * SIDE, 0.5 * SIDE))
             .fade_in(false)
             .show(ctx, |ui| {
-                let (rect, response) =
-                    ui.allocate_exact_size(vec2(SIDE, SIDE), Sense::click_and_drag());
+                let (rect, response) = ui.allocate_exact_size(vec2(SIDE, SIDE), Sense::click_and_drag());
                 let strongest = color.max_element().max(1e-6);
-                let [r, g, b] = (color / strongest)
-                    .to_array()
-                    .map(|c| (c.sqrt() * 255.0) as u8);
+                let [r, g, b] = (color / strongest).to_array().map(|c| (c.sqrt() * 255.0) as u8);
                 let fill = match is_off {
                     true => Color32::from_gray(90),
                     false => Color32::from_rgb(r, g, b),

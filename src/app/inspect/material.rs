@@ -35,11 +35,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     let reset = egui::Button::new("Reset material");
     let tip = "Gives all values of the file back";
     let reset = ui.add_enabled(before != of_file, reset);
-    if reset
-        .on_hover_text(tip)
-        .on_disabled_hover_text(tip)
-        .clicked()
-    {
+    if reset.on_hover_text(tip).on_disabled_hover_text(tip).clicked() {
         edited = of_file.clone();
     }
     if let Some(clip) = stage.clip.and_then(|clip| scene.clips.get(clip)) {
@@ -106,17 +102,10 @@ fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool)
         Field::Mode(mode) => {
             let tips = [
                 (AlphaMode::Opaque, "Alpha is ignored"),
-                (
-                    AlphaMode::Mask,
-                    "What has less alpha than the cutoff is cut out",
-                ),
+                (AlphaMode::Mask, "What has less alpha than the cutoff is cut out"),
                 (AlphaMode::Blend, "It is blended over what lies behind"),
             ];
-            choose(
-                ui,
-                mode,
-                &tips.map(|(mode, tip)| (mode, mode_name(mode), tip)),
-            );
+            choose(ui, mode, &tips.map(|(mode, tip)| (mode, mode_name(mode), tip)));
         }
         Field::Switch(is_on) => {
             ui.checkbox(is_on, "");
@@ -146,13 +135,7 @@ fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
         }
         MaterialValue::AnisotropyRotation => {
             let mut degrees = value.to_degrees();
-            if slide(
-                ui,
-                &mut degrees,
-                -180.0..=180.0,
-                -360.0..=360.0,
-                in_units(0, "°"),
-            ) {
+            if slide(ui, &mut degrees, -180.0..=180.0, -360.0..=360.0, in_units(0, "°")) {
                 *value = degrees.to_radians();
             }
         }
@@ -160,9 +143,7 @@ fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
             number(ui, value, 0.01, 0.0..=1e6, in_units(3, ""));
         }
         MaterialValue::AttenuationDistance if !value.is_finite() => {
-            let button = ui
-                .button("never")
-                .on_hover_text("Gives it a distance of a metre");
+            let button = ui.button("never").on_hover_text("Gives it a distance of a metre");
             if button.clicked() {
                 *value = 1.0;
             }
@@ -182,9 +163,7 @@ fn tip(of: MaterialValue) -> &'static str {
         MaterialValue::Metallic => "0 for dielectrics, 1 for metals",
         MaterialValue::Roughness => "Perceptual roughness: 0 for a mirror",
         MaterialValue::EmissiveFactor => "Colour of the light that it sends out",
-        MaterialValue::EmissiveStrength => {
-            "Multiplies the emission (KHR_materials_emissive_strength)"
-        }
+        MaterialValue::EmissiveStrength => "Multiplies the emission (KHR_materials_emissive_strength)",
         MaterialValue::NormalScale => "How strong the texture of normals is",
         MaterialValue::OcclusionStrength => "How strong the texture of occlusion is",
         MaterialValue::AlphaMode => "How alpha is used, by rays too",
@@ -199,36 +178,21 @@ fn tip(of: MaterialValue) -> &'static str {
         MaterialValue::ClearcoatNormalScale => "How strong the coat's texture of normals is",
         MaterialValue::SheenColor => "Colour of the fibres on the surface (KHR_materials_sheen)",
         MaterialValue::SheenRoughness => "Perceptual roughness of the sheen",
-        MaterialValue::Anisotropy => {
-            "How much roughness rises in one direction (KHR_materials_anisotropy)"
-        }
+        MaterialValue::Anisotropy => "How much roughness rises in one direction (KHR_materials_anisotropy)",
         MaterialValue::AnisotropyRotation => "That direction, from the tangent",
         MaterialValue::Iridescence => "Weight of the thin film (KHR_materials_iridescence)",
         MaterialValue::IridescenceIor => "Index of refraction of the film",
         MaterialValue::IridescenceThicknessMin => "Thickness where its texture is black",
-        MaterialValue::IridescenceThicknessMax => {
-            "Thickness where its texture is white, or without one"
-        }
-        MaterialValue::Transmission => {
-            "Share of light that goes through (KHR_materials_transmission)"
-        }
-        MaterialValue::Thickness => {
-            "Thickness of the volume in units of the mesh (KHR_materials_volume)"
-        }
-        MaterialValue::AttenuationDistance => {
-            "White light has the colour below after so many metres"
-        }
+        MaterialValue::IridescenceThicknessMax => "Thickness where its texture is white, or without one",
+        MaterialValue::Transmission => "Share of light that goes through (KHR_materials_transmission)",
+        MaterialValue::Thickness => "Thickness of the volume in units of the mesh (KHR_materials_volume)",
+        MaterialValue::AttenuationDistance => "White light has the colour below after so many metres",
         MaterialValue::AttenuationColor => "The colour of white light after that distance",
     }
 }
 
 /// A small picture of a texture, with what is known of it. A click selects the texture.
-pub(in crate::app) fn thumbnail(
-    ui: &mut Ui,
-    state: &mut State,
-    index: usize,
-    slot: Option<(&str, bool)>,
-) {
+pub(in crate::app) fn thumbnail(ui: &mut Ui, state: &mut State, index: usize, slot: Option<(&str, bool)>) {
     let Some(stage) = &state.stage else { return };
     let scene = &stage.scene;
     let Some(texture) = scene.textures.get(index) else {

@@ -40,12 +40,7 @@ pub(in crate::app) struct MeasuredPoint {
 impl MeasuredPoint {
     /// The point of a mesh under `pixel`: the nearest corner of the triangle that was hit if it is within `reach`
     /// pixels, else the nearest point of its edges if that is, else where the triangle was hit.
-    pub(in crate::app) fn snapped(
-        picked: &Picked,
-        projector: &Projector,
-        pixel: Vec2,
-        reach: f32,
-    ) -> Self {
+    pub(in crate::app) fn snapped(picked: &Picked, projector: &Projector, pixel: Vec2, reach: f32) -> Self {
         let Element::Triangle { corners, .. } = picked.element else {
             return Self {
                 position: picked.position,

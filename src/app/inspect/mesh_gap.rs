@@ -33,11 +33,7 @@ enum Step {
 
 impl MeshGap {
     /// For meshes whose copies have been submitted.
-    pub(in crate::app) fn new(
-        picture: PictureKey,
-        meshes: [usize; 2],
-        copies: [GeometryCopy; 2],
-    ) -> Self {
+    pub(in crate::app) fn new(picture: PictureKey, meshes: [usize; 2], copies: [GeometryCopy; 2]) -> Self {
         copies.iter().for_each(GeometryCopy::map);
         Self {
             picture,
@@ -94,9 +90,7 @@ impl MeshGap {
     }
 }
 
-fn corners(
-    (positions, indices): &(Vec<Vec3>, Vec<[u32; 3]>),
-) -> impl Iterator<Item = [Vec3; 3]> + '_ {
+fn corners((positions, indices): &(Vec<Vec3>, Vec<[u32; 3]>)) -> impl Iterator<Item = [Vec3; 3]> + '_ {
     let corner = |vertex: u32| positions.get(vertex as usize).copied().unwrap_or(Vec3::NAN);
     indices.iter().map(move |triangle| triangle.map(corner))
 }

@@ -11,8 +11,7 @@ use crate::{
         textures::model::slots,
     },
     scene::{
-        AlphaMode, LightKind, Material, Mesh, Pose, Primitive, Projection, Sampler, Scene,
-        TexelFormat, Wrap,
+        AlphaMode, LightKind, Material, Mesh, Pose, Primitive, Projection, Sampler, Scene, TexelFormat, Wrap,
         edits::{LightValue, MaterialValue, Value},
     },
 };
@@ -75,10 +74,7 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
         if shown_here.visible.contains(&true) && !bounds.is_empty() {
             let size = (bounds.max - bounds.min).as_dvec3();
             rows.push(("size", format!("{} m", triple(size))));
-            rows.push((
-                "middle",
-                format!("{} m", triple(bounds.center().as_dvec3())),
-            ));
+            rows.push(("middle", format!("{} m", triple(bounds.center().as_dvec3()))));
         }
         let counts = sums(meshes.iter().map(|mesh| &scene.meshes[*mesh]));
         if meshes.len() > 1 || below.len() > 1 {
@@ -95,10 +91,7 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
     if let Some(skin) = node.skin.and_then(|skin| scene.skins.get(skin)) {
         rows.push(("skin", format!("{} joints", skin.joints.len())));
     }
-    let things = [
-        ("light", node.light.is_some()),
-        ("camera", node.camera.is_some()),
-    ];
+    let things = [("light", node.light.is_some()), ("camera", node.camera.is_some())];
     for (name, _) in things.into_iter().filter(|(_, has)| *has) {
         rows.push((name, "yes".into()));
     }
@@ -169,9 +162,7 @@ fn counts(sums: &Sums) -> Rows {
         ("points", sums.points),
     ];
     let there = all.into_iter().filter(|(_, count)| *count > 0);
-    there
-        .map(|(name, count)| (name, count.to_string()))
-        .collect()
+    there.map(|(name, count)| (name, count.to_string())).collect()
 }
 
 fn primitive_rows(scene: &Scene, primitive: &Primitive) -> Rows {
@@ -208,10 +199,7 @@ fn attributes(primitive: &Primitive) -> String {
             .map(|(_, name)| (*name).to_owned()),
     );
     if primitive.influences_per_vertex > 0 {
-        parts.push(format!(
-            "{} joints a vertex",
-            primitive.influences_per_vertex
-        ));
+        parts.push(format!("{} joints a vertex", primitive.influences_per_vertex));
     }
     if !primitive.targets.is_empty() {
         parts.push(format!("{} morph targets", primitive.targets.len()));
@@ -365,10 +353,7 @@ pub(in crate::app) fn texture_rows(scene: &Scene, index: usize) -> Rows {
     rows.push(("sampler", sampler_text(&texture.sampler)));
     let uses = |material: &&Material| slots(material).any(|slot| slot.texture.texture == index);
     let users = scene.materials.iter().filter(uses).count();
-    rows.push((
-        "used by",
-        crate::app::state::counted(users as u64, "material"),
-    ));
+    rows.push(("used by", crate::app::state::counted(users as u64, "material")));
     rows
 }
 
@@ -418,19 +403,13 @@ fn light_rows(stage: &Stage, pose: &Pose, node: usize) -> Rows {
         ("colour", triple(light.color.as_dvec3())),
         (
             "intensity",
-            format!(
-                "{}{}",
-                four_digits(light.intensity.into()),
-                unit(light.kind)
-            ),
+            format!("{}{}", four_digits(light.intensity.into()), unit(light.kind)),
         ),
     ];
     if light.kind != LightKind::Directional {
         let at = place.w_axis.truncate().as_dvec3();
         rows.push(("position", format!("{} m", triple(at))));
-        let range = light
-            .range
-            .map_or("no end".into(), |range| metres(range.into()));
+        let range = light.range.map_or("no end".into(), |range| metres(range.into()));
         rows.push(("range", range));
     }
     if light.kind != LightKind::Point {
@@ -459,19 +438,10 @@ fn camera_rows(scene: &Scene, index: usize) -> Rows {
             format!("perspective, {:.1}° high", fov_y.to_degrees())
         }
         Projection::Orthographic { half_height } => {
-            format!(
-                "orthographic, {} high",
-                metres(f64::from(half_height) * 2.0)
-            )
+            format!("orthographic, {} high", metres(f64::from(half_height) * 2.0))
         }
     };
-    let node = scene
-        .nodes
-        .iter()
-        .position(|node| node.camera == Some(index));
+    let node = scene.nodes.iter().position(|node| node.camera == Some(index));
     let node = node.map(|node| ("node", shown(&node_path(scene, node))));
-    [("projection", projection)]
-        .into_iter()
-        .chain(node)
-        .collect()
+    [("projection", projection)].into_iter().chain(node).collect()
 }

@@ -248,8 +248,7 @@ mod tests {
     #[test]
     fn a_card_tells_where_a_mesh_was_hit() {
         let scene = scene();
-        let card =
-            |selected: &Selected| text(&mesh_name(&scene, selected.node), &rows(&scene, selected));
+        let card = |selected: &Selected| text(&mesh_name(&scene, selected.node), &rows(&scene, selected));
         assert_eq!(
             card(&selected(0, 2, 2)),
             "body\nnode: root / node 1 / fox\nmaterial: fur\ntriangle: 2 of 5\n\

@@ -111,16 +111,14 @@ pub(in crate::app) fn ask_for_light(viewer: &mut Viewer) {
 
 /// The pointer may have moved, or what is under it: asks what a click would measure.
 pub(in crate::app) fn hover(viewer: &mut Viewer) {
-    let is_measuring =
-        viewer.state.inspect.measure.is_on && viewer.is_in_scene() && viewer.input.hovers();
+    let is_measuring = viewer.state.inspect.measure.is_on && viewer.is_in_scene() && viewer.input.hovers();
     let click = click_at_pointer(viewer, false).filter(|_| is_measuring);
     let (Some(click), Some(picture)) = (click, viewer.selecting.shown.clone()) else {
         leave_hover(viewer);
         return;
     };
     let is_asked = |hover: &Hover| {
-        hover.number.is_some()
-            || hover.click.query == click.query && hover.picture.has_pose_of(&picture)
+        hover.number.is_some() || hover.click.query == click.query && hover.picture.has_pose_of(&picture)
     };
     // One at a time: the next answer is that of where the pointer is by then.
     if !viewer.selecting.hovered.as_ref().is_some_and(is_asked) {

@@ -142,10 +142,7 @@ fn link(ui: &mut Ui, state: &mut State, material: usize) {
     if material >= stage.scene.materials.len() {
         return;
     }
-    let name = state
-        .inspect
-        .outline
-        .name(&stage.scene, Item::Material(material));
+    let name = state.inspect.outline.name(&stage.scene, Item::Material(material));
     let button = egui::Button::new(format!("Material: {}", shown(&name))).truncate();
     if ui
         .add(button)

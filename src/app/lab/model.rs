@@ -49,9 +49,7 @@ impl LabState {
                 if let Some(structure) = fitting.into_iter().find(has) {
                     settings.structure = structure;
                     let (walk, structure) = (settings.walk.name(), structure.name());
-                    moved = Some(format!(
-                        "{walk} goes through {structure}: structure changed"
-                    ));
+                    moved = Some(format!("{walk} goes through {structure}: structure changed"));
                 }
             } else if let Some(walk) = LabWalk::ALL
                 .into_iter()
@@ -120,9 +118,7 @@ impl LabBuilder {
 
     /// Whether what was built last is `subject`.
     pub(in crate::app) fn is_of(&self, subject: &Subject) -> bool {
-        self.known
-            .as_ref()
-            .is_some_and(|known| known.is_that_of(subject))
+        self.known.as_ref().is_some_and(|known| known.is_that_of(subject))
     }
 
     /// Pictures with this number are traced through the structure of `subject`.
@@ -283,10 +279,7 @@ mod tests {
         assert_eq!(settings.walk, LabWalk::Private);
         settings.walk = LabWalk::Skip;
         view.settle(&mut settings);
-        assert_eq!(
-            (settings.structure, &view.moved),
-            (LabStructure::Ploc, &None)
-        );
+        assert_eq!((settings.structure, &view.moved), (LabStructure::Ploc, &None));
         // All that fits is left alone, whatever was chosen before.
         for structure in LabStructure::ALL {
             for walk in LabWalk::ALL {

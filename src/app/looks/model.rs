@@ -35,11 +35,7 @@ impl Looks {
 
     /// Looks for those of the user again.
     pub(in crate::app) fn list(&mut self) {
-        self.names = self
-            .folder
-            .as_deref()
-            .map(looks::of_user_in)
-            .unwrap_or_default();
+        self.names = self.folder.as_deref().map(looks::of_user_in).unwrap_or_default();
     }
 
     /// Names of the user's looks.

@@ -32,9 +32,7 @@ impl State {
         let name = self.files.looks.name.trim().to_owned();
         let renames = self.files.looks.renames.take();
         let outcome = self.looks_folder().and_then(|folder| match &renames {
-            Some(old) => {
-                looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}"))
-            }
+            Some(old) => looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}")),
             None => {
                 let path = looks::save(&folder, &name, &self.config)?;
                 Ok(format!("saved {}", told(&path)))
@@ -101,14 +99,7 @@ mod tests {
         state.save_look();
         assert_eq!(
             state.files.looks.all(),
-            [
-                "mine",
-                "Fast",
-                "Misty morning",
-                "Outdoors",
-                "Quality",
-                "Studio"
-            ]
+            ["mine", "Fast", "Misty morning", "Outdoors", "Quality", "Studio"]
         );
         state.undo(1, false);
         assert_eq!(state.config, Config::default());
@@ -124,15 +115,10 @@ mod tests {
         state.apply_look("yours");
         let failure = state.ui.error.take().unwrap();
         assert!(
-            failure
-                .text
-                .contains("yours.toml: sun.strength: -1 is outside"),
+            failure.text.contains("yours.toml: sun.strength: -1 is outside"),
             "{failure:?}"
         );
-        assert_eq!(
-            (state.edits.undo.steps().count(), &state.config),
-            (1, &before)
-        );
+        assert_eq!((state.edits.undo.steps().count(), &state.config), (1, &before));
         state.overwrite_look("yours");
         state.apply_look("yours");
         assert_eq!(
@@ -159,9 +145,7 @@ mod tests {
         state.import_look(&sent.join("bad.toml"));
         let failure = state.ui.error.take().unwrap();
         assert!(
-            failure
-                .text
-                .contains("bad.toml: window.panel: is of no look"),
+            failure.text.contains("bad.toml: window.panel: is of no look"),
             "{failure:?}"
         );
         assert_eq!(state.files.looks.of_user(), ["theirs"]);

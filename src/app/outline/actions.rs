@@ -66,9 +66,7 @@ impl State {
             WarningPlace::Node(node) => Some(Item::Node(node)),
             WarningPlace::Mesh(mesh) => {
                 let mut nodes = stage.scene.nodes.iter();
-                nodes
-                    .position(|node| node.mesh == Some(mesh))
-                    .map(Item::Node)
+                nodes.position(|node| node.mesh == Some(mesh)).map(Item::Node)
             }
             WarningPlace::Material(material) => Some(Item::Material(material)),
             WarningPlace::Camera(camera) => Some(Item::Camera(camera)),
@@ -88,9 +86,7 @@ impl State {
         self.inspect.outline.followed = picked;
         match (picked, &self.stage) {
             (Some(picked), Some(stage)) if picked.node < stage.scene.nodes.len() => {
-                self.inspect
-                    .outline
-                    .select(&stage.scene, Item::Node(picked.node));
+                self.inspect.outline.select(&stage.scene, Item::Node(picked.node));
                 self.inspect.outline.in_tree = false;
             }
             _ if !self.inspect.outline.in_tree => self.inspect.outline.selected = None,
@@ -113,10 +109,7 @@ impl State {
     /// Hides a node with all below it, or shows it again.
     pub(in crate::app) fn toggle_hidden(&mut self, node: usize) {
         let Some(stage) = &mut self.stage else { return };
-        let is_hidden = self
-            .inspect
-            .outline
-            .is_hidden(&stage.scene, &stage.hidden, node);
+        let is_hidden = self.inspect.outline.is_hidden(&stage.scene, &stage.hidden, node);
         let below = with_all_below(&stage.scene, node);
         let mut hidden = stage.hidden.as_ref().clone();
         match is_hidden {

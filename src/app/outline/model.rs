@@ -199,12 +199,7 @@ impl Outline {
 
     /// The rows of the first `nodes` nodes, which are those of the files, with `lights` the nodes that have
     /// lights.
-    pub(in crate::app) fn rows(
-        &mut self,
-        scene: &Scene,
-        nodes: usize,
-        lights: &[usize],
-    ) -> Arc<[Row]> {
+    pub(in crate::app) fn rows(&mut self, scene: &Scene, nodes: usize, lights: &[usize]) -> Arc<[Row]> {
         let is_of_lights = |hierarchy: &Hierarchy| hierarchy.lights == lights;
         if !self.hierarchy.as_ref().is_some_and(is_of_lights) {
             self.hierarchy = Some(Hierarchy::new(scene, nodes, lights));
@@ -236,23 +231,20 @@ impl Outline {
             return rows;
         };
         let query = self.query.to_lowercase();
-        let is_match = |item: Item| {
-            !query.is_empty() && full_name(scene, item).to_lowercase().contains(&query)
-        };
+        let is_match =
+            |item: Item| !query.is_empty() && full_name(scene, item).to_lowercase().contains(&query);
         for group in Group::ALL {
             let first = rows.len();
             if group == Group::Nodes {
                 self.add_nodes(scene, hierarchy, &is_match, &mut rows);
             } else {
-                let items = items_of(group, scene, hierarchy)
-                    .into_iter()
-                    .map(|item| Row {
-                        entry: Entry::Item(item),
-                        depth: 1,
-                        has_children: false,
-                        is_open: false,
-                        is_match: is_match(item),
-                    });
+                let items = items_of(group, scene, hierarchy).into_iter().map(|item| Row {
+                    entry: Entry::Item(item),
+                    depth: 1,
+                    has_children: false,
+                    is_open: false,
+                    is_match: is_match(item),
+                });
                 rows.extend(items.filter(|row| query.is_empty() || row.is_match));
             }
             let has_children = rows.len() > first;
@@ -373,9 +365,7 @@ impl Outline {
         let items: Vec<Item> = items.collect();
         let now = items.iter().position(|item| Some(*item) == self.selected);
         let next = match now {
-            Some(now) => now
-                .saturating_add_signed(by)
-                .min(items.len().saturating_sub(1)),
+            Some(now) => now.saturating_add_signed(by).min(items.len().saturating_sub(1)),
             None => 0,
         };
         items.get(next).copied()
@@ -413,15 +403,8 @@ impl Hierarchy {
                 None => hierarchy.roots.push(index),
             }
         }
-        let names = scene
-            .nodes
-            .iter()
-            .take(nodes)
-            .map(|node| (true, &node.name));
-        let materials = scene
-            .materials
-            .iter()
-            .map(|material| (false, &material.name));
+        let names = scene.nodes.iter().take(nodes).map(|node| (true, &node.name));
+        let materials = scene.materials.iter().map(|material| (false, &material.name));
         let mut known = HashSet::new();
         for (is_node, name) in names.chain(materials).filter(|(_, name)| !name.is_empty()) {
             if !known.insert((is_node, name)) {
@@ -481,9 +464,7 @@ fn items_of(group: Group, scene: &Scene, hierarchy: &Hierarchy) -> Vec<Item> {
 }
 
 fn primitive_count(scene: &Scene, node: usize) -> usize {
-    let mesh = scene.nodes[node]
-        .mesh
-        .and_then(|mesh| scene.meshes.get(mesh));
+    let mesh = scene.nodes[node].mesh.and_then(|mesh| scene.meshes.get(mesh));
     mesh.map_or(0, |mesh| mesh.primitives.len())
 }
 
@@ -596,9 +577,7 @@ pub(in crate::app) fn detail(scene: &Scene, entry: Entry, nodes: usize, lights: 
         Item::Clip(index) => format!("{:.2} s", scene.clips[index].duration_secs),
         Item::Texture(index) => {
             let image = scene.images.get(scene.textures[index].image);
-            image.map_or_else(String::new, |image| {
-                format!("{} × {}", image.width, image.height)
-            })
+            image.map_or_else(String::new, |image| format!("{} × {}", image.width, image.height))
         }
         Item::Note(_) => String::new(),
     }
@@ -681,14 +660,7 @@ mod tests {
         let primitive = |number| (Entry::Item(Item::Primitive(3, number)), 4);
         assert_eq!(
             all[3..9],
-            [
-                of(2, 3),
-                of(3, 3),
-                primitive(0),
-                primitive(1),
-                of(4, 3),
-                of(5, 3)
-            ]
+            [of(2, 3), of(3, 3), primitive(0), primitive(1), of(4, 3), of(5, 3)]
         );
         assert_eq!(outline.selected_row(), Some(6));
         outline.select(&scene, Item::Material(1));
@@ -723,10 +695,7 @@ mod tests {
         outline.search("no such thing");
         assert!(entries(&mut outline, &scene).is_empty());
         outline.search("");
-        assert_eq!(
-            (entries(&mut outline, &scene).len(), outline.matches()),
-            (5, 0)
-        );
+        assert_eq!((entries(&mut outline, &scene).len(), outline.matches()), (5, 0));
     }
 
     #[test]
@@ -737,19 +706,10 @@ mod tests {
         let mut outline = Outline::default();
         entries(&mut outline, &scene);
         let name = |node| outline.name(&scene, Item::Node(node));
-        assert_eq!(
-            [name(1), name(2), name(3)],
-            ["node 1", "wheel · 2", "wheel · 3"]
-        );
-        assert_eq!(
-            (name(0).chars().count(), name(6)),
-            (121, "two lines".into())
-        );
+        assert_eq!([name(1), name(2), name(3)], ["node 1", "wheel · 2", "wheel · 3"]);
+        assert_eq!((name(0).chars().count(), name(6)), (121, "two lines".into()));
         assert_eq!(outline.name(&scene, Item::Material(0)), "material 0");
-        assert_eq!(
-            detail(&scene, Entry::Item(Item::Node(2)), 0, 0),
-            "mesh tyre"
-        );
+        assert_eq!(detail(&scene, Entry::Item(Item::Node(2)), 0, 0), "mesh tyre");
         assert_eq!(detail(&scene, Entry::Group(Group::Nodes), 107, 0), "107");
     }
 

@@ -14,8 +14,8 @@ use crate::{
     },
     config::Config,
     scene::{
-        Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Sampler, Scene, Texture,
-        TextureRef, WarningPlace,
+        Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Sampler, Scene, Texture, TextureRef,
+        WarningPlace,
         framing::Look,
         opened::{OpenedScene, Span},
     },
@@ -252,10 +252,7 @@ fn edits_are_shown_reset_and_kept() {
     let stage = |state: &State| (state.stage.as_ref().unwrap().edition, state.edit_count());
     assert_eq!(stage(&state), (1, 1));
     let copied = crate::app::inspect::rows::text(&state, &Pose::default(), Item::Material(0));
-    assert!(
-        copied.contains("roughness: 0.2500 (file: 0.5000)"),
-        "{copied}"
-    );
+    assert!(copied.contains("roughness: 0.2500 (file: 0.5000)"), "{copied}");
     // Two clicks on a name.
     click(&mut state, "roughness", 2);
     let now = &state.stage.as_ref().unwrap().scene.materials[0];
@@ -275,20 +272,14 @@ fn edits_are_shown_reset_and_kept() {
     state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
     assert_eq!(state.edit_count(), 0);
     let (told, _) = state.ui.notice.take().unwrap();
-    assert!(
-        told.starts_with("1 edit and 1 step of undo dropped"),
-        "{told}"
-    );
+    assert!(told.starts_with("1 edit and 1 step of undo dropped"), "{told}");
     // Edits do not go to another file.
     let material = edited(&state);
     state.edit_material(0, material);
     let opened = OpenedScene::new(lamp(), &Config::default(), Span::Clip);
     state.show(vec!["b.glb".into()], opened, &Look::default(), 1.0);
     assert_eq!(state.edit_count(), 0);
-    assert_eq!(
-        state.stage.as_ref().unwrap().scene.materials,
-        lamp().materials
-    );
+    assert_eq!(state.stage.as_ref().unwrap().scene.materials, lamp().materials);
 }
 
 /// Lights are added, moved, switched and removed, and come back; the exposure stays.
@@ -369,10 +360,7 @@ fn a_mark_in_the_picture_moves_its_light() {
     assert_eq!(state.inspect.outline.selected, Some(Item::Light(3)));
     let stage = state.stage.as_ref().unwrap();
     let moved = stage.world_from_light(3, &stage.pose()).w_axis.truncate();
-    assert!(
-        moved.x > 0.1 && moved.y > 0.05 && moved.z.abs() < 1e-4,
-        "{moved}"
-    );
+    assert!(moved.x > 0.1 && moved.y > 0.05 && moved.z.abs() < 1e-4, "{moved}");
     assert!((moved.x / moved.y - 2.0).abs() < 0.2, "{moved}");
 }
 

@@ -15,8 +15,8 @@ use crate::{
     scene::{LightKind, WarningPlace},
 };
 use egui::{
-    Color32, FontId, Pos2, RichText, Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, WidgetInfo,
-    pos2, vec2,
+    Color32, FontId, Pos2, RichText, Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, WidgetInfo, pos2,
+    vec2,
 };
 
 /// Width of the panel in points, at first and at least.
@@ -32,12 +32,7 @@ const ARROW: f32 = 14.0;
 const EYE: f32 = 22.0;
 
 /// Shows the panel if it is open. Returns its width where it lies over the picture.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    is_narrow: bool,
-    state: &mut State,
-    facts: &Facts<'_>,
-) -> f32 {
+pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     state.follow_selection();
     let room = ui.available_size();
     let fits = is_narrow || room.x >= LEAST[0];
@@ -96,10 +91,7 @@ fn title(ui: &mut Ui, state: &mut State) {
 /// What is done with all edits.
 fn edits_menu(ui: &mut Ui, state: &mut State) {
     let count = state.edit_count();
-    let has_hidden = state
-        .stage
-        .as_ref()
-        .is_some_and(|stage| !stage.hidden.is_empty());
+    let has_hidden = state.stage.as_ref().is_some_and(|stage| !stage.hidden.is_empty());
     let all = [
         (
             count > 0,
@@ -181,10 +173,7 @@ fn counted_matches(found: usize) -> String {
 
 fn buttons(ui: &mut Ui, state: &mut State) {
     let is_chosen = state.inspect.outline.chosen().is_some() || !state.inspect.selection.is_empty();
-    let has_hidden = state
-        .stage
-        .as_ref()
-        .is_some_and(|stage| !stage.hidden.is_empty());
+    let has_hidden = state.stage.as_ref().is_some_and(|stage| !stage.hidden.is_empty());
     let all = [
         (
             is_chosen,
@@ -192,12 +181,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             "Hides what is selected, with all below it",
             Action::Hide,
         ),
-        (
-            is_chosen,
-            "Isolate",
-            "Hides all other meshes",
-            Action::Isolate,
-        ),
+        (is_chosen, "Isolate", "Hides all other meshes", Action::Isolate),
         (
             is_chosen,
             "Frame",
@@ -220,11 +204,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
                 false => format!("{tip} ({keys})"),
             };
             let button = ui.add_enabled(is_enabled, egui::Button::new(name).small());
-            if button
-                .on_hover_text(&tip)
-                .on_disabled_hover_text(&tip)
-                .clicked()
-            {
+            if button.on_hover_text(&tip).on_disabled_hover_text(&tip).clicked() {
                 state.ui.actions.push(action);
             }
         }
@@ -343,9 +323,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
     let [nodes, lights] = counts;
     let detail = detail(&stage.scene, row.entry, nodes, lights);
     let note = item.and_then(|item| note_of(state, item));
-    let note = note
-        .and_then(|note| stage.scene.warnings.get(note))
-        .cloned();
+    let note = note.and_then(|note| stage.scene.warnings.get(note)).cloned();
     let edited = item.is_some_and(|item| is_edited(state, item));
     let is_selected = item.is_some() && state.inspect.outline.selected == item;
     let eye = match item {
@@ -398,10 +376,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
     let small = FontId::new(font.size * 0.85, font.family);
     let held = elided(ui, &detail, small, weak, f32::INFINITY);
     if held.size().x + 8.0 < room - name_width {
-        let at = pos2(
-            right - held.size().x - 2.0,
-            rect.center().y - 0.5 * held.size().y,
-        );
+        let at = pos2(right - held.size().x - 2.0, rect.center().y - 0.5 * held.size().y);
         painter.galley(at, held, weak);
     }
     if let Some(is_shown) = eye {
@@ -441,9 +416,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
 fn tip(name: &str, detail: &str, note: Option<&str>, row: &Row, item: Option<Item>) -> String {
     let does = match item {
         None => "Click to open or fold",
-        Some(Item::Node(_) | Item::Primitive(..) | Item::Material(_)) => {
-            "Double-click to bring it into view"
-        }
+        Some(Item::Node(_) | Item::Primitive(..) | Item::Material(_)) => "Double-click to bring it into view",
         Some(Item::Light(_)) => "Double-click to bring it into view; the eye switches it",
         Some(Item::Camera(_)) => "Double-click to look through it",
         Some(Item::Clip(_)) => "Double-click to play it",
@@ -464,13 +437,7 @@ fn tip(name: &str, detail: &str, note: Option<&str>, row: &Row, item: Option<Ite
 }
 
 /// A text in a line of at most `width` points.
-fn elided(
-    ui: &Ui,
-    text: &str,
-    font: FontId,
-    color: Color32,
-    width: f32,
-) -> std::sync::Arc<egui::Galley> {
+fn elided(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
     let text = RichText::new(text).font(font).color(color);
     let text: egui::WidgetText = text.into();
     text.into_galley(ui, Some(TextWrapMode::Truncate), width, TextStyle::Body)

@@ -36,15 +36,11 @@ pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
         Channel::Cost => "Nodes and triangles that the rays of a pixel visit, as a heat map",
         Channel::Ambient => "How much of the environment a point sees",
         Channel::Bounced => "Radiance of lights that surfaces around a point send on to it",
-        Channel::Motion => {
-            "How far a point has moved in the picture since the last frame, 32 pixels at most"
-        }
+        Channel::Motion => "How far a point has moved in the picture since the last frame, 32 pixels at most",
         Channel::Reflection => "Radiance that rays have found for glossy surfaces",
         Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
         Channel::Deviation => "Signed distance from the file that the scene is compared with",
-        Channel::Intersections => {
-            "Orange where a triangle passes through one of another mesh. Shift+I"
-        }
+        Channel::Intersections => "Orange where a triangle passes through one of another mesh. Shift+I",
         Channel::Lab => "Rays through a structure of the laboratory",
         Channel::Transmittance => "What fog and volumes let through of what is seen",
         Channel::Scattered => "Radiance that fog and volumes add to what is seen",

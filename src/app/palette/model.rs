@@ -104,12 +104,7 @@ pub(in crate::app) struct Palette {
 impl Palette {
     /// A palette of `all`; `recent` are labels of what was used last. `config` and `initial` are the settings
     /// in force and at the start.
-    pub(in crate::app) fn new(
-        all: Vec<Row>,
-        recent: Vec<String>,
-        config: &Config,
-        initial: &Config,
-    ) -> Self {
+    pub(in crate::app) fn new(all: Vec<Row>, recent: Vec<String>, config: &Config, initial: &Config) -> Self {
         let mut palette = Self {
             text: String::new(),
             all,
@@ -235,11 +230,7 @@ impl Palette {
         let start = value_text(&self.initial, key);
         let default = value_text(&Config::default(), key);
         let note = |value: &str| {
-            let notes = [
-                (&now, "now"),
-                (&start, "at the start"),
-                (&default, "default"),
-            ];
+            let notes = [(&now, "now"), (&start, "at the start"), (&default, "default")];
             let notes = notes.iter().filter(|(known, _)| *known == value);
             notes.map(|(_, note)| *note).collect::<Vec<_>>().join(", ")
         };
@@ -267,12 +258,7 @@ impl Palette {
         if typed.is_empty() {
             let command = Command::Show(key.into());
             let note = "goes to its control";
-            rows.push(Row::new(
-                "panel",
-                format!("{key} in the panel"),
-                note,
-                command,
-            ));
+            rows.push(Row::new("panel", format!("{key} in the panel"), note, command));
         }
         rows
     }
@@ -331,19 +317,13 @@ pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
         row
     });
     let others = [
-        (
-            "open a file to compare the surface with",
-            Action::OpenCompared,
-        ),
+        ("open a file to compare the surface with", Action::OpenCompared),
         (
             "save edits of materials and lights, and what is hidden",
             Action::SaveEdits,
         ),
         ("load edits that were saved", Action::LoadEdits),
-        (
-            "compare with the scene before all edits",
-            Action::CompareUnedited,
-        ),
+        ("compare with the scene before all edits", Action::CompareUnedited),
         (
             "open a scene or a picture to compare with side by side",
             Action::OpenSide,
@@ -351,14 +331,8 @@ pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
         ("import a look", Action::ImportLook),
         ("export the settings as a look", Action::ExportLook),
         ("run the benchmark, or end it", Action::Benchmark),
-        (
-            "save the profile as a trace (JSON)",
-            Action::SaveProfile("json"),
-        ),
-        (
-            "save the profile as a table (CSV)",
-            Action::SaveProfile("csv"),
-        ),
+        ("save the profile as a trace (JSON)", Action::SaveProfile("json")),
+        ("save the profile as a table (CSV)", Action::SaveProfile("csv")),
     ];
     let others = others.map(|(what, action)| Row::new("action", what, "", Command::Action(action)));
     bound.chain(others).collect()
@@ -401,12 +375,7 @@ pub(in crate::app) fn recent(recent: &Recent) -> Vec<Row> {
             count => format!(" and {} more", count - 1),
         };
         let command = Command::Open(Opened::Scene(files.clone()));
-        Some(Row::new(
-            "open",
-            name(first) + &more,
-            folder(first),
-            command,
-        ))
+        Some(Row::new("open", name(first) + &more, folder(first), command))
     });
     let environments = recent.environments.iter().map(|file| {
         let command = Command::Open(Opened::Environment(file.clone()));
@@ -464,10 +433,7 @@ mod tests {
         assert_eq!(row.command, Command::Set("shadows.mode=rays".into()));
         assert_eq!(names(&mut palette, "shadows.mode teapot"), [""; 0]);
         let fault = palette.fault().unwrap();
-        assert_eq!(
-            fault,
-            "shadows.mode: expected off, map or rays, got \"teapot\""
-        );
+        assert_eq!(fault, "shadows.mode: expected off, map or rays, got \"teapot\"");
         assert_eq!(names(&mut palette, "camera.fov=33.5"), ["camera.fov 33.5"]);
         assert_eq!(
             names(&mut palette, "camera.fov 1"),

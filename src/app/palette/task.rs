@@ -33,12 +33,7 @@ impl State {
         rows.extend(model::recent(recent));
         rows.extend(model::settings(&self.config));
         let recent = self.ui.layout.recent_commands.clone();
-        self.ui.palette = Some(Palette::new(
-            rows,
-            recent,
-            &self.config,
-            &self.edits.initial,
-        ));
+        self.ui.palette = Some(Palette::new(rows, recent, &self.config, &self.edits.initial));
     }
 
     /// Clips, cameras and variants of the scene.
@@ -49,12 +44,7 @@ impl State {
         let now = |is_now: bool| if is_now { "now" } else { "" };
         let mut rows = Vec::new();
         let mut add = |section, name: String, is_now, action| {
-            rows.push(Row::new(
-                section,
-                name,
-                now(is_now),
-                Command::Action(action),
-            ));
+            rows.push(Row::new(section, name, now(is_now), Command::Action(action)));
         };
         let count = stage.scene.clips.len();
         for clip in (0..count).map(Some).chain((count > 0).then_some(None)) {

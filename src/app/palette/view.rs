@@ -6,8 +6,8 @@ use crate::app::{
     ui::style::card,
 };
 use egui::{
-    Align, Context, Id, Key, Label, Layout, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit,
-    Ui, Vec2, WidgetInfo,
+    Align, Context, Id, Key, Label, Layout, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit, Ui, Vec2,
+    WidgetInfo,
 };
 
 /// Least size in points: a window may be smaller for a moment.
@@ -37,13 +37,11 @@ pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
     let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(LEAST, Vec2::new(WIDTH, f32::MAX));
     let frame = card(&ctx.global_style().visuals);
     let mut chosen = None;
-    let shown = Modal::new(Id::unique("palette"))
-        .frame(frame)
-        .show(ctx, |ui| {
-            ui.set_width(size.x);
-            ui.set_max_height(size.y - 24.0);
-            chosen = contents(ui, palette);
-        });
+    let shown = Modal::new(Id::unique("palette")).frame(frame).show(ctx, |ui| {
+        ui.set_width(size.x);
+        ui.set_max_height(size.y - 24.0);
+        chosen = contents(ui, palette);
+    });
     let closes = chosen.is_some() || shown.should_close();
     if closes {
         state.ui.palette = None;
@@ -73,15 +71,11 @@ fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
     let accepted = accepts.then(|| palette.accept()).flatten();
     let clicked = list(ui, palette);
     let remark = match palette.fault() {
-        Some(fault) => RichText::new(fault)
-            .small()
-            .color(ui.visuals().warn_fg_color),
+        Some(fault) => RichText::new(fault).small().color(ui.visuals().warn_fg_color),
         None => {
             let keys = match ui.available_width() < NARROW {
                 true => "Enter does it, Esc closes",
-                false => {
-                    "Enter does it, Tab completes, Esc closes; shadows.mode rays sets a setting"
-                }
+                false => "Enter does it, Tab completes, Esc closes; shadows.mode rays sets a setting",
             };
             RichText::new(keys).small().weak()
         }
@@ -194,9 +188,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
         part(&mut line, inside.width(), name);
         return response.on_hover_text(hint).clicked();
     }
-    let section = RichText::new(row.section)
-        .small()
-        .color(visuals.text_color());
+    let section = RichText::new(row.section).small().color(visuals.text_color());
     part(&mut line, SECTION_WIDTH, section);
     part(
         &mut line,

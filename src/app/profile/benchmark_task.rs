@@ -109,9 +109,7 @@ fn report(viewer: &mut Viewer, what: &str, frames: usize) {
     let report = html::Report {
         title: format!("canopy: {name}"),
         facts,
-        settings: settings
-            .map(|(key, value)| (key, value.to_string()))
-            .collect(),
+        settings: settings.map(|(key, value)| (key, value.to_string())).collect(),
     };
     let history = viewer.state.profile.history.frames();
     let measured = history.range(history.len().saturating_sub(frames)..);

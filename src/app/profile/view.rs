@@ -4,9 +4,7 @@
 //! stacked on each other over time.
 
 use crate::{
-    app::{
-        input::keys::Action, profile::model::ProfilerPanel, state::State, ui::style::significant,
-    },
+    app::{input::keys::Action, profile::model::ProfilerPanel, state::State, ui::style::significant},
     output::numbers::bytes,
     profile::{
         chart::{Chart, Stack, scale},
@@ -16,8 +14,8 @@ use crate::{
     },
 };
 use egui::{
-    Align2, Color32, FontId, Mesh, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, TextStyle,
-    Ui, pos2, vec2,
+    Align2, Color32, FontId, Mesh, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, TextStyle, Ui, pos2,
+    vec2,
 };
 
 /// Least room of the panel in points: where there is less, the scene needs it.
@@ -88,11 +86,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         if ui.button(text).on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::FreezeProfiler);
         }
-        if ui
-            .button("Clear")
-            .on_hover_text("Forgets all frames")
-            .clicked()
-        {
+        if ui.button("Clear").on_hover_text("Forgets all frames").clicked() {
             state.profile.profiler.clear(&mut state.profile.history);
         }
         if ui
@@ -115,8 +109,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         {
             state.ui.actions.push(Action::SaveProfile("csv"));
         }
-        let tip =
-            "Plays the clip once, or turns once around the scene, and saves a report as a page";
+        let tip = "Plays the clip once, or turns once around the scene, and saves a report as a page";
         if ui.button("Benchmark").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Benchmark);
         }
@@ -146,13 +139,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
 /// The table of the frames in view, as text.
 pub(in crate::app) fn in_view(state: &State) -> String {
     let view = state.profile.profiler.view(&state.profile.history);
-    text::text(
-        state
-            .profile
-            .profiler
-            .frames(&state.profile.history)
-            .range(view),
-    )
+    text::text(state.profile.profiler.frames(&state.profile.history).range(view))
 }
 
 /// The charts, and what the pointer does in them.
@@ -166,13 +153,7 @@ fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut S
     if count == 0 {
         let weak = ui.visuals().weak_text_color();
         let font = FontId::proportional(12.0);
-        painter.text(
-            plot.center(),
-            Align2::CENTER_CENTER,
-            "no frames yet",
-            font,
-            weak,
-        );
+        painter.text(plot.center(), Align2::CENTER_CENTER, "no frames yet", font, weak);
         return;
     }
     let plots = [
@@ -197,11 +178,7 @@ fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut S
     let middle = plots[0].x(frame as f32 + 0.5);
     let stroke = Stroke::new(1.0, ui.visuals().strong_text_color());
     painter.vline(middle, plot.y_range(), stroke);
-    let plot = if pointer.y < split {
-        &plots[0]
-    } else {
-        &plots[1]
-    };
+    let plot = if pointer.y < split { &plots[0] } else { &plots[1] };
     let tip = tip(chart, plot, frame, pointer.y);
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.label(tip);
@@ -320,13 +297,7 @@ impl<'a> Plot<'a> {
             }
         }
         let at = pos2(left, self.rect.bottom());
-        painter.text(
-            at,
-            Align2::RIGHT_CENTER,
-            name,
-            font,
-            ui.visuals().text_color(),
-        );
+        painter.text(at, Align2::RIGHT_CENTER, name, font, ui.visuals().text_color());
         let mut mesh = Mesh::default();
         for frame in 0..self.count as usize {
             let (left, right) = (self.x(frame as f32), self.x(frame as f32 + 1.0));
@@ -395,17 +366,12 @@ fn entry(ui: &mut Ui, color: Color32, name: &str, mean_ms: f64) {
     let size = vec2(ui.available_width(), ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let number = significant(mean_ms);
-    response.on_hover_text(format!(
-        "{name}: {number} ms a frame, the mean of those in view"
-    ));
+    response.on_hover_text(format!("{name}: {number} ms a frame, the mean of those in view"));
     let painter = ui.painter_at(rect);
     let swatch = Rect::from_center_size(rect.left_center() + vec2(6.0, 0.0), vec2(10.0, 10.0));
     painter.rect_filled(swatch, 2.0, color);
     let ink = ui.visuals().text_color();
-    let (font, at) = (
-        FontId::monospace(10.0),
-        rect.right_center() - vec2(2.0, 0.0),
-    );
+    let (font, at) = (FontId::monospace(10.0), rect.right_center() - vec2(2.0, 0.0));
     let number = painter.text(at, Align2::RIGHT_CENTER, number, font, ink);
     let left = rect.left() + 16.0;
     let wrap = Some(egui::TextWrapMode::Truncate);

@@ -34,9 +34,7 @@ impl TracedRay {
                 let lights = (&a.shadows, &a.sun, &a.lights);
                 lights == (&b.shadows, &b.sun, &b.lights)
             };
-            *traced == rays
-                && has_trees_of(of, picture)
-                && (rays == PathOf::Camera || is_lit_alike())
+            *traced == rays && has_trees_of(of, picture) && (rays == PathOf::Camera || is_lit_alike())
         })
     }
 }

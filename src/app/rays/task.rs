@@ -50,18 +50,12 @@ pub(in crate::app) fn is_asked(viewer: &mut Viewer) -> bool {
     let Some(shown) = &viewer.selecting.shown else {
         return false;
     };
-    if traced
-        .click
-        .is_some_and(|click| click.scene != viewer.scenes)
-    {
+    if traced.click.is_some_and(|click| click.scene != viewer.scenes) {
         traced.click = None;
     }
     // A path through trees that are no more is withdrawn; other rays of the same point are traced at once.
     if traced.of.is_some() && !traced.is_of(shown, view.path_of) {
-        let is_other_ray = traced
-            .of
-            .as_ref()
-            .is_some_and(|(_, rays)| *rays != view.path_of);
+        let is_other_ray = traced.of.as_ref().is_some_and(|(_, rays)| *rays != view.path_of);
         traced.is_asked |= is_other_ray && traced.click.is_some();
         (view.path, traced.of, traced.copy) = (None, None, None);
     }

@@ -148,12 +148,7 @@ pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
 /// A step in a line, and in more words.
 fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
     let metres = |t: f32| significant(f64::from(t));
-    let far = |t: f32| {
-        format!(
-            "the nearest hit so far, or the ray's end, is at {}",
-            metres(t)
-        )
-    };
+    let far = |t: f32| format!("the nearest hit so far, or the ray's end, is at {}", metres(t));
     match step {
         PathStep::Ray { origin, t_max, .. } => [
             "a ray begins".into(),
@@ -167,10 +162,7 @@ fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
             t_max,
             ..
         } => {
-            let entered = children
-                .iter()
-                .flatten()
-                .filter(|(_, enter)| enter.is_some());
+            let entered = children.iter().flatten().filter(|(_, enter)| enter.is_some());
             let of = match mesh {
                 Some(mesh) => name(*mesh),
                 None => "the top tree".into(),
@@ -207,11 +199,7 @@ fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
             };
             [
                 text,
-                format!(
-                    "Triangle {triangle} of all, of {}; {}",
-                    name(*mesh),
-                    far(*t_max)
-                ),
+                format!("Triangle {triangle} of all, of {}; {}", name(*mesh), far(*t_max)),
             ]
         }
         PathStep::Answer { is_accepted } => {

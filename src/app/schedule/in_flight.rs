@@ -84,12 +84,7 @@ struct Submitted {
 
 impl InFlight {
     /// A frame that the renderer has recorded, of which nothing has been submitted yet.
-    pub(in crate::app) fn new(
-        picture: PictureKey,
-        frame: NextFrame,
-        is_parted: bool,
-        now: Instant,
-    ) -> Self {
+    pub(in crate::app) fn new(picture: PictureKey, frame: NextFrame, is_parted: bool, now: Instant) -> Self {
         Self {
             picture,
             frame,
@@ -207,12 +202,7 @@ pub(in crate::app) struct FrameTimes {
 impl FrameTimes {
     /// The times of a frame that took `wall_ms` by the clock, where `renderer` knew the timings of `timed_frames` before.
     /// An adapter without timestamps learns from the clock.
-    pub(in crate::app) fn of(
-        gpu: &Gpu,
-        renderer: &mut Renderer,
-        timed_frames: u64,
-        wall_ms: f32,
-    ) -> Self {
+    pub(in crate::app) fn of(gpu: &Gpu, renderer: &mut Renderer, timed_frames: u64, wall_ms: f32) -> Self {
         let stats = renderer.stats();
         let frame_ms = match stats.frame_ms() {
             Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),

@@ -793,12 +793,7 @@ mod tests {
     #[test]
     fn a_picture_waits_for_its_passes() {
         let schedule = Schedule::new(None, Instant::now());
-        let compiling = |is_done, is_for_next| {
-            Some(Compiling {
-                is_done,
-                is_for_next,
-            })
-        };
+        let compiling = |is_done, is_for_next| Some(Compiling { is_done, is_for_next });
         for (compiling, expected) in [
             (None, false),
             (compiling(false, true), true),
@@ -836,10 +831,7 @@ mod tests {
         assert_eq!(moving, (Wakeup::Draw, false, Some(POLL)));
         let soon = Wakeup::At(start + POLL);
         assert_eq!(finish(Activity { loads, ..nothing }), (soon, true, None));
-        let compiling = finish(Activity {
-            compiles,
-            ..nothing
-        });
+        let compiling = finish(Activity { compiles, ..nothing });
         assert_eq!(compiling, (soon, false, None));
         let saving = finish(Activity { saved, ..nothing });
         assert_eq!(saving, (Wakeup::Draw, true, None));

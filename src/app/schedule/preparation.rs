@@ -38,10 +38,7 @@ impl Preparation {
             self.0 = None;
             outcome?;
         }
-        Ok(Some(Compiling {
-            is_done,
-            is_for_next,
-        }))
+        Ok(Some(Compiling { is_done, is_for_next }))
     }
 
     /// Starts to compile what `picture` needs. `waker` has the window drawn when that is done.
@@ -106,12 +103,7 @@ struct Preparing {
 
 impl Preparing {
     /// Starts to compile `needs`. `wake` is called when it is done.
-    fn start(
-        picture: PictureKey,
-        needs: Needs,
-        gpu: Arc<Gpu>,
-        wake: impl FnOnce() + Send + 'static,
-    ) -> Self {
+    fn start(picture: PictureKey, needs: Needs, gpu: Arc<Gpu>, wake: impl FnOnce() + Send + 'static) -> Self {
         let names = needs.names();
         let cancelled = Arc::new(AtomicBool::new(false));
         let done = Arc::new(AtomicUsize::new(0));

@@ -184,9 +184,7 @@ impl Textures {
 /// is asked for counts first, then that the texture itself is used so.
 fn found(list: &[Listed], scene: &Scene, asked: Asked) -> Option<usize> {
     let image = scene.textures.get(asked.texture)?.image;
-    let of_image = (0..)
-        .zip(list)
-        .filter(|(_, of)| of.texture.image == Some(image));
+    let of_image = (0..).zip(list).filter(|(_, of)| of.texture.image == Some(image));
     let fit = |of: &Listed| {
         let has_use = asked.used_as == Some(of.texture.used_as);
         let has_texture = of.users.iter().any(|user| user.texture == asked.texture);
@@ -253,11 +251,7 @@ pub(in crate::app) struct Slot {
 pub(in crate::app) fn slots(material: &Material) -> impl Iterator<Item = Slot> {
     let base = [
         ("base colour", material.base_color_texture, true),
-        (
-            "metal and roughness",
-            material.metallic_roughness_texture,
-            false,
-        ),
+        ("metal and roughness", material.metallic_roughness_texture, false),
         ("normals", material.normal_texture, false),
         ("occlusion", material.occlusion_texture, false),
         ("emission", material.emissive_texture, true),
@@ -450,14 +444,9 @@ mod tests {
         assert_eq!(small.iter().map(|(_, y)| *y).collect::<Vec<_>>(), [1.0; 3]);
         // One more than fits is a sample already, and what fits is drawn whole.
         scene.meshes[0].primitives.truncate(1);
-        scene.meshes[0].primitives[0]
-            .indices
-            .truncate(MOST_TRIANGLES);
+        scene.meshes[0].primitives[0].indices.truncate(MOST_TRIANGLES);
         let layout = uv_layout(&scene, users);
-        assert_eq!(
-            (layout.triangles, layout.drawn),
-            (MOST_TRIANGLES, MOST_TRIANGLES)
-        );
+        assert_eq!((layout.triangles, layout.drawn), (MOST_TRIANGLES, MOST_TRIANGLES));
     }
 
     /// Ten times the materials and primitives take about ten times as long, and not a hundred times.
@@ -465,10 +454,7 @@ mod tests {
     fn many_materials_are_listed_in_linear_time() {
         let many = |count: usize| {
             let mut scene = scene();
-            let (material, primitive) = (
-                scene.materials[0].clone(),
-                scene.meshes[0].primitives[0].clone(),
-            );
+            let (material, primitive) = (scene.materials[0].clone(), scene.meshes[0].primitives[0].clone());
             scene.materials = vec![material; count];
             let primitives = (0..count).map(|material| Primitive {
                 material,

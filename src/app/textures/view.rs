@@ -13,9 +13,7 @@ use crate::{
     render::{ShownTexture, layout::TextureViewParams},
     scene::{Scene, srgb},
 };
-use egui::{
-    Button, Context, DragValue, Rect, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui, pos2, vec2,
-};
+use egui::{Button, Context, DragValue, Rect, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui, pos2, vec2};
 use glam::Vec2;
 
 /// Width of the list in points.
@@ -77,9 +75,7 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
     let wanted = textures.search.to_lowercase();
     let all = textures.list.clone();
     let is_wanted = |listed: &Listed| listed.name.to_lowercase().contains(&wanted);
-    let found = (0..)
-        .zip(all.iter())
-        .filter(|(_, listed)| is_wanted(listed));
+    let found = (0..).zip(all.iter()).filter(|(_, listed)| is_wanted(listed));
     let found: Vec<(usize, &Listed)> = found.collect();
     let total: u64 = all.iter().map(|listed| listed.texture.bytes()).sum();
     let text = format!("{} of {}, {}", found.len(), all.len(), bytes(total));
@@ -107,9 +103,7 @@ fn ends_that_fit(ui: &Ui, text: &str, width: f32) -> String {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let fits = |text: &str| {
         let color = ui.visuals().text_color();
-        let galley = ui
-            .painter()
-            .layout_no_wrap(text.to_owned(), font.clone(), color);
+        let galley = ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color);
         galley.size().x <= width
     };
     if fits(text) {
@@ -174,8 +168,7 @@ fn one(ui: &mut Ui, textures: &mut Textures, scene: &Scene) {
     facts(ui, textures, listed, scene);
     let texel = ui.spacing().interact_size.y;
     let room = ui.available_size() - vec2(0.0, texel + ui.spacing().item_spacing.y);
-    let (rect, response) =
-        ui.allocate_exact_size(room.max(vec2(40.0, 40.0)), Sense::click_and_drag());
+    let (rect, response) = ui.allocate_exact_size(room.max(vec2(40.0, 40.0)), Sense::click_and_drag());
     let texture = listed.texture.texture();
     let size = Vec2::new(texture.width() as f32, texture.height() as f32);
     let pixels_per_point = ui.ctx().pixels_per_point();
@@ -290,11 +283,7 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
             textures.channels = [true, true, true, false];
         }
         ui.separator();
-        if ui
-            .button("Fit")
-            .on_hover_text("The whole texture")
-            .clicked()
-        {
+        if ui.button("Fit").on_hover_text("The whole texture").clicked() {
             textures.zoom = None;
         }
         let whole = ui.button("1:1").on_hover_text("A pixel for each texel");
@@ -306,10 +295,9 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
         ui.separator();
         ui.toggle_value(&mut textures.is_smooth, "smooth")
             .on_hover_text("Interpolates between texels, or shows each as a square");
-        ui.toggle_value(&mut textures.is_linear, "linear")
-            .on_hover_text(
-                "Shows colours as the linear values that lighting reads, not as sRGB encodes them",
-            );
+        ui.toggle_value(&mut textures.is_linear, "linear").on_hover_text(
+            "Shows colours as the linear values that lighting reads, not as sRGB encodes them",
+        );
         ui.toggle_value(&mut textures.shows_uv, "UV").on_hover_text(
             "The triangles that use the texture, as its slots and their transforms place them",
         );
@@ -319,9 +307,7 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
             ui.label("level");
             ui.add_enabled(
                 last > 0,
-                DragValue::new(&mut textures.level)
-                    .range(0..=last)
-                    .speed(0.05),
+                DragValue::new(&mut textures.level).range(0..=last).speed(0.05),
             )
             .on_hover_text("Of the mipmaps: 0 is the finest")
         });
@@ -349,14 +335,7 @@ fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
         name => model::shown(name),
     };
     let users = listed.users.iter().take(MOST_USERS);
-    let users = users.map(|user| {
-        format!(
-            "{} ({}, UV {})",
-            named(user.material),
-            user.slot,
-            user.uv_set
-        )
-    });
+    let users = users.map(|user| format!("{} ({}, UV {})", named(user.material), user.slot, user.uv_set));
     let mut text = users.collect::<Vec<_>>().join(", ");
     if let Some(more) = listed.users.len().checked_sub(MOST_USERS + 1) {
         text += &format!(" and {} more", more + 1);

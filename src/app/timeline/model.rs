@@ -64,8 +64,7 @@ impl Stage {
             return self.clip_name(self.clip);
         }
         let clips = self.blend.clips.iter();
-        let names =
-            clips.map(|(clip, weight)| format!("{} {weight:.2}", self.clip_name(Some(*clip))));
+        let names = clips.map(|(clip, weight)| format!("{} {weight:.2}", self.clip_name(Some(*clip))));
         names.collect::<Vec<_>>().join(" + ")
     }
 }
@@ -224,10 +223,7 @@ mod tests {
         assert!(state.playback.playing);
         state.perform_on_timeline(Action::StepFrame(1));
         assert!(!state.playback.playing && (time(&state) - 1.0 / 30.0).abs() < 1e-6);
-        state.set_loop_range(LoopRange {
-            from: 0.25,
-            to: 0.5,
-        });
+        state.set_loop_range(LoopRange { from: 0.25, to: 0.5 });
         state.perform_on_timeline(Action::ClipEnd);
         assert_eq!(time(&state), 0.5);
         state.perform_on_timeline(Action::ClipStart);
@@ -236,10 +232,7 @@ mod tests {
         state.play_for(0.375);
         assert_eq!(time(&state), 0.375, "it begins again in the range");
         // To the clip's end is to that of any clip.
-        state.set_loop_range(LoopRange {
-            from: -1.0,
-            to: 7.0,
-        });
+        state.set_loop_range(LoopRange { from: -1.0, to: 7.0 });
         let settings = &state.config.animation;
         assert_eq!((settings.loop_from, settings.loop_to), (0.0, 0.0));
     }

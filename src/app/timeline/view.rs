@@ -9,9 +9,7 @@ use crate::{
     config::Animation,
     scene::timeline::{LoopRange, frame_number},
 };
-use egui::{
-    Align, Align2, Color32, FontId, Layout, Pos2, Rect, RichText, Sense, Stroke, Ui, pos2, vec2,
-};
+use egui::{Align, Align2, Color32, FontId, Layout, Pos2, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
 /// Least room for the timeline in points: where there is less, the scene needs it.
 const LEAST: [f32; 2] = [300.0, 250.0];
@@ -32,14 +30,12 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     if !is_shown || room.x < LEAST[0] || room.y < LEAST[1] {
         return;
     }
-    egui::Panel::bottom("timeline")
-        .resizable(false)
-        .show(ui, |ui| {
-            ui.add_space(2.0);
-            ui.horizontal(|ui| buttons(ui, state));
-            track(ui, state);
-            ui.add_space(2.0);
-        });
+    egui::Panel::bottom("timeline").resizable(false).show(ui, |ui| {
+        ui.add_space(2.0);
+        ui.horizontal(|ui| buttons(ui, state));
+        track(ui, state);
+        ui.add_space(2.0);
+    });
 }
 
 /// Buttons at the left, the moment at the right, and as much between them as there is room for.
@@ -116,10 +112,7 @@ fn clips(ui: &mut Ui, state: &mut State) {
                 };
                 let is_now = !is_blended && stage.clip == clip;
                 let entry = ui.selectable_label(is_now, name);
-                if entry
-                    .on_hover_text("Plays it alone, from its start")
-                    .clicked()
-                {
+                if entry.on_hover_text("Plays it alone, from its start").clicked() {
                     chosen = Some(clip);
                 }
             }
@@ -143,9 +136,8 @@ fn moment(ui: &mut Ui, state: &State, width: f32) {
     ui.add_space(6.0);
     if width > 420.0 && duration > 0.0 {
         let frame = format!("at frame {}", frame_number(time, rate));
-        ui.label(RichText::new(frame).weak()).on_hover_text(format!(
-            "At {rate} frames per second (animation.frame_rate)"
-        ));
+        ui.label(RichText::new(frame).weak())
+            .on_hover_text(format!("At {rate} frames per second (animation.frame_rate)"));
     }
 }
 
@@ -181,10 +173,7 @@ fn track(ui: &mut Ui, state: &mut State) {
         pos2(rect.left() + HANDLE, rect.top() + NUMBERS),
         pos2(rect.right() - HANDLE, rect.bottom()),
     );
-    let track = Track {
-        rect: bar,
-        duration,
-    };
+    let track = Track { rect: bar, duration };
     let is_held = response.is_pointer_button_down_on() || response.dragged();
     let pointer = response
         .interact_pointer_pos()
@@ -232,18 +221,10 @@ fn handles(ui: &mut Ui, state: &mut State, track: Track, range: LoopRange) {
         let response = ui.interact(rect, ui.scope_id().with(name), Sense::click_and_drag());
         let color = match response.hovered() || response.dragged() {
             true => accent(ui.visuals()),
-            false => ui
-                .visuals()
-                .widgets
-                .inactive
-                .fg_stroke
-                .color
-                .gamma_multiply(0.6),
+            false => ui.visuals().widgets.inactive.fg_stroke.color.gamma_multiply(0.6),
         };
         ui.painter().rect_filled(rect, 2.0, color);
-        let pointer = response
-            .interact_pointer_pos()
-            .filter(|_| response.dragged());
+        let pointer = response.interact_pointer_pos().filter(|_| response.dragged());
         let is_double = response.double_clicked();
         response.on_hover_text(tip);
         match is_double {
@@ -306,8 +287,8 @@ fn ticks(painter: &egui::Painter, track: Track, visuals: &egui::Visuals) {
 /// The distances in seconds of numbers, and of ticks between them, on a track of `width` points.
 fn steps(duration: f32, width: f32) -> [f32; 2] {
     const STEPS: [f32; 18] = [
-        0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0,
-        600.0, 1800.0, 3600.0,
+        0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
+        3600.0,
     ];
     let fits = |gap: f32| move |step: &f32| step * width >= gap * duration;
     // Below the list in tenths, above it in doubles.
@@ -318,9 +299,7 @@ fn steps(duration: f32, width: f32) -> [f32; 2] {
     while step <= 0.01 && fits(NUMBER_GAP)(&(step / 10.0)) && step > 1e-6 {
         step /= 10.0;
     }
-    let minor = [10.0, 5.0, 4.0, 3.0, 2.0]
-        .map(|parts| step / parts)
-        .into_iter();
+    let minor = [10.0, 5.0, 4.0, 3.0, 2.0].map(|parts| step / parts).into_iter();
     [step, minor.clone().find(fits(TICK_GAP)).unwrap_or(step)]
 }
 

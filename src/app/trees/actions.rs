@@ -96,11 +96,7 @@ mod tests {
         assert_eq!(press(Action::NextTreeBoxes), BoxDepths::Depths(0, 0));
         assert_eq!(press(Action::NextTreeBoxes), BoxDepths::Depths(1, 1));
         assert_eq!(press(Action::TreeBoxes), BoxDepths::Off);
-        assert_eq!(
-            press(Action::TreeBoxes),
-            BoxDepths::Depths(1, 1),
-            "as before"
-        );
+        assert_eq!(press(Action::TreeBoxes), BoxDepths::Depths(1, 1), "as before");
         for _ in 0..31 {
             press(Action::NextTreeBoxes);
         }

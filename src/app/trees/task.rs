@@ -49,11 +49,7 @@ pub(in crate::app) fn count(viewer: &mut Viewer) {
         viewer.state.trees.view.figures = None;
         return;
     }
-    if trees
-        .counted
-        .as_ref()
-        .is_some_and(|of| of.scene != shown.scene)
-    {
+    if trees.counted.as_ref().is_some_and(|of| of.scene != shown.scene) {
         trees.counted = None;
         viewer.state.trees.view.figures = None;
     }

@@ -69,8 +69,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
             let painter = ui.painter();
             let at = |offset: Vec2| rect.center() + offset;
             let pointed = response.hover_pos().and_then(|pointer| {
-                let near =
-                    |(_, offset): &&(usize, Vec2)| at(*offset).distance(pointer) <= END + 1.0;
+                let near = |(_, offset): &&(usize, Vec2)| at(*offset).distance(pointer) <= END + 1.0;
                 // The nearest to the eye is drawn last.
                 placed.iter().rev().find(near).map(|(end, _)| *end)
             });
@@ -94,13 +93,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
                     painter.circle_stroke(at(*offset), END, Stroke::new(1.5, Color32::WHITE));
                 }
                 let font = FontId::proportional(12.0);
-                painter.text(
-                    at(*offset),
-                    Align2::CENTER_CENTER,
-                    end.name,
-                    font,
-                    Color32::BLACK,
-                );
+                painter.text(at(*offset), Align2::CENTER_CENTER, end.name, font, Color32::BLACK);
             }
             let view = pointed.map(|pointed| ENDS[pointed].view);
             if let Some(view) = view.filter(|_| response.clicked()) {

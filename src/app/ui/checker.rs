@@ -81,11 +81,7 @@ impl<'a> Run<'a> {
             let mut faults = overlaps_of_widgets(ctx);
             for layer in layers(ctx) {
                 let texts = texts(ctx, layer);
-                faults.extend(
-                    texts
-                        .iter()
-                        .flat_map(|text| faults_of_text(ctx, text, long)),
-                );
+                faults.extend(texts.iter().flat_map(|text| faults_of_text(ctx, text, long)));
                 faults.extend(overlaps_of_texts(&texts));
             }
             faults
@@ -319,8 +315,7 @@ fn faults_of_text(ctx: &Context, text: &PaintedText, long: &[&str]) -> Vec<Strin
     }
     let room = clip.intersect(ctx.content_rect());
     let is_seen = rect.intersects(room);
-    let is_inside =
-        rect.left() > room.left() - TOLERANCE && rect.right() < room.right() + TOLERANCE;
+    let is_inside = rect.left() > room.left() - TOLERANCE && rect.right() < room.right() + TOLERANCE;
     if is_seen && !is_inside {
         faults.push(format!("{shown:?} at {rect} is cut off by {room}"));
     }
@@ -347,11 +342,7 @@ fn overlaps_of_texts(texts: &[PaintedText]) -> Vec<String> {
     for (index, a) in texts.iter().enumerate() {
         for b in &texts[..index] {
             if overlap(seen(a), seen(b)) {
-                faults.push(format!(
-                    "{:?} overlaps {:?}",
-                    a.galley.text(),
-                    b.galley.text()
-                ));
+                faults.push(format!("{:?} overlaps {:?}", a.galley.text(), b.galley.text()));
             }
         }
     }
@@ -365,17 +356,11 @@ fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
     let mut found: Vec<(LayerId, Rect)> = Vec::new();
     for (layer, widgets) in widgets.layers() {
         let area = ctx.memory(|memory| memory.area_rect(layer.id));
-        let seen = |widget: &&egui::WidgetRect| {
-            widget.sense.interactive() && widget.interact_rect.is_positive()
-        };
-        let all: Vec<Rect> = widgets
-            .iter()
-            .filter(seen)
-            .map(|w| w.interact_rect)
-            .collect();
-        let is_area = |rect: &Rect| {
-            area.is_some_and(|area| (area.size() - rect.size()).abs().max_elem() < TOLERANCE)
-        };
+        let seen =
+            |widget: &&egui::WidgetRect| widget.sense.interactive() && widget.interact_rect.is_positive();
+        let all: Vec<Rect> = widgets.iter().filter(seen).map(|w| w.interact_rect).collect();
+        let is_area =
+            |rect: &Rect| area.is_some_and(|area| (area.size() - rect.size()).abs().max_elem() < TOLERANCE);
         let holds = |rect: &Rect| {
             let inside = |other: &&Rect| *other != rect && rect.contains_rect(**other);
             all.iter().filter(inside).count() > 1

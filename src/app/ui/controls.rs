@@ -18,9 +18,7 @@ pub(in crate::app) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut E
     };
     let in_force = edits.in_force.get(setting.key).cloned();
     let row = Row::of(setting, edits);
-    let set = row.show(ui, edits, |ui| {
-        control(ui, setting, &value, in_force.as_deref())
-    });
+    let set = row.show(ui, edits, |ui| control(ui, setting, &value, in_force.as_deref()));
     edits.sets.extend(set.map(|set| (setting.key, set)));
 }
 
@@ -222,13 +220,7 @@ fn choose(ui: &mut Ui, value: &Value, choices: &[Choice]) -> Option<Value> {
     set
 }
 
-fn list(
-    ui: &mut Ui,
-    key: &str,
-    value: &Value,
-    choices: &[Choice],
-    in_force: Option<&str>,
-) -> Option<Value> {
+fn list(ui: &mut Ui, key: &str, value: &Value, choices: &[Choice], in_force: Option<&str>) -> Option<Value> {
     let label = |choice: &Choice| match in_force {
         Some(now) if choice.value == "auto" => format!("auto ({now})"),
         _ => choice.label.to_owned(),

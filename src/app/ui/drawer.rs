@@ -25,12 +25,7 @@ pub(in crate::app) struct Drawer {
 
 impl Drawer {
     /// Shows the panel: beside what is added after it, or over that in a narrow window. Returns its rectangle.
-    pub(in crate::app) fn show(
-        self,
-        ui: &mut Ui,
-        is_narrow: bool,
-        add: impl FnOnce(&mut Ui),
-    ) -> Rect {
+    pub(in crate::app) fn show(self, ui: &mut Ui, is_narrow: bool, add: impl FnOnce(&mut Ui)) -> Rect {
         let width = self.width.clamp(*self.widths.start(), *self.widths.end());
         if is_narrow {
             return self.over(ui, width, add);
@@ -39,10 +34,7 @@ impl Drawer {
             Side::Left => Panel::left(self.name),
             Side::Right => Panel::right(self.name),
         };
-        let panel = panel
-            .resizable(true)
-            .default_size(width)
-            .size_range(self.widths);
+        let panel = panel.resizable(true).default_size(width).size_range(self.widths);
         panel.show(ui, add).response.rect
     }
 

@@ -35,21 +35,17 @@ pub(in crate::app) fn floating(
     add: impl FnOnce(&mut Ui),
 ) {
     // An area remembers its size and would not grow with the window again.
-    Area::new(Id::unique((
-        name,
-        room.width() as i32,
-        room.height() as i32,
-    )))
-    .order(Order::Foreground)
-    .pivot(Align2::CENTER_CENTER)
-    .fixed_pos(room.center() + offset)
-    .constrain_to(room)
-    .default_size(room.size())
-    // It may be the last thing that is shown for a while.
-    .fade_in(false)
-    .interactable(has_buttons)
-    .show(ctx, |ui| {
-        let frame = card(ui.visuals());
-        frame.show(ui, add);
-    });
+    Area::new(Id::unique((name, room.width() as i32, room.height() as i32)))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_CENTER)
+        .fixed_pos(room.center() + offset)
+        .constrain_to(room)
+        .default_size(room.size())
+        // It may be the last thing that is shown for a while.
+        .fade_in(false)
+        .interactable(has_buttons)
+        .show(ctx, |ui| {
+            let frame = card(ui.visuals());
+            frame.show(ui, add);
+        });
 }

@@ -84,19 +84,14 @@ fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
         }
     };
     let name = |ui: &mut Ui| {
-        let label = egui::Label::new(text)
-            .truncate()
-            .show_tooltip_when_elided(false);
-        ui.add(label)
-            .on_hover_text(format!("{}\n\n{tip}", facts.adapter));
+        let label = egui::Label::new(text).truncate().show_tooltip_when_elided(false);
+        ui.add(label).on_hover_text(format!("{}\n\n{tip}", facts.adapter));
     };
     let warnings = state.warnings().count();
     let count = |ui: &mut Ui| {
         if warnings > 0 {
             let text = counted(warnings as u64, "warning");
-            let text = RichText::new(text)
-                .small()
-                .color(ui.visuals().warn_fg_color);
+            let text = RichText::new(text).small().color(ui.visuals().warn_fg_color);
             ui.label(text).on_hover_text(summary(state, warnings));
         }
     };
@@ -176,9 +171,7 @@ fn graph(ui: &mut Ui, state: &State) {
         egui::FontId::monospace(10.0),
         visuals.weak_text_color(),
     );
-    response.on_hover_text(
-        "Times of frames, the last on the right. Marks on top are frames above the scale",
-    );
+    response.on_hover_text("Times of frames, the last on the right. Marks on top are frames above the scale");
 }
 
 /// The top of a scale that fits all but the slowest twentieth of frames.
@@ -201,13 +194,7 @@ mod tests {
 
     #[test]
     fn scales_are_round_and_large_enough() {
-        for (ms, top) in [
-            (0.9, 1.0),
-            (1.0, 1.0),
-            (3.0, 5.0),
-            (16.7, 20.0),
-            (170.0, 200.0),
-        ] {
+        for (ms, top) in [(0.9, 1.0), (1.0, 1.0), (3.0, 5.0), (16.7, 20.0), (170.0, 200.0)] {
             let rounded = round_up(ms);
             assert!((rounded - top).abs() < 1e-3 * top, "{ms}: {rounded}");
         }

@@ -24,9 +24,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         ui.horizontal(|ui| {
             ui.label(RichText::new("Keys and mouse").heading());
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let close = ui
-                    .button("Close")
-                    .on_hover_text("Closes this help (H or Esc)");
+                let close = ui.button("Close").on_hover_text("Closes this help (H or Esc)");
                 if close.clicked() {
                     state.ui.help = false;
                 }

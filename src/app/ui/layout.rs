@@ -83,10 +83,7 @@ impl LayoutFile {
 
 fn read(path: &Path) -> io::Result<PanelLayout> {
     let layout: PanelLayout = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-    if layout
-        .width
-        .is_some_and(|width| !(100.0..1e4).contains(&width))
-    {
+    if layout.width.is_some_and(|width| !(100.0..1e4).contains(&width)) {
         return Err(io::Error::other("the width is out of range"));
     }
     Ok(layout)

@@ -65,12 +65,7 @@ pub(in crate::app) fn histogram(ui: &mut Ui, statistics: &Statistics, range: f32
     let most = statistics.histogram.iter().copied().fold(0.0, f64::max);
     let step = width / statistics.histogram.len().max(1) as f32;
     let edges: Vec<f64> = statistics.edges().collect();
-    for ((share, ends), number) in statistics
-        .histogram
-        .iter()
-        .zip(edges.windows(2))
-        .zip(0u16..)
-    {
+    for ((share, ends), number) in statistics.histogram.iter().zip(edges.windows(2)).zip(0u16..) {
         let left = room.left() + step * f32::from(number);
         let height = room.height() * (share / most.max(1e-30)) as f32;
         let middle = ends[0].midpoint(ends[1]) as f32;
@@ -101,12 +96,7 @@ mod tests {
 
     #[test]
     fn distances_are_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (0.0005, "+0.0005"),
-            (-1.5, "-1.5"),
-            (1234.0, "+1234"),
-        ] {
+        for (value, text) in [(0.0, "0"), (0.0005, "+0.0005"), (-1.5, "-1.5"), (1234.0, "+1234")] {
             assert_eq!(short(value), text);
         }
     }

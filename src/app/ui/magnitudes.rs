@@ -48,19 +48,10 @@ pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
 
 /// Bars as high as `counts`, the first of which is of the number 0, in colours from this share of the map on. On hover
 /// each tells its count; `what` is what there are so many of.
-pub(in crate::app) fn histogram(
-    ui: &mut Ui,
-    counts: &[u32],
-    from: f32,
-    what: impl Fn(usize) -> String,
-) {
+pub(in crate::app) fn histogram(ui: &mut Ui, counts: &[u32], from: f32, what: impl Fn(usize) -> String) {
     let bars = counts.len().clamp(1, MOST_BARS);
     let of = |bar: usize| -> u64 {
-        let more = if bar + 1 == bars {
-            counts.len()
-        } else {
-            bar + 1
-        };
+        let more = if bar + 1 == bars { counts.len() } else { bar + 1 };
         counts[bar.min(counts.len())..more.min(counts.len())]
             .iter()
             .map(|count| u64::from(*count))
@@ -83,8 +74,7 @@ pub(in crate::app) fn histogram(
         painter.rect_filled(rect, 0.0, color(share));
     }
     let pointer = response.hover_pos();
-    let bar =
-        pointer.map(|at| ((at.x - room.left()) / step).clamp(0.0, bars as f32 - 1.0) as usize);
+    let bar = pointer.map(|at| ((at.x - room.left()) / step).clamp(0.0, bars as f32 - 1.0) as usize);
     if let Some(bar) = bar {
         let more = if bar + 1 < counts.len() && bar + 1 == bars {
             " or more"

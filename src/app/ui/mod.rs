@@ -32,8 +32,7 @@ pub(in crate::app) use crate::app::ui::facts::{Facts, LoadProgress, Moving};
 pub(in crate::app) use crate::app::ui::style::{set_style, zoom};
 
 use crate::app::{
-    compare, export, files, inspect, outline, palette, profile, rays, state::State, textures,
-    timeline, trees,
+    compare, export, files, inspect, outline, palette, profile, rays, state::State, textures, timeline, trees,
 };
 use egui::Ui;
 
@@ -100,9 +99,7 @@ fn name_picture(ui: &Ui, room: egui::Rect, state: &State) {
     let picture = ui.interact(room, egui::Id::unique("picture"), egui::Sense::hover());
     picture.widget_info(|| {
         let stage = state.stage.as_ref();
-        let name = stage.map_or("no scene".into(), |stage| {
-            format!("picture of {}", stage.name())
-        });
+        let name = stage.map_or("no scene".into(), |stage| format!("picture of {}", stage.name()));
         egui::WidgetInfo::labeled(egui::Role::Image, true, name)
     });
 }

@@ -27,24 +27,14 @@ const WIDEST: f32 = 640.0;
 
 /// Shows what applies now, over the scene's part of the window: cards and notices in `above`, the part that the card for the
 /// first time leaves. Nothing covers an error.
-pub(in crate::app) fn show(
-    ctx: &Context,
-    room: Rect,
-    above: Rect,
-    state: &mut State,
-    facts: &Facts<'_>,
-) {
+pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut State, facts: &Facts<'_>) {
     if state.ui.error.is_some() {
         error(ctx, room, state, facts);
     } else if state.ui.help {
         help::show(ctx, room, state);
     } else if let Some(loading) = &facts.loading {
         card_in(ctx, "progress", above, |ui| progress(ui, loading));
-    } else if let Some(compiling) = facts
-        .preparing
-        .as_ref()
-        .filter(|progress| !progress.is_done())
-    {
+    } else if let Some(compiling) = facts.preparing.as_ref().filter(|progress| !progress.is_done()) {
         card_in(ctx, "preparing", above, |ui| preparing(ui, compiling));
     } else if awaits_first(state, facts) {
         card_in(ctx, "first picture", above, |ui| {
@@ -59,19 +49,12 @@ pub(in crate::app) fn show(
             true => String::new(),
             false => format!(", or press {open}"),
         };
-        hint(
-            ctx,
-            room,
-            &format!("Drop a glTF or OBJ file here{or_press}"),
-        );
+        hint(ctx, room, &format!("Drop a glTF or OBJ file here{or_press}"));
     }
     if let Some(text) = header(state, facts) {
         // The names of the sides of a comparison lie along the top.
         let place = match state.compare.told.is_shown {
-            true => (
-                room.center_top() + Vec2::new(0.0, NAMES),
-                Align2::CENTER_TOP,
-            ),
+            true => (room.center_top() + Vec2::new(0.0, NAMES), Align2::CENTER_TOP),
             false => (room.left_top(), Align2::LEFT_TOP),
         };
         corner(ctx, "header", place, room, &text);
@@ -105,8 +88,7 @@ fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
 
 /// One line on what the picture is.
 fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
-    let channel =
-        (state.picture.channel != Channel::Lit).then(|| channels::title(state.picture.channel));
+    let channel = (state.picture.channel != Channel::Lit).then(|| channels::title(state.picture.channel));
     let told = channel.into_iter().chain(doing(state, facts));
     let told: Vec<_> = told.collect();
     (!told.is_empty()).then(|| told.join(" · "))
@@ -119,11 +101,7 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
             true => "1/2".into(),
             false => format!("{:.0} %", 100.0 * scale),
         };
-        let late = if is_late {
-            ", over window.frame_ms"
-        } else {
-            ""
-        };
+        let late = if is_late { ", over window.frame_ms" } else { "" };
         return Some(format!("moving: {share} resolution{late}"));
     }
     if let Some(done) = facts.stats.path_samples {
@@ -266,10 +244,7 @@ fn hint(ctx: &Context, room: Rect, text: &str) {
 
 fn notice(ctx: &Context, room: Rect, state: &mut State) {
     let stays = Duration::from_secs_f32(state.config.window.notice_secs);
-    state
-        .ui
-        .notice
-        .take_if(|(_, since)| since.elapsed() >= stays);
+    state.ui.notice.take_if(|(_, since)| since.elapsed() >= stays);
     if let Some((text, since)) = &state.ui.notice {
         let width = line_width(ctx, text, TextStyle::Body);
         let room = wide(ctx, room, width.min(CARD) + MARGINS);
@@ -321,9 +296,7 @@ fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
             }
         });
         if let Some(loading) = &facts.loading {
-            let text = RichText::new(format!("Loading {}", loading.name))
-                .small()
-                .weak();
+            let text = RichText::new(format!("Loading {}", loading.name)).small().weak();
             ui.add(egui::Label::new(text).truncate());
         }
     });

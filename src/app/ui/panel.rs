@@ -34,12 +34,7 @@ pub(in crate::app) const PANEL_WIDTH: f32 = 330.0;
 const LEAST_WIDTH: f32 = 280.0;
 
 /// Shows the panel. Returns its width where it lies over the picture.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    is_narrow: bool,
-    state: &mut State,
-    facts: &Facts<'_>,
-) -> f32 {
+pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
     let wanted = state.ui.layout.width.unwrap_or(PANEL_WIDTH);
     place(state);
@@ -92,10 +87,7 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
 /// The state of the rows of this frame.
 pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     Edits {
-        changes: state
-            .edits
-            .changes
-            .between(&state.edits.initial, &state.config),
+        changes: state.edits.changes.between(&state.edits.initial, &state.config),
         values: state.edits.changes.values(&state.config),
         keymap: state.ui.keymap.clone(),
         idle: idle(state, facts),
@@ -118,9 +110,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
     });
     let situation = Situation {
         config,
-        lit: lit
-            .as_ref()
-            .map_or(&config.environment, |lit| &lit.environment),
+        lit: lit.as_ref().map_or(&config.environment, |lit| &lit.environment),
         shows_cost: state.picture.channel == Channel::Cost,
         shows_lab: state.picture.channel == Channel::Lab,
         walks: state.walks(),
@@ -196,8 +186,7 @@ fn filter(ui: &mut Ui, state: &mut State) {
             .desired_width(ui.available_width() - 8.0);
         let field = ui.add(field).on_hover_text(TIP);
         let field = field.accessible_name("find a setting");
-        state.ui.finder.enters |=
-            field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        state.ui.finder.enters |= field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         if std::mem::take(&mut state.ui.finder.takes_keyboard) {
             field.request_focus();
         }
@@ -228,12 +217,9 @@ fn tabs(ui: &mut Ui, state: &mut State) {
 /// The channels and settings that the filter finds.
 fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let text = state.ui.finder.text.trim().to_owned();
-    let channels = Channel::ALL.into_iter().filter(|channel| {
-        begins_words(
-            &text,
-            &format!("{} {}", title(*channel), synonyms(*channel)),
-        )
-    });
+    let channels = Channel::ALL
+        .into_iter()
+        .filter(|channel| begins_words(&text, &format!("{} {}", title(*channel), synonyms(*channel))));
     let channels: Vec<_> = channels.collect();
     if !channels.is_empty() {
         line(ui, RichText::new("Channels").strong());
@@ -256,8 +242,7 @@ fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     };
     let needle = text.to_lowercase();
     let by_help = |_: &Group, setting: &Setting| setting.help().to_lowercase().contains(&needle);
-    let any =
-        listed(ui, &by_name, state, facts, edits) || listed(ui, &by_help, state, facts, edits);
+    let any = listed(ui, &by_name, state, facts, edits) || listed(ui, &by_help, state, facts, edits);
     if !any {
         line(ui, RichText::new("no setting has these words").weak());
     }
@@ -273,10 +258,7 @@ fn listed(
 ) -> bool {
     let mut any = false;
     for group in groups() {
-        let mut settings = group
-            .all()
-            .filter(|setting| matches(group, setting))
-            .peekable();
+        let mut settings = group.all().filter(|setting| matches(group, setting)).peekable();
         if settings.peek().is_none() {
             continue;
         }

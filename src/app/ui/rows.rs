@@ -104,12 +104,7 @@ impl<'a> Row<'a> {
     }
 
     /// Shows the name and what `add` adds beside it.
-    pub(in crate::app) fn show<R>(
-        self,
-        ui: &mut Ui,
-        edits: &mut Edits,
-        add: impl FnOnce(&mut Ui) -> R,
-    ) -> R {
+    pub(in crate::app) fn show<R>(self, ui: &mut Ui, edits: &mut Edits, add: impl FnOnce(&mut Ui) -> R) -> R {
         let is_sought = edits.found.is_none()
             && edits
                 .sought
@@ -148,11 +143,7 @@ impl<'a> Row<'a> {
             ui.set_min_width(NAME_WIDTH);
             ui.add_space(DOT_WIDTH);
             let text = RichText::new(self.name);
-            let text = if self.idle.is_some() {
-                text.weak()
-            } else {
-                text
-            };
+            let text = if self.idle.is_some() { text.weak() } else { text };
             let label = Label::new(text).truncate().show_tooltip_when_elided(false);
             ui.add(label);
         });
@@ -186,9 +177,7 @@ impl<'a> Row<'a> {
             if key.contains('.') && !self.is_action {
                 text += &format!("\n\n{key}");
             }
-            let bound = BINDINGS
-                .iter()
-                .filter(|binding| actions.contains(&binding.name));
+            let bound = BINDINGS.iter().filter(|binding| actions.contains(&binding.name));
             for binding in bound {
                 let keys = edits.keymap.keys_of(binding.action);
                 if !keys.is_empty() {
@@ -200,8 +189,7 @@ impl<'a> Row<'a> {
             text += &format!("\n\nNo effect now: {why}.");
         }
         for (key, value) in self.changed(edits) {
-            text +=
-                &format!("\n\n{key} was {value} at the start. Double-click the name to reset it.");
+            text += &format!("\n\n{key} was {value} at the start. Double-click the name to reset it.");
         }
         text
     }
@@ -257,10 +245,7 @@ pub(in crate::app) struct Digits {
 
 /// A number with two decimals.
 pub(in crate::app) const fn hundredths(suffix: &'static str) -> Digits {
-    Digits {
-        decimals: 2,
-        suffix,
-    }
+    Digits { decimals: 2, suffix }
 }
 
 /// Whole degrees.
@@ -320,14 +305,9 @@ pub(in crate::app) fn number(
 }
 
 /// A few choices side by side, each with what it means.
-pub(in crate::app) fn choose<T: PartialEq + Copy>(
-    ui: &mut Ui,
-    value: &mut T,
-    choices: &[(T, &str, &str)],
-) {
+pub(in crate::app) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &[(T, &str, &str)]) {
     for (choice, name, tip) in choices {
-        ui.selectable_value(value, *choice, *name)
-            .on_hover_text(*tip);
+        ui.selectable_value(value, *choice, *name).on_hover_text(*tip);
     }
 }
 
@@ -358,9 +338,7 @@ pub(in crate::app) fn list<T: PartialEq + Copy>(
         .truncate()
         .show_ui(ui, |ui| {
             for (choice, name, tip) in choices {
-                let entry = ui
-                    .selectable_label(*choice == now, name)
-                    .on_hover_text(*tip);
+                let entry = ui.selectable_label(*choice == now, name).on_hover_text(*tip);
                 if entry.clicked() {
                     clicked = Some(*choice);
                 }

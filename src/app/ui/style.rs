@@ -153,8 +153,7 @@ pub(in crate::app) fn grouped(number: u64) -> String {
 
 /// A count in at most six characters: 1234567 is 1.23 M.
 pub(in crate::app) fn compact(number: u64) -> String {
-    let in_units =
-        |unit: f64, name: &str| format!("{}\u{a0}{name}", significant(number as f64 / unit));
+    let in_units = |unit: f64, name: &str| format!("{}\u{a0}{name}", significant(number as f64 / unit));
     match number {
         0..10_000 => number.to_string(),
         10_000..999_500 => in_units(1e3, "k"),
@@ -267,16 +266,7 @@ mod tests {
 
     #[test]
     fn counts_are_short() {
-        let shown = [
-            0,
-            9999,
-            12_345,
-            999_499,
-            999_500,
-            59_999_999,
-            12_345_678_901,
-        ]
-        .map(compact);
+        let shown = [0, 9999, 12_345, 999_499, 999_500, 59_999_999, 12_345_678_901].map(compact);
         let expected = ["0", "9999", "12.3 k", "999 k", "1.00 M", "60.0 M", "12.3 G"];
         assert_eq!(shown.map(|text| text.replace('\u{a0}', " ")), expected);
     }

@@ -21,8 +21,8 @@ use crate::{
     lab::{LabBuild, LabCounts, LabFigures},
     profile::memory::Memory,
     render::{
-        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf,
-        PathStep, Picked, RayPath, TreeBoxCounts, TreeFigures, View,
+        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf, PathStep,
+        Picked, RayPath, TreeBoxCounts, TreeFigures, View,
     },
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
@@ -34,8 +34,7 @@ use glam::Vec3;
 use std::sync::Arc;
 
 /// A name that has no room anywhere.
-const LONG: &str =
-    "a_name_that_is_far_too_long_for_any_panel_of_a_reasonable_width_and_then_some_more.glb";
+const LONG: &str = "a_name_that_is_far_too_long_for_any_panel_of_a_reasonable_width_and_then_some_more.glb";
 /// A toast of a usual length.
 const MESSAGE: &str = "a message of a usual length, such as the name of a file that was saved";
 /// A window that shows a part of the panel.
@@ -151,10 +150,7 @@ fn state(show: Show, every_section: bool) -> State {
         timing("lighting", 1, 3.25),
     ];
     for (number, passes) in [(1, &passes[..]), (2, &passes[..2])] {
-        state
-            .profile
-            .history
-            .span("record", std::time::Instant::now());
+        state.profile.history.span("record", std::time::Instant::now());
         state.profile.history.push(number, 0.0);
         let passes = passes.to_vec();
         state
@@ -400,12 +396,7 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
             }
         }
     }
-    assert!(
-        faults.is_empty(),
-        "{}:\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }
 
 /// A window may be as small as a pixel for a moment, whatever is shown.
@@ -441,12 +432,7 @@ fn every_section_is_whole() {
             );
         }
     }
-    assert!(
-        faults.is_empty(),
-        "{}:\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }
 
 /// Blended clips, morph targets, a camera path, and an export that goes on.
@@ -490,9 +476,7 @@ fn vary(state: &mut State, variation: u32) {
             config.environment.source = EnvironmentSource::Color;
             config.set("test", "image.exposure", "histogram").unwrap();
             config.set("test", "tree.rebuild", "refit").unwrap();
-            config
-                .set("test", "environment.background", "color")
-                .unwrap();
+            config.set("test", "environment.background", "color").unwrap();
         }
         2 => {
             config.environment.file = LONG.into();
@@ -523,17 +507,13 @@ fn trace_in_laboratory(state: &mut State) {
         build_ms: 12_345.6,
     };
     state.trees.lab.built = Some(Ok((LabBuild::from(&state.config.lab), figures)));
-    state.trees.lab.moved =
-        Some("cells-of-cells goes through two-level-grid: structure changed".into());
+    state.trees.lab.moved = Some("cells-of-cells goes through two-level-grid: structure changed".into());
     state.trees.lab.lags = true;
 }
 
 /// Boxes of leaves, and figures of many meshes.
 fn config_trees(state: &mut State) {
-    state
-        .config
-        .set("test", "tree_boxes.show", "leaves")
-        .unwrap();
+    state.config.set("test", "tree_boxes.show", "leaves").unwrap();
     let mesh = MeshFigures {
         triangles: 19_999_999,
         nodes: 9_999_999,
@@ -630,11 +610,7 @@ fn every_control_has_a_tooltip() {
         state.ui.layout.show_tab(tab);
         let window = ([1280.0, 3000.0], 1.0);
         let without = with_run(&mut state, Show::Panel, window, |run| run.without_tooltip());
-        assert!(
-            without.is_empty(),
-            "{variation} {tab:?}: {}",
-            without.join("\n")
-        );
+        assert!(without.is_empty(), "{variation} {tab:?}: {}", without.join("\n"));
     }
     for shown in [Show::Help, Show::Error, Show::Selection, Show::Profiler] {
         let mut state = state(shown, false);
@@ -805,9 +781,7 @@ fn the_most_used_settings_are_above_the_fold() {
             "Environment",
             "intensity",
         ] {
-            let rect = run
-                .find(text)
-                .unwrap_or_else(|| panic!("{text} is not shown"));
+            let rect = run.find(text).unwrap_or_else(|| panic!("{text} is not shown"));
             assert!(rect.height() > 8.0, "{text} is out of sight: {rect}");
         }
     });
@@ -909,9 +883,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
         state.ui.layout.show_tab(tab);
         with_run(&mut state, Show::Panel, window, |run| {
             run.faults(&[]);
-            let found = run
-                .find(text)
-                .unwrap_or_else(|| panic!("{text} is not shown"));
+            let found = run.find(text).unwrap_or_else(|| panic!("{text} is not shown"));
             run.click(found.center(), 1);
         });
     }
@@ -922,11 +894,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
     assert!(config.depth_of_field.enabled && !config.window.axes);
     assert_eq!(state.ui.actions, [Action::Textures]);
     state.ui.actions.clear();
-    state.perform(
-        Action::Textures,
-        1.0,
-        &crate::scene::framing::Look::default(),
-    );
+    state.perform(Action::Textures, 1.0, &crate::scene::framing::Look::default());
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
         assert!(run.find("The scene has no textures.").is_some());
@@ -960,17 +928,10 @@ fn steps_of_a_ray_are_gone_through() {
     });
     assert_eq!(state.trees.view.step, 18);
     let mut press = |by| {
-        state.perform(
-            Action::RayStep(by),
-            1.0,
-            &crate::scene::framing::Look::default(),
-        );
+        state.perform(Action::RayStep(by), 1.0, &crate::scene::framing::Look::default());
         state.trees.view.step
     };
-    assert_eq!(
-        [press(1), press(-1), press(99), press(-99)],
-        [19, 18, 22, 0]
-    );
+    assert_eq!([press(1), press(-1), press(99), press(-99)], [19, 18, 22, 0]);
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
         let trace = run.find("by a click").expect("it is shown");
@@ -992,10 +953,7 @@ fn profiled() -> State {
             pass("lbvh", 1, 0.5 * ms),
             pass("shadow_rays", 1, 1.5 * ms),
         ];
-        state
-            .profile
-            .history
-            .span("record", std::time::Instant::now());
+        state.profile.history.span("record", std::time::Instant::now());
         state.profile.history.push(1000 + number, 0.0);
         let number = 1000 + number;
         state
@@ -1032,10 +990,7 @@ fn the_profiler_tells_what_the_pointer_is_over() {
         .expect("a tooltip");
     let number: u64 = tip.lines().next().unwrap()[6..].parse().unwrap();
     assert!(number.abs_diff(first + 79) <= 1, "{tip}");
-    assert!(
-        tip.contains("lbvh: ") && tip.contains(" ms, 25.0 %"),
-        "{tip}"
-    );
+    assert!(tip.contains("lbvh: ") && tip.contains(" ms, 25.0 %"), "{tip}");
     for name in ["lbvh", "shadow_rays", "record", "Freeze", "Save trace"] {
         assert!(texts.iter().any(|text| text == name), "{name}: {texts:?}");
     }
@@ -1217,10 +1172,7 @@ fn the_panel_goes_to_a_setting() {
         "{key}"
     );
     let after = state.config.value(key).unwrap();
-    assert_ne!(
-        after, before,
-        "{key} has not changed: the keyboard is elsewhere"
-    );
+    assert_ne!(after, before, "{key} has not changed: the keyboard is elsewhere");
     let others = state.config.not_default();
     assert!(others.len() <= 2, "{others:?}");
     // No other group was opened.
@@ -1231,10 +1183,7 @@ fn the_panel_goes_to_a_setting() {
         .iter()
         .filter(|(_, is_open)| **is_open)
         .collect();
-    assert!(
-        open.iter().all(|(name, _)| name.starts_with(section)),
-        "{open:?}"
-    );
+    assert!(open.iter().all(|(name, _)| name.starts_with(section)), "{open:?}");
 }
 
 /// The filter finds settings by name, key and synonym, and channels; a click changes what was found, and the tabs
@@ -1290,10 +1239,7 @@ fn the_filter_finds_settings() {
 fn controls_write_values_that_are_allowed() {
     let mut state = state(Show::Panel, false);
     let window = ([1280.0, 3000.0], 1.0);
-    state
-        .config
-        .set("test", "image.exposure", "histogram")
-        .unwrap();
+    state.config.set("test", "image.exposure", "histogram").unwrap();
     state.ui.finder.text = "percentiles".into();
     with_run(&mut state, Show::Panel, window, |run| {
         run.faults(&[]);
@@ -1329,10 +1275,7 @@ fn a_setting_that_the_panel_lacks_is_told() {
     let mut state = state(Show::Panel, false);
     for (key, told) in [
         ("keys.frame", "keys.frame has no control in the panel"),
-        (
-            "volumes.points",
-            "volumes.points has no control in the panel now",
-        ),
+        ("volumes.points", "volumes.points has no control in the panel now"),
     ] {
         state.ui.jump = Some(palette::jump::Jump::to(key.into()));
         with_run(&mut state, Show::Panel, PANEL, |run| {
@@ -1357,11 +1300,7 @@ fn every_control_has_a_name() {
         let (unnamed, names) = with_run(&mut state, Show::Panel, window, |run| {
             (run.unnamed(), run.names())
         });
-        assert!(
-            unnamed.is_empty(),
-            "{variation} {tab:?}: {}",
-            unnamed.join("\n")
-        );
+        assert!(unnamed.is_empty(), "{variation} {tab:?}: {}", unnamed.join("\n"));
         for (name, of) in [
             ("leaf cutoff", tab),
             ("find a setting", tab),
@@ -1391,10 +1330,7 @@ fn every_control_has_a_name() {
     };
     let mut run = Run::new(context(), [400.0, 100.0], 1.0, &mut bad);
     let unnamed = run.unnamed();
-    assert!(
-        unnamed.len() >= 2 && !unnamed[0].contains("named"),
-        "{unnamed:?}"
-    );
+    assert!(unnamed.len() >= 2 && !unnamed[0].contains("named"), "{unnamed:?}");
 }
 
 /// Tab reaches every control of the panel, and goes on from the last to the first.
@@ -1404,11 +1340,7 @@ fn tab_reaches_every_control() {
     let before = state.config.clone();
     let window = ([1280.0, 800.0], 1.0);
     let (left, comes_back) = with_run(&mut state, Show::Panel, window, |run| run.out_of_reach());
-    assert!(
-        left.is_empty() && comes_back,
-        "{comes_back}: {}",
-        left.join("\n")
-    );
+    assert!(left.is_empty() && comes_back, "{comes_back}: {}", left.join("\n"));
     let changed = Changes::default().between(&before, &state.config);
     assert!(changed.is_empty(), "{changed:?}");
     // A control that keeps Tab to itself is found.

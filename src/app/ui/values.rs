@@ -25,9 +25,7 @@ pub(in crate::app) fn value<R>(
         let cell = ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
             ui.set_min_width(NAME_WIDTH);
             ui.add_space(DOT_WIDTH);
-            let label = egui::Label::new(name)
-                .truncate()
-                .show_tooltip_when_elided(false);
+            let label = egui::Label::new(name).truncate().show_tooltip_when_elided(false);
             ui.add(label);
         });
         let rect = cell.response.rect;

@@ -35,15 +35,13 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect
         .fade_in(false)
         .show(ctx, |ui| {
             card(ui.visuals()).show(ui, |ui| {
-                egui::Grid::new("welcome")
-                    .spacing([14.0, 4.0])
-                    .show(ui, |ui| {
-                        for (keys, what) in &lines {
-                            ui.label(RichText::new(keys).strong());
-                            ui.label(*what);
-                            ui.end_row();
-                        }
-                    });
+                egui::Grid::new("welcome").spacing([14.0, 4.0]).show(ui, |ui| {
+                    for (keys, what) in &lines {
+                        ui.label(RichText::new(keys).strong());
+                        ui.label(*what);
+                        ui.end_row();
+                    }
+                });
                 ui.vertical_centered(|ui| {
                     let tip = "This card does not come back (Esc)";
                     is_read = ui.button("Got it").on_hover_text(tip).clicked();

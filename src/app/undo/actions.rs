@@ -75,10 +75,10 @@ impl State {
         let (mut edits, mut hidden) = of_stage(self.stage.as_ref());
         let (mut told, mut steps) = (None, 0);
         while steps < count
-            && let Some(text) =
-                self.edits
-                    .undo
-                    .step(&mut self.config, (&mut edits, &mut hidden), forwards)
+            && let Some(text) = self
+                .edits
+                .undo
+                .step(&mut self.config, (&mut edits, &mut hidden), forwards)
         {
             (told, steps) = (Some(text), steps + 1);
         }
@@ -116,10 +116,7 @@ impl State {
             self.ui.panel = self.config.window.panel;
         }
         if animation.play != before.animation.play {
-            let has_clip = self
-                .stage
-                .as_ref()
-                .is_some_and(|stage| stage.clip.is_some());
+            let has_clip = self.stage.as_ref().is_some_and(|stage| stage.clip.is_some());
             self.playback.playing = has_clip && self.plays_by_itself();
         }
         if let Some(stage) = &mut self.stage {
@@ -136,10 +133,7 @@ impl State {
             }
             if animation.morphs != before.animation.morphs {
                 let mut named = Blend::default();
-                if named
-                    .set_morphs_named(&stage.scene, &animation.morphs)
-                    .is_ok()
-                {
+                if named.set_morphs_named(&stage.scene, &animation.morphs).is_ok() {
                     Arc::make_mut(&mut stage.blend).morphs = named.morphs;
                 }
             }
@@ -197,10 +191,7 @@ mod tests {
             state.perform(action, 1.0, &Look::default());
             told(state).to_owned()
         };
-        assert_eq!(
-            undo(&mut state, Action::Undo),
-            "undone: shadows.mode off to rays"
-        );
+        assert_eq!(undo(&mut state, Action::Undo), "undone: shadows.mode off to rays");
         assert_eq!(
             undo(&mut state, Action::Undo),
             "undone: exposure.compensation 1.25 to 0"
@@ -213,18 +204,12 @@ mod tests {
         );
         assert!(undo(&mut state, Action::Redo).contains("rays to off"));
         assert_eq!(state.config, changed);
-        assert_eq!(
-            undo(&mut state, Action::Redo),
-            "there is nothing to do again"
-        );
+        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to do again");
         // A new change leaves nothing to do again.
         undo(&mut state, Action::Undo);
         state.config.camera.fov = 30.0;
         state.follow_changes(false);
-        assert_eq!(
-            undo(&mut state, Action::Redo),
-            "there is nothing to do again"
-        );
+        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to do again");
         // Resetting everything is one step.
         undo(&mut state, Action::Reset);
         let text = undo(&mut state, Action::Undo);
@@ -270,10 +255,7 @@ mod tests {
         state.undo(3, false);
         assert_eq!(told(&state), "undone: 3 steps");
         assert_eq!(
-            (
-                state.config.tree.leaf_cutoff,
-                state.config.exposure.compensation
-            ),
+            (state.config.tree.leaf_cutoff, state.config.exposure.compensation),
             (2, 2.0)
         );
     }
@@ -406,11 +388,7 @@ mod tests {
             "colour of directional light",
             "",
         ),
-        (
-            |s| s.switch_light(3, true),
-            "directional light switched off",
-            "",
-        ),
+        (|s| s.switch_light(3, true), "directional light switched off", ""),
         (
             |s| edit_light(s, 2, |light| light.range = Some(4.0)),
             "range of bulb automatic to 4.000",
@@ -572,10 +550,7 @@ mod tests {
             (light.intensity, light.color)
         };
         // A light is kept value by value, as a material is.
-        assert_eq!(
-            (bricks(&state), bulb(&state)),
-            ((0.25, 0.75), (9.0, Vec3::X))
-        );
+        assert_eq!((bricks(&state), bulb(&state)), ((0.25, 0.75), (9.0, Vec3::X)));
         state.undo(2, false);
         assert_eq!(bulb(&state), (3.0, Vec3::X));
         state.undo(1, false);

@@ -45,9 +45,7 @@ fn compare(start: &Config, now: &Config) -> StartValues {
         .values()
         .into_iter()
         .filter(|(key, value)| now.get(key) != Some(value));
-    changed
-        .map(|(key, value)| (key, value.to_string()))
-        .collect()
+    changed.map(|(key, value)| (key, value.to_string())).collect()
 }
 
 #[cfg(test)]

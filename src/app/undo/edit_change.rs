@@ -69,12 +69,7 @@ impl EditChange {
             edits.added.clone_from(&sides[side]);
         }
         if !self.toggled.is_empty() {
-            *hidden = Arc::new(
-                hidden
-                    .symmetric_difference(&self.toggled)
-                    .copied()
-                    .collect(),
-            );
+            *hidden = Arc::new(hidden.symmetric_difference(&self.toggled).copied().collect());
         }
     }
 
@@ -92,14 +87,10 @@ impl EditChange {
         let switches = |place: &Option<LightPlace>| {
             place.map_or((false, false), |place| (place.is_off, place.is_removed))
         };
-        let is_off = |lights: &[AddedLight]| -> Vec<bool> {
-            lights.iter().map(|light| light.is_off).collect()
-        };
+        let is_off =
+            |lights: &[AddedLight]| -> Vec<bool> { lights.iter().map(|light| light.is_off).collect() };
         self.toggled.is_empty()
-            && values
-                .flatten()
-                .flatten()
-                .all(|value| value.is_continuous())
+            && values.flatten().flatten().all(|value| value.is_continuous())
             && self
                 .places
                 .values()
@@ -179,12 +170,7 @@ fn put<K: Ord, V>(all: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
     }
 }
 
-fn put_in<K: Ord>(
-    all: &mut BTreeMap<usize, BTreeMap<K, Value>>,
-    index: usize,
-    key: K,
-    value: Option<Value>,
-) {
+fn put_in<K: Ord>(all: &mut BTreeMap<usize, BTreeMap<K, Value>>, index: usize, key: K, value: Option<Value>) {
     let values = all.entry(index).or_default();
     put(values, key, value);
     if values.is_empty() {

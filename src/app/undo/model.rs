@@ -83,9 +83,7 @@ impl Step {
             }
         };
         let edits = self.words[usize::from(backwards)].clone();
-        let parts = [settings, edits]
-            .into_iter()
-            .filter(|part| !part.is_empty());
+        let parts = [settings, edits].into_iter().filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join(", ")
     }
 

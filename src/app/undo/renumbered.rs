@@ -108,9 +108,7 @@ fn by_name<'a>(
     after: impl Iterator<Item = &'a str>,
 ) -> Vec<Option<usize>> {
     let after: HashMap<_, _> = numbered(after).zip(0..).collect();
-    numbered(before)
-        .map(|name| after.get(&name).copied())
-        .collect()
+    numbered(before).map(|name| after.get(&name).copied()).collect()
 }
 
 /// The name of each, and how many have it before it.

@@ -82,11 +82,7 @@ fn of_materials(stage: &Stage, outline: &Outline, change: &EditChange) -> Vec<[S
     let values = change.materials.iter().map(|((index, value), sides)| {
         let of_file = applied.material_of_files(scene, *index);
         let of_file = of_file.and_then(|material| value.of(material));
-        (
-            *index,
-            value_name(*value),
-            sides.map(|side| side.or(of_file)),
-        )
+        (*index, value_name(*value), sides.map(|side| side.or(of_file)))
     });
     let exists = |(index, ..): &(usize, _, _)| *index < scene.materials.len();
     let name = |index| outline.name(scene, Item::Material(index));
@@ -140,10 +136,7 @@ fn of_added(before: &[AddedLight], after: &[AddedLight]) -> Vec<[String; 2]> {
         let alone: Vec<_> = more.iter().filter(|light| !fewer.contains(light)).collect();
         return vec![both(match alone[..] {
             [only] => format!("{} {what}", shown(&only.light.name)),
-            _ => format!(
-                "{} {what}",
-                counted((more.len() - fewer.len()) as u64, "light")
-            ),
+            _ => format!("{} {what}", counted((more.len() - fewer.len()) as u64, "light")),
         })];
     }
     let pairs = before.iter().zip(after).filter(|(a, b)| a != b);

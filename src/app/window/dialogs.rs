@@ -120,11 +120,7 @@ fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
         Kind::Edits => ("Load edits", "Edits", vec!["json"]),
         Kind::Sides => {
             let both = [&folder::EXTENSIONS[..], &picture::EXTENSIONS[..]].concat();
-            (
-                "Compare with a scene or a picture",
-                "Scenes and pictures",
-                both,
-            )
+            ("Compare with a scene or a picture", "Scenes and pictures", both)
         }
         Kind::Looks => ("Import a look", "Looks", vec!["toml"]),
     }

@@ -35,9 +35,7 @@ impl Gui {
         ui::set_style(&context);
         let waker = std::sync::Mutex::new(waker.clone());
         context.set_request_repaint_callback(move |request| {
-            let waker = waker
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let waker = waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if request.delay < Duration::from_secs(3600) {
                 waker.send(Wake::RedrawAt(Instant::now() + request.delay));
             }
@@ -82,10 +80,7 @@ impl Gui {
             repeat: false,
             modifiers: egui::Modifiers::NONE,
         };
-        self.state
-            .egui_input_mut()
-            .events
-            .extend([tab(true), tab(false)]);
+        self.state.egui_input_mut().events.extend([tab(true), tab(false)]);
     }
 
     /// No control has the keyboard any more.
@@ -99,9 +94,7 @@ impl Gui {
 
     /// Does what a screen reader asks for.
     pub(in crate::app) fn accessibility(&mut self, event: accesskit_winit::Event) {
-        use accesskit_winit::WindowEvent::{
-            AccessibilityDeactivated, ActionRequested, InitialTreeRequested,
-        };
+        use accesskit_winit::WindowEvent::{AccessibilityDeactivated, ActionRequested, InitialTreeRequested};
         match event.window_event {
             InitialTreeRequested => self.state.egui_ctx().enable_accesskit(),
             ActionRequested(request) => self.state.on_accesskit_action_request(request),
@@ -128,11 +121,7 @@ impl Gui {
     }
 
     /// Runs `show` on the input that has come since the last time.
-    pub(in crate::app) fn run(
-        &mut self,
-        window: &Window,
-        show: impl FnMut(&mut egui::Ui),
-    ) -> Paint {
+    pub(in crate::app) fn run(&mut self, window: &Window, show: impl FnMut(&mut egui::Ui)) -> Paint {
         let input = self.state.take_egui_input(window);
         let context = self.state.egui_ctx().clone();
         let mut output = context.run_ui(input, show);
@@ -142,8 +131,7 @@ impl Gui {
             let set = &mut output.textures_delta.set;
             set.insert(egui::TextureId::default(), [fonts].into_iter().collect());
         }
-        self.state
-            .handle_platform_output(window, output.platform_output);
+        self.state.handle_platform_output(window, output.platform_output);
         Paint {
             triangles: context.tessellate(output.shapes, output.pixels_per_point),
             textures: output.textures_delta,

@@ -24,10 +24,7 @@ pub(in crate::app) const SHOWN_AT_ONCE: bool = cfg!(any(windows, target_os = "ma
 /// # Errors
 ///
 /// [`Error::Window`] when the system has none to give.
-pub(in crate::app) fn open(
-    event_loop: &ActiveEventLoop,
-    settings: &config::Window,
-) -> Result<Arc<Window>> {
+pub(in crate::app) fn open(event_loop: &ActiveEventLoop, settings: &config::Window) -> Result<Arc<Window>> {
     let [width, height] = settings.size;
     let attributes = Window::default_attributes()
         .with_title("canopy")
@@ -37,9 +34,7 @@ pub(in crate::app) fn open(
         // Screen readers are told of it before it is shown. Black until something is drawn: else it is shown with its
         // first picture.
         .with_visible(false);
-    let window = event_loop
-        .create_window(named(attributes))
-        .map_err(no_window)?;
+    let window = event_loop.create_window(named(attributes)).map_err(no_window)?;
     Ok(Arc::new(window))
 }
 
@@ -71,9 +66,7 @@ pub(in crate::app) fn no_window(error: impl std::fmt::Display) -> Error {
     let cause = text
         .split_once(".rs:")
         .and_then(|(_, rest)| rest.split_once(": "));
-    let cause = cause
-        .map_or(&*text, |(_, cause)| cause)
-        .trim_end_matches('.');
+    let cause = cause.map_or(&*text, |(_, cause)| cause).trim_end_matches('.');
     Error::Window(format!(
         "no window can be opened: {cause}; without a display, use `canopy render`"
     ))

@@ -101,11 +101,7 @@ impl Screen {
         };
         let screen = Self {
             blitter: wgpu::util::TextureBlitter::new(&gpu.device, view_format),
-            egui: egui_wgpu::Renderer::new(
-                &gpu.device,
-                FORMAT,
-                egui_wgpu::RendererOptions::default(),
-            ),
+            egui: egui_wgpu::Renderer::new(&gpu.device, FORMAT, egui_wgpu::RendererOptions::default()),
             picture: None,
             next_picture: None,
             stretched: None,
@@ -178,11 +174,7 @@ impl Screen {
     }
 
     /// The texture that the next picture of the scene is drawn to, in this size. The last one is still shown.
-    pub(in crate::app) fn next_picture(
-        &mut self,
-        gpu: &Gpu,
-        size: [u32; 2],
-    ) -> Result<wgpu::TextureView> {
+    pub(in crate::app) fn next_picture(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::TextureView> {
         let texture = sized(gpu, "picture", &mut self.next_picture, size)?;
         Ok(view(texture, "picture"))
     }
@@ -210,8 +202,7 @@ impl Screen {
     ) -> Result<()> {
         for (id, deltas) in &paint.textures.set {
             for delta in deltas {
-                self.egui
-                    .update_texture(&gpu.device, &gpu.queue, *id, delta);
+                self.egui.update_texture(&gpu.device, &gpu.queue, *id, delta);
             }
         }
         let descriptor = ScreenDescriptor {
@@ -247,12 +238,7 @@ impl Screen {
     }
 
     /// Copies the last picture into `area`; one of another size is stretched, until the next one is there.
-    fn copy_picture(
-        &mut self,
-        gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
-        area: Area,
-    ) -> Result<()> {
+    fn copy_picture(&mut self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, area: Area) -> Result<()> {
         let Some(picture) = &self.picture else {
             return Ok(());
         };
@@ -265,14 +251,12 @@ impl Screen {
         } else {
             let stretched = sized(gpu, "stretched", &mut self.stretched, area.size)?;
             let views = [picture, stretched].map(|texture| view(texture, "stretched"));
-            self.stretch
-                .copy(&gpu.device, encoder, &views[0], &views[1]);
+            self.stretch.copy(&gpu.device, encoder, &views[0], &views[1]);
             stretched
         };
         let mut target = self.composite.as_image_copy();
         [target.origin.x, target.origin.y] = area.origin;
-        let fits =
-            |axis: usize, whole: u32| area.size[axis].min(whole.saturating_sub(area.origin[axis]));
+        let fits = |axis: usize, whole: u32| area.size[axis].min(whole.saturating_sub(area.origin[axis]));
         let extent = wgpu::Extent3d {
             width: fits(0, self.composite.width()),
             height: fits(1, self.composite.height()),
@@ -343,10 +327,7 @@ impl Screen {
     }
 }
 
-fn create_surface(
-    instance: &wgpu::Instance,
-    window: &Arc<Window>,
-) -> Result<wgpu::Surface<'static>> {
+fn create_surface(instance: &wgpu::Instance, window: &Arc<Window>) -> Result<wgpu::Surface<'static>> {
     instance
         .create_surface(window.clone())
         .map_err(|e| Error::Gpu(format!("the window cannot be drawn to: {e}")))

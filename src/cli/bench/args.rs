@@ -208,11 +208,7 @@ impl Suite {
 impl BenchArgs {
     /// Repetitions that are not measured. What is averaged over frames costs other rays until it has a history.
     pub(super) fn warm_up(&self) -> u32 {
-        let usual = if matches!(self.suite, Suite::Frame) {
-            12
-        } else {
-            3
-        };
+        let usual = if matches!(self.suite, Suite::Frame) { 12 } else { 3 };
         self.warm_up.unwrap_or(usual)
     }
 
@@ -240,16 +236,10 @@ impl BenchArgs {
             ("--fps", !plays && self.fps.is_some()),
             ("--frames", !plays && self.frames.is_some()),
             ("--output", !plays && self.output.is_some()),
-            (
-                "--queries",
-                self.suite != Suite::Query && self.queries.is_some(),
-            ),
+            ("--queries", self.suite != Suite::Query && self.queries.is_some()),
             ("--pairs", !sorts && !self.pairs.is_empty()),
             ("--faces", !projects && !self.faces.is_empty()),
-            (
-                "--only",
-                self.suite != Suite::Compile && !self.only.is_empty(),
-            ),
+            ("--only", self.suite != Suite::Compile && !self.only.is_empty()),
             ("--size", !draws && self.size.is_some()),
             (
                 "--leaf-cutoff",
@@ -299,9 +289,7 @@ mod tests {
         ] {
             assert_eq!(count(text), Ok(expected), "{text}");
         }
-        for text in [
-            "", "K", "0", "-1", "1e3", "inf", "1G", "2000M", "0.1", "6 K",
-        ] {
+        for text in ["", "K", "0", "-1", "1e3", "inf", "1G", "2000M", "0.1", "6 K"] {
             assert!(count(text).is_err(), "{text}");
         }
     }

@@ -81,13 +81,7 @@ impl Baseline {
             gpu,
             &mut pass,
             &[],
-            &[
-                &params,
-                &batch.rays,
-                &tree.nodes,
-                &tree.corners,
-                &batch.hits,
-            ],
+            &[&params, &batch.rays, &tree.nodes, &tree.corners, &batch.hits],
             Workgroups::Count(batch.len().div_ceil(TRACE_BLOCK)),
         )?)
     }
@@ -111,10 +105,7 @@ impl Textbook {
             })
             .collect();
         gpu.check_binding("the baseline's nodes", size_of_val(nodes.as_slice()) as u64)?;
-        gpu.check_binding(
-            "the baseline's triangles",
-            size_of_val(corners.as_slice()) as u64,
-        )?;
+        gpu.check_binding("the baseline's triangles", size_of_val(corners.as_slice()) as u64)?;
         let storage = wgpu::BufferUsages::STORAGE;
         Ok(gpu.catch(|| Self {
             nodes: gpu.buffer_with("baseline.nodes", &nodes, storage),
@@ -159,10 +150,7 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
             }
             Part::Inner(number, first, end) => {
                 let middle = tree.middle(number, first, end);
-                [
-                    part_of(middle - 1, first, middle),
-                    part_of(middle, middle, end),
-                ]
+                [part_of(middle - 1, first, middle), part_of(middle, middle, end)]
             }
             Part::Meshes(first, end) if end - first == 1 => {
                 let mesh = meshes[first];
@@ -180,10 +168,7 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
         nodes.resize(left + 2, BaselineNode::default());
         nodes[at].left = left as u32;
         nodes[at].right = left as u32 + 1;
-        pending.extend([
-            (children[0], left, depth + 1),
-            (children[1], left + 1, depth + 1),
-        ]);
+        pending.extend([(children[0], left, depth + 1), (children[1], left + 1, depth + 1)]);
     }
     // Children come after their parents: in reverse order they are done first.
     for at in (0..nodes.len()).rev() {

@@ -35,11 +35,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("B/triangle", "node_bytes_per_triangle", Format::Decimal),
     ("dispatches", "dispatches", Format::Count),
     ("across blocks", "across_share", Format::Percent),
-    (
-        "floor B/triangle",
-        "floor_bytes_per_triangle",
-        Format::Decimal,
-    ),
+    ("floor B/triangle", "floor_bytes_per_triangle", Format::Decimal),
 ];
 
 /// Numbers of meshes that the same triangles are divided into.
@@ -146,8 +142,8 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
         |_| {},
         |gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?),
     )?;
-    let whole = meter
-        .time_whole(|gpu, encoder| Ok(lbvh.record(gpu, encoder, &mut tree, Work::Rebuild)?))?;
+    let whole =
+        meter.time_whole(|gpu, encoder| Ok(lbvh.record(gpu, encoder, &mut tree, Work::Rebuild)?))?;
     let timings = Timings {
         stages: staged.stages,
         ..whole

@@ -17,8 +17,8 @@ use crate::{
 use serde_json::json;
 use std::collections::BTreeMap;
 use wgpu::naga::{
-    AddressSpace, Block, Function, GlobalVariable, Handle, ImageClass, ImageDimension, Module,
-    ScalarKind, ShaderStage, Statement, StorageFormat, TypeInner,
+    AddressSpace, Block, Function, GlobalVariable, Handle, ImageClass, ImageDimension, Module, ScalarKind,
+    ShaderStage, Statement, StorageFormat, TypeInner,
 };
 
 /// Columns of the table.
@@ -85,10 +85,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         }
     }
     runs.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    session
-        .report
-        .runs
-        .extend(runs.into_iter().map(|(_, run)| run));
+    session.report.runs.extend(runs.into_iter().map(|(_, run)| run));
     let note = format!(
         "total: {:.1} s. If the driver caches compiled shaders on disk, turn its cache off \
          (Mesa: MESA_SHADER_CACHE_DISABLE=true)",
@@ -197,11 +194,7 @@ impl Reflected {
                     ..Default::default()
                 }))
             }
-            TypeInner::Image {
-                dim,
-                arrayed,
-                class,
-            } => texture(gpu, dim, arrayed, class),
+            TypeInner::Image { dim, arrayed, class } => texture(gpu, dim, arrayed, class),
             _ if global.space == AddressSpace::Uniform => {
                 let bytes = gpu.limits.max_uniform_buffer_binding_size;
                 let usage = wgpu::BufferUsages::UNIFORM;
@@ -233,10 +226,7 @@ impl Reflected {
                 })
             })
             .collect();
-        let targets: Vec<_> = formats
-            .iter()
-            .map(|format| Some((*format).into()))
-            .collect();
+        let targets: Vec<_> = formats.iter().map(|format| Some((*format).into())).collect();
         let options = wgpu::PipelineCompilationOptions::default;
         let pipeline = gpu.catch(|| {
             gpu.device
@@ -295,9 +285,7 @@ fn calls(block: &Block, out: &mut Vec<Handle<Function>>) {
                 calls(reject, out);
             }
             Statement::Switch { cases, .. } => cases.iter().for_each(|case| calls(&case.body, out)),
-            Statement::Loop {
-                body, continuing, ..
-            } => {
+            Statement::Loop { body, continuing, .. } => {
                 calls(body, out);
                 calls(continuing, out);
             }
@@ -389,10 +377,7 @@ impl Drawing {
     fn use_ms(&self, gpu: &Gpu) -> Result<f64> {
         let vertices = gpu.buffer("compile", STORAGE_BYTES, wgpu::BufferUsages::VERTEX);
         let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
-        let colors = self
-            .colors
-            .iter()
-            .map(|view| Some(pass::color(view, clear)));
+        let colors = self.colors.iter().map(|view| Some(pass::color(view, clear)));
         let colors: Vec<_> = colors.collect();
         let mut encoder = gpu.encoder("compile");
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {

@@ -133,15 +133,11 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
                 + 2 * clusters * CLUSTER
         }
         // Reads the order, the codes, the geometry and where items went; writes triangles, and their leaves.
-        "ploc_leaves" => {
-            geometry + triangles * (WORD + sorted_code + 2 * LINK + LEAF) + triangles / 7 * LINK
-        }
+        "ploc_leaves" => geometry + triangles * (WORD + sorted_code + 2 * LINK + LEAF) + triangles / 7 * LINK,
         // Reads the binary nodes with their leaves, the codes and the triangles; writes areas and nodes.
         "ploc_nodes" => triangles * (BINARY + WORD + sorted_code + LEAF + WORD) + nodes * NODE,
         // Reads the order, the codes and the geometry; writes triangles and binary nodes.
-        "hierarchy_serial" => {
-            geometry + triangles * (WORD + sorted_code + LEAF + ROW) + nodes * (NODE - ROW)
-        }
+        "hierarchy_serial" => geometry + triangles * (WORD + sorted_code + LEAF + ROW) + nodes * (NODE - ROW),
         // Reads the binary nodes; writes an area per triangle, and the nodes.
         "hierarchy_join" => triangles * (ROW + WORD) + nodes * (2 * NODE - ROW),
         // Copies the geometry, the triangles and the room for nodes to textures, of fast trees for binary ones too.

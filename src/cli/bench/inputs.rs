@@ -143,8 +143,7 @@ impl Input {
         let first = self.positions.len() as u32;
         self.positions.reserve_exact(3 * count as usize);
         for _ in 0..count {
-            self.positions
-                .extend(triangle().map(|corner| corner.to_array()));
+            self.positions.extend(triangle().map(|corner| corner.to_array()));
         }
         self.mesh(
             first,
@@ -247,10 +246,7 @@ impl Input {
                         .iter()
                         .map(|n| n.any_orthonormal_vector().extend(1.0))
                         .collect(),
-                    positions: self.positions[vertices]
-                        .iter()
-                        .map(|p| Vec3::from(*p))
-                        .collect(),
+                    positions: self.positions[vertices].iter().map(|p| Vec3::from(*p)).collect(),
                     normals,
                     indices: self.indices[triangles]
                         .iter()
@@ -425,19 +421,10 @@ mod tests {
         let input = generate(TriangleKind::Meshes, 101, 7, 1);
         let scene = input.scene();
         let primitives = scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
-        assert_eq!(
-            primitives.clone().map(|p| p.indices.len()).sum::<usize>(),
-            101
-        );
+        assert_eq!(primitives.clone().map(|p| p.indices.len()).sum::<usize>(), 101);
         for primitive in primitives {
             let count = primitive.positions.len();
-            assert!(
-                primitive
-                    .indices
-                    .iter()
-                    .flatten()
-                    .all(|v| (*v as usize) < count)
-            );
+            assert!(primitive.indices.iter().flatten().all(|v| (*v as usize) < count));
             assert_eq!(primitive.normals.len(), count);
         }
         assert_eq!(scene.instances().count(), 7);

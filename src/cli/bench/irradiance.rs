@@ -83,10 +83,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     for face in faces {
         progress.step(&format!("faces of {face}²"));
         let floats = sky(*face, session.args.seed);
-        let halves: Vec<_> = floats
-            .iter()
-            .map(|texel| texel.map(f16::from_f32))
-            .collect();
+        let halves: Vec<_> = floats.iter().map(|texel| texel.map(f16::from_f32)).collect();
         measure::<_, 9>(session, &pass, *face, &halves)?;
         measure::<_, 25>(session, &pass, *face, &halves)?;
         measure::<_, 9>(session, &pass, *face, &floats)?;
@@ -104,8 +101,7 @@ fn measure_sky(session: &mut Session<'_>, face: u32) -> Result<()> {
     let mut config = session.config.clone();
     config.environment.source = EnvironmentSource::Sky;
     config.environment.face = face;
-    let mut run =
-        Run::new(json!({"name": "moving sky", "face": face, "order": config.environment.order}));
+    let mut run = Run::new(json!({"name": "moving sky", "face": face, "order": config.environment.order}));
     let mut environment = Environment::new(&session.meter.gpu)?;
     let mut elevation = 0.3_f32;
     let timings = session.meter.time(
@@ -140,8 +136,7 @@ fn measure<T: Stored, const N: usize>(
             return Ok(());
         }
     };
-    let project =
-        |gpu: &Gpu, scope: &mut Scope<'_>| Ok(pass.record(gpu, scope, &cube, order as u32)?);
+    let project = |gpu: &Gpu, scope: &mut Scope<'_>| Ok(pass.record(gpu, scope, &cube, order as u32)?);
     let timings = session.meter.time(|_| {}, project)?;
     let copy = session.report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
@@ -162,9 +157,7 @@ fn measure<T: Stored, const N: usize>(
     let face = face as usize;
     let (exact_ms, exact) = on_cpu(sampling, || cpu::project_sh(texels, face, order))?;
     let (one_ms, one) = on_cpu(sampling, || cpu::project_sh_f32::<T, N>(texels, face))?;
-    let (all_ms, all) = on_cpu(sampling, || {
-        cpu::project_sh_f32_threads::<T, N>(texels, face)
-    })?;
+    let (all_ms, all) = on_cpu(sampling, || cpu::project_sh_f32_threads::<T, N>(texels, face))?;
     let gpu_ms = timings.median_ms();
     let each = |of: fn(f64, f64) -> f64| {
         json!({
@@ -186,9 +179,7 @@ fn measure<T: Stored, const N: usize>(
         }),
     );
     if of_gpu > TOLERANCE {
-        return Err(Error::WrongResult(format!(
-            "the projection is {of_gpu:.1e} off"
-        )));
+        return Err(Error::WrongResult(format!("the projection is {of_gpu:.1e} off")));
     }
     session.report.runs.push(run);
     Ok(())
@@ -238,9 +229,7 @@ pub(in crate::cli) fn sky(face: u32, seed: u64) -> Vec<[f32; 4]> {
             v if v.y > 0.0 => Vec3::new(0.3, 0.5, 1.0).lerp(Vec3::ONE, 1.0 - v.y as f32),
             _ => Vec3::new(0.2, 0.17, 0.13),
         };
-        (color * (0.75 + 0.5 * random.unit()))
-            .extend(1.0)
-            .to_array()
+        (color * (0.75 + 0.5 * random.unit())).extend(1.0).to_array()
     };
     (0..6 * face * face).map(texel).collect()
 }

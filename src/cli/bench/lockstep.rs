@@ -88,15 +88,8 @@ impl<'a> Replay<'a> {
         if mesh.payload <= leaf_cutoff {
             return Next::Mesh(leaves);
         }
-        self.node(
-            data,
-            leaves.start,
-            leaves,
-            Some(leaf_cutoff),
-            leaf_cutoff,
-            width,
-        )
-        .1
+        self.node(data, leaves.start, leaves, Some(leaf_cutoff), leaf_cutoff, width)
+            .1
     }
 
     /// Adds a binary node of the TLAS, or where there is a `cutoff` of a mesh, and returns it with its box.
@@ -115,10 +108,7 @@ impl<'a> Replay<'a> {
         let parts: Vec<(u32, Range<u32>)> = match width {
             Width::Two => {
                 let middle = data.middle(number, leaves.start, leaves.end);
-                vec![
-                    (middle - 1, leaves.start..middle),
-                    (middle, middle..leaves.end),
-                ]
+                vec![(middle - 1, leaves.start..middle), (middle, middle..leaves.end)]
             }
             Width::Four => (0..4)
                 .map(|child| (node.child(child), node.leaves(child)))
@@ -137,9 +127,7 @@ impl<'a> Replay<'a> {
                     exact(part.clone()),
                     self.mesh(data, part.start, leaf_cutoff, width),
                 ),
-                Some(cutoff) if part.len() <= cutoff as usize => {
-                    (exact(part.clone()), Next::Leaves(part))
-                }
+                Some(cutoff) if part.len() <= cutoff as usize => (exact(part.clone()), Next::Leaves(part)),
                 _ => self.node(data, number, part, cutoff, leaf_cutoff, width),
             };
             if bounds == NOTHING {

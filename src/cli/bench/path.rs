@@ -56,11 +56,7 @@ fn route_name(route: &Route) -> &'static str {
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let args = session.args;
     let software: [u32; 2] = [640, 360];
-    let size = if session.software {
-        software
-    } else {
-        [1920, 1080]
-    };
+    let size = if session.software { software } else { [1920, 1080] };
     let mut config = session.config.clone();
     config.output.size = args.size.unwrap_or(size);
     if let Some(clip) = &args.clip {
@@ -79,13 +75,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let gpu = crate::device::open(&config.gpu)?;
     check_timestamps(&gpu)?;
     let progress = Progress::default();
-    let opened = OpenedScene::load(
-        &args.files,
-        &config,
-        texture_support(&gpu),
-        Span::Clip,
-        &progress,
-    )?;
+    let opened = OpenedScene::load(&args.files, &config, texture_support(&gpu), Span::Clip, &progress)?;
     let mut offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), config)?;
     let fps = offscreen.config.output.fps;
     let clip_secs = offscreen.duration_secs();
@@ -153,28 +143,17 @@ fn report(session: &mut Session<'_>, offscreen: &Offscreen, route: &Route) -> Re
     run.set("triangles", stats.triangles);
     run.set("meshes", stats.meshes);
     run.set("lights", stats.lights);
-    run.set(
-        "gpu_ms",
-        summary_json(frames.iter().filter_map(Frame::gpu_ms)),
-    );
+    run.set("gpu_ms", summary_json(frames.iter().filter_map(Frame::gpu_ms)));
     run.set("cpu_ms", summary_json(frames.iter().map(Frame::cpu_ms)));
     let cpu = table.cpu.iter();
-    let cpu = cpu.map(|row| {
-        (
-            row.name.clone(),
-            summary_json(row.ms.iter().flatten().copied()),
-        )
-    });
+    let cpu = cpu.map(|row| (row.name.clone(), summary_json(row.ms.iter().flatten().copied())));
     run.set("cpu", cpu.collect::<Value>());
     let frame = |frame: &Frame| {
         let passes = frame.passes().iter().filter(|pass| pass.depth == 1);
         let mut times = serde_json::Map::new();
         for pass in passes {
             let known = times.get(&pass.name).and_then(Value::as_f64);
-            times.insert(
-                pass.name.clone(),
-                json!(known.unwrap_or(0.0) + pass.last_ms),
-            );
+            times.insert(pass.name.clone(), json!(known.unwrap_or(0.0) + pass.last_ms));
         }
         json!({
             "frame": frame.number,
@@ -187,10 +166,7 @@ fn report(session: &mut Session<'_>, offscreen: &Offscreen, route: &Route) -> Re
     run.set("frames", frames.iter().map(frame).collect::<Value>());
     if let Some(memory) = history.memory() {
         let gpu = memory.gpu_total().map(|_| memory.kinds_json());
-        run.set(
-            "memory",
-            json!({"gpu": gpu, "process": memory.process_bytes}),
-        );
+        run.set("memory", json!({"gpu": gpu, "process": memory.process_bytes}));
     }
     let stage = |row: &Row| {
         Some(Stage {
@@ -256,9 +232,7 @@ fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report 
     html::Report {
         title: format!("canopy bench path: {}", name(args)),
         facts,
-        settings: settings
-            .map(|(key, value)| (key, value.to_string()))
-            .collect(),
+        settings: settings.map(|(key, value)| (key, value.to_string())).collect(),
     }
 }
 
@@ -273,11 +247,7 @@ fn name(args: &BenchArgs) -> String {
     };
     match &args.files[..] {
         [] => "builtin".into(),
-        files => files
-            .iter()
-            .map(file_name)
-            .collect::<Vec<String>>()
-            .join(" + "),
+        files => files.iter().map(file_name).collect::<Vec<String>>().join(" + "),
     }
 }
 

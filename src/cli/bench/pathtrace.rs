@@ -117,9 +117,7 @@ fn draw(session: &Session<'_>, offscreen: &mut Offscreen) -> Result<Vec<Timings>
             let wall_ms = offscreen.draw(&moment, FrameSample::SINGLE)?.wall_ms;
             took_ms += wall_ms;
             let mut repetition = Repetition::new(&offscreen.stats().passes, wall_ms);
-            repetition
-                .stages
-                .retain(|(name, _)| name.starts_with("path"));
+            repetition.stages.retain(|(name, _)| name.starts_with("path"));
             // Software adapters write timestamps of large dispatches late.
             repetition.gpu_ms = match session.software {
                 true => wall_ms,

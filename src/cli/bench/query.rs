@@ -12,8 +12,8 @@ use super::{
 use crate::{
     Error, Result,
     accel::{
-        BoxQuery, Counts, Lbvh, NearestPoints, Overlap, Queries, Search, Tree, Work,
-        nearest::PointBatch, overlap::Touched,
+        BoxQuery, Counts, Lbvh, NearestPoints, Overlap, Queries, Search, Tree, Work, nearest::PointBatch,
+        overlap::Touched,
     },
     render::geometry::tree_policy,
 };
@@ -274,10 +274,7 @@ fn overlaps(
                 return Err(Error::WrongResult(wrong));
             }
         }
-        let ways = [
-            ("one_pass", &in_one_pass),
-            ("counted_first", &counted_first),
-        ];
+        let ways = [("one_pass", &in_one_pass), ("counted_first", &counted_first)];
         for (way, (name, timings)) in ways.into_iter().enumerate() {
             let mut run = line(run, name, order, timings, count);
             run.set("found", total);

@@ -66,9 +66,8 @@ impl Surfaces {
     /// (Malley's method).
     pub(super) fn ambient_occlusion(&self, reach: f32, seed: u64) -> Vec<Ray> {
         let ray = |([x, y], point, normal): ([u32; 2], Vec3, Vec3)| {
-            let mut random = Random(
-                seed ^ (u64::from(y) << 32 | u64::from(x)).wrapping_mul(0x2545_f491_4f6c_dd1d),
-            );
+            let mut random =
+                Random(seed ^ (u64::from(y) << 32 | u64::from(x)).wrapping_mul(0x2545_f491_4f6c_dd1d));
             let (tangent, bitangent) = normal.any_orthonormal_pair();
             let disk = std::iter::repeat_with(|| random.cube().truncate())
                 .find(|p| p.length_squared() < 1.0)
@@ -208,10 +207,7 @@ mod tests {
         assert!(floor.shadow(&[below]).is_empty());
         let rays = floor.ambient_occlusion(0.5, 1);
         assert_eq!(rays.len(), 15);
-        assert!(
-            rays.iter()
-                .all(|ray| ray.direction[1] > 0.0 && ray.t_max == 0.5)
-        );
+        assert!(rays.iter().all(|ray| ray.direction[1] > 0.0 && ray.t_max == 0.5));
         assert_ne!(rays[0].direction, rays[1].direction);
     }
 

@@ -37,11 +37,7 @@ impl Run {
     }
 
     /// Adds timings. `share` computes a stage's share of the bandwidth from its name and its milliseconds.
-    pub(in crate::cli) fn time(
-        &mut self,
-        timings: &Timings,
-        share: impl Fn(&str, f64) -> Option<f64>,
-    ) {
+    pub(in crate::cli) fn time(&mut self, timings: &Timings, share: impl Fn(&str, f64) -> Option<f64>) {
         self.set("gpu_ms", Summary::of(&timings.gpu_ms).json());
         self.set("wall_ms", Summary::of(&timings.wall_ms).json());
         self.set("samples", timings.gpu_ms.len());
@@ -263,10 +259,7 @@ impl Report {
         }
         let titles = keys.iter().chain(&names).map(|title| (*title).to_owned());
         let row = |run: &Run| -> Vec<String> {
-            let key = |key: &&str| {
-                run.get(key)
-                    .map_or(String::new(), |v| cell(v, Format::Count))
-            };
+            let key = |key: &&str| run.get(key).map_or(String::new(), |v| cell(v, Format::Count));
             let stage = |name: &&str| {
                 let Some(stage) = run.stages.iter().find(|stage| stage.name == **name) else {
                     return String::new();
@@ -276,10 +269,7 @@ impl Report {
                     .map(|share| format!(" ({})", cell(&json!(share), Format::Percent)));
                 cell(&json!(stage.ms), Format::Ms) + &share.unwrap_or_default()
             };
-            keys.iter()
-                .map(key)
-                .chain(names.iter().map(stage))
-                .collect()
+            keys.iter().map(key).chain(names.iter().map(stage)).collect()
         };
         std::iter::once(titles.collect())
             .chain(self.runs.iter().map(row))
@@ -288,9 +278,7 @@ impl Report {
 }
 
 fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn cell(value: &Value, format: Format) -> String {

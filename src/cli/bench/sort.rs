@@ -69,8 +69,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         &[1_000, 16_000, 128_000, 256_000, 512_000]
     } else {
         &[
-            1_000, 16_000, 128_000, 256_000, 512_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000,
-            16_000_000, 32_000_000, 64_000_000,
+            1_000, 16_000, 128_000, 256_000, 512_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000,
+            32_000_000, 64_000_000,
         ]
     };
     let sizes = session.args.pairs.clone();
@@ -151,11 +151,7 @@ impl SortRun {
                     array.publish(encoder, 0..self.count);
                 }
             },
-            |gpu, scope| {
-                Ok(sort
-                    .record(gpu, scope, &self.pairs, &self.digits)
-                    .map(drop)?)
-            },
+            |gpu, scope| Ok(sort.record(gpu, scope, &self.pairs, &self.digits).map(drop)?),
         )
     }
 
@@ -167,10 +163,7 @@ impl SortRun {
             words.truncate(keys.len());
             Ok(words)
         };
-        let (sorted, values) = (
-            read(&self.pairs.keys[output])?,
-            read(&self.pairs.values[output])?,
-        );
+        let (sorted, values) = (read(&self.pairs.keys[output])?, read(&self.pairs.values[output])?);
         if is_sorted(keys, &sorted, &values) {
             return Ok(());
         }
@@ -196,10 +189,7 @@ mod tests {
         assert!(is_sorted(&keys, &[1, 1, 2, 3], &[1, 3, 2, 0]));
         assert!(!is_sorted(&keys, &[1, 1, 2, 3], &[3, 1, 2, 0]), "unstable");
         assert!(!is_sorted(&keys, &[1, 2, 1, 3], &[1, 2, 3, 0]), "unsorted");
-        assert!(
-            !is_sorted(&keys, &[1, 1, 2, 4], &[1, 3, 2, 0]),
-            "another key"
-        );
+        assert!(!is_sorted(&keys, &[1, 1, 2, 4], &[1, 3, 2, 0]), "another key");
         assert!(!is_sorted(&keys, &[1, 2, 3], &[1, 2, 0]), "one is lost");
     }
 
@@ -208,9 +198,7 @@ mod tests {
         let distinct = |keys: Keys| {
             let keys = keys.make(1000, 1);
             assert_eq!(keys.len(), 1000);
-            keys.into_iter()
-                .collect::<std::collections::HashSet<_>>()
-                .len()
+            keys.into_iter().collect::<std::collections::HashSet<_>>().len()
         };
         assert!(distinct(Keys::Random) > 990);
         assert_eq!(distinct(Keys::Sorted), 1000);

@@ -115,10 +115,7 @@ impl Repetition {
             if next.is_some_and(|next| next.depth > pass.depth) {
                 continue;
             }
-            let known = repetition
-                .stages
-                .iter_mut()
-                .find(|(name, _)| *name == pass.name);
+            let known = repetition.stages.iter_mut().find(|(name, _)| *name == pass.name);
             match known {
                 Some((_, ms)) => *ms += pass.last_ms,
                 None => repetition.stages.push((pass.name.clone(), pass.last_ms)),
@@ -159,9 +156,7 @@ impl Timings {
 
     /// Name and median time of each stage in milliseconds.
     pub fn stage_ms(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.stages
-            .iter()
-            .map(|(name, all)| (name.as_str(), median(all)))
+        self.stages.iter().map(|(name, all)| (name.as_str(), median(all)))
     }
 }
 

@@ -47,10 +47,7 @@ pub(super) const COLUMNS: &[Column] = &[
 const CUTOFFS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Length of ambient-occlusion rays as a share of the scene's diagonal.
 const LENGTH: f32 = 0.1;
-const QUERIES: [(Query, &str); 2] = [
-    (Query::ClosestHit, "closest_hit"),
-    (Query::AnyHit, "any_hit"),
-];
+const QUERIES: [(Query, &str); 2] = [(Query::ClosestHit, "closest_hit"), (Query::AnyHit, "any_hit")];
 
 /// The rays of a frame.
 struct Rays {
@@ -83,11 +80,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         kinds: if software {
             &[]
         } else {
-            &[
-                TriangleKind::Soup,
-                TriangleKind::Terrain,
-                TriangleKind::Meshes,
-            ]
+            &[TriangleKind::Soup, TriangleKind::Terrain, TriangleKind::Meshes]
         },
         soup: sizes,
         others: sizes,
@@ -115,14 +108,13 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         run.set("meshes", input.meshes.len());
         run.set("quality", quality.name());
         let gpu = &session.meter.gpu;
-        let mut tree =
-            match trees::allocate(gpu, &tracer.lbvh, &input, session.config.tree.code_bits) {
-                Ok(tree) => tree,
-                Err(why) => {
-                    session.report.skip(run, &why);
-                    continue;
-                }
-            };
+        let mut tree = match trees::allocate(gpu, &tracer.lbvh, &input, session.config.tree.code_bits) {
+            Ok(tree) => tree,
+            Err(why) => {
+                session.report.skip(run, &why);
+                continue;
+            }
+        };
         session
             .meter
             .once(|gpu, scope| Ok(tracer.lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?))?;
@@ -136,12 +128,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         };
         for rays in &rays {
             for query in QUERIES {
-                progress.step(&format!(
-                    "{}: {} rays, {}",
-                    workload.name(),
-                    rays.name,
-                    query.1
-                ));
+                progress.step(&format!("{}: {} rays, {}", workload.name(), rays.name, query.1));
                 let mut run = run.clone();
                 run.set("rays", rays.name);
                 run.set("query", query.1);
@@ -242,11 +229,8 @@ fn measure(
         let hits = batch.read(&meter.gpu)?;
         baseline::check(&hits, &expected, query, rays.name)?;
         let hit = hits.iter().filter(|hit| !hit.is_miss()).count();
-        let visits = tracer
-            .trace
-            .count(&meter.gpu, tree, &batch, query, *cutoff)?;
-        let mean =
-            |of: fn(&Visits) -> u32| visits.iter().map(|v| f64::from(of(v))).sum::<f64>() / count;
+        let visits = tracer.trace.count(&meter.gpu, tree, &batch, query, *cutoff)?;
+        let mean = |of: fn(&Visits) -> u32| visits.iter().map(|v| f64::from(of(v))).sum::<f64>() / count;
         run.time(&timings, |_, _| None);
         run.set("leaf_cutoff", *cutoff);
         run.set("ray_count", batch.len());

@@ -12,8 +12,7 @@ use glam::Vec3;
 fn samples(input: &Input) -> impl Iterator<Item = Sample> {
     let position = |vertex: &u32| Vec3::from(input.positions[*vertex as usize]);
     input.meshes.iter().map(move |mesh| {
-        let range =
-            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
         let triangles = &input.indices[range];
         let corners = || triangles.as_flattened().iter().map(position);
         let bounds = [
@@ -30,12 +29,7 @@ fn samples(input: &Input) -> impl Iterator<Item = Sample> {
 /// # Errors
 ///
 /// [`Error::Limit`](crate::Error::Limit) if the adapter does not hold them.
-pub(in crate::cli) fn allocate(
-    gpu: &Gpu,
-    lbvh: &Lbvh,
-    input: &Input,
-    code_bits: u32,
-) -> Result<Tree> {
+pub(in crate::cli) fn allocate(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
     let codes = Codes::of_bits(code_bits, samples(input));
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     for (what, bytes) in [
@@ -50,11 +44,7 @@ pub(in crate::cli) fn allocate(
             positions: &gpu.buffer_with("bench.positions", &input.positions, storage),
             indices: &gpu.buffer_with("bench.indices", &input.indices, storage),
             meshes: &input.meshes,
-            triangle_info: Some(&gpu.buffer_with(
-                "bench.triangle_info",
-                &input.triangle_info,
-                storage,
-            )),
+            triangle_info: Some(&gpu.buffer_with("bench.triangle_info", &input.triangle_info, storage)),
         };
         lbvh.tree(gpu, &geometry, codes)
     })??)

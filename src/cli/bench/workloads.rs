@@ -99,10 +99,8 @@ impl Workload {
         match self {
             Self::Files(files) => {
                 let stem = |file: &PathBuf| {
-                    file.file_name().map_or_else(
-                        || file.display().to_string(),
-                        |n| n.to_string_lossy().into(),
-                    )
+                    file.file_name()
+                        .map_or_else(|| file.display().to_string(), |n| n.to_string_lossy().into())
                 };
                 files.iter().map(stem).collect::<Vec<String>>().join(" + ")
             }

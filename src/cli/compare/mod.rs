@@ -228,9 +228,7 @@ fn with(args: &CompareArgs, config: &mut Config) -> Result<Vec<String>> {
     }
     if let Some(picture) = args.a.as_ref().filter(|a| picture::is_picture(a)) {
         let picture = picture.display();
-        return usage(format!(
-            "--reference: {picture} is drawn already; name a scene"
-        ));
+        return usage(format!("--reference: {picture} is drawn already; name a scene"));
     }
     config.image.mode = ImageMode::Fast;
     config.scene.ground = GroundMode::Off;
@@ -270,10 +268,7 @@ fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
             return usage(format!("{}: is written twice", path.display()));
         }
         if args.files().contains(&Some(path)) {
-            return usage(format!(
-                "{}: is compared, and would be replaced",
-                path.display()
-            ));
+            return usage(format!("{}: is compared, and would be replaced", path.display()));
         }
         output::check_writable(path)?;
         outputs.push((path, is_picture));

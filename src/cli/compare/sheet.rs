@@ -62,14 +62,9 @@ fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
     let panel = width.max(COLUMNS * lettering.character());
     let top = (LINES + 1) * line;
     let below = top + height + line / 2;
-    let mut sheet =
-        RgbImage::from_pixel(3 * panel + 4 * line, below + 5 * line / 2, Rgb(BACKGROUND));
+    let mut sheet = RgbImage::from_pixel(3 * panel + 4 * line, below + 5 * line / 2, Rgb(BACKGROUND));
     let most = (panel / lettering.character()) as usize;
-    let shown = [
-        shown(&comparison.a.picture),
-        shown(&comparison.b.picture),
-        map,
-    ];
+    let shown = [shown(&comparison.a.picture), shown(&comparison.b.picture), map];
     let captions = [
         caption("A", &comparison.a),
         caption("B", &comparison.b),
@@ -93,12 +88,7 @@ fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
         left += panel + line;
     }
     let left = left - panel - line;
-    legend(
-        &mut sheet,
-        &lettering,
-        [left, below, panel],
-        range(comparison),
-    );
+    legend(&mut sheet, &lettering, [left, below, panel], range(comparison));
     sheet
 }
 

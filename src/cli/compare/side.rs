@@ -13,8 +13,7 @@ use crate::{
     config::{Config, ExposureMode},
     gpu::Gpu,
     render::{
-        Channel, FrameSample, frame::recording::FRAME_SCOPE,
-        materials::material_textures::texture_support,
+        Channel, FrameSample, frame::recording::FRAME_SCOPE, materials::material_textures::texture_support,
     },
     scene::{
         framing::Look,
@@ -104,11 +103,7 @@ pub(super) struct Cost {
 /// # Errors
 ///
 /// [`Error::Usage`].
-pub(super) fn check_files(
-    [a, b]: [Option<&Path>; 2],
-    has_with: bool,
-    has_size: bool,
-) -> Result<bool> {
+pub(super) fn check_files([a, b]: [Option<&Path>; 2], has_with: bool, has_size: bool) -> Result<bool> {
     if b.is_some_and(is_stdin) && a == b {
         return usage("-: standard input can be read once; name a file".into());
     }
@@ -139,15 +134,10 @@ pub(super) fn check_files(
 ///
 /// Those of [`Picture::load`]; [`Error::Argument`] for different sizes; [`Error::Config`] for settings of
 /// `with`.
-pub(super) fn sides(
-    files: [Option<&Path>; 2],
-    with: &[String],
-    config: &Config,
-) -> Result<[Side; 2]> {
+pub(super) fn sides(files: [Option<&Path>; 2], with: &[String], config: &Config) -> Result<[Side; 2]> {
     let load = |file: Option<&Path>| {
         let file = file.filter(|file| picture::is_picture(file));
-        file.map(|file| Picture::load(file, &config.load))
-            .transpose()
+        file.map(|file| Picture::load(file, &config.load)).transpose()
     };
     let pictures = [load(files[0])?, load(files[1])?];
     let mut config = config.clone();
@@ -249,9 +239,7 @@ impl Side {
         report.line.stage("drawing");
         let what = self.name.text();
         let moment = offscreen.moment(offscreen.config.animation.time);
-        let traced = report.stage("draw", &what, || {
-            draw(&mut offscreen, &moment, drawing, report)
-        })?;
+        let traced = report.stage("draw", &what, || draw(&mut offscreen, &moment, drawing, report))?;
         let radiance = match drawing.is_linear || drawing.keeps_radiance {
             true => Some(radiance(&mut offscreen)?),
             false => None,
@@ -290,9 +278,7 @@ impl Name {
     /// For messages: the file's name, and the settings.
     pub(super) fn text(&self) -> String {
         let file = self.file.as_ref();
-        let file = file.map_or("the built-in scene".into(), |file| {
-            file.display().to_string()
-        });
+        let file = file.map_or("the built-in scene".into(), |file| file.display().to_string());
         match self.with.is_empty() {
             true => file,
             false => format!("{file} with {}", self.with.join(", ")),

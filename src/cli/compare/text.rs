@@ -16,10 +16,7 @@ impl Comparison {
     pub(super) fn title(&self) -> String {
         match self.metric {
             Metric::Flip { pixels_per_degree } => {
-                format!(
-                    "FLIP, {} px per degree",
-                    significant(pixels_per_degree.into())
-                )
+                format!("FLIP, {} px per degree", significant(pixels_per_degree.into()))
             }
             Metric::Rmse if self.a.picture.is_linear => "RMSE of linear radiance".into(),
             Metric::Rmse => "RMSE of sRGB values".into(),
@@ -54,12 +51,7 @@ impl Comparison {
             true => format!(" at {x},{y}\n"),
             false => "\n".into(),
         };
-        writeln!(
-            text,
-            "differing   {} of the pixels",
-            percent(error.differing)
-        )
-        .ok();
+        writeln!(text, "differing   {} of the pixels", percent(error.differing)).ok();
         if let Some(truth) = &self.truth {
             text += &truth.text();
         }

@@ -79,14 +79,8 @@ pub(super) fn draw(picture: &mut RgbImage, layout: &Layout, deviation: &Deviatio
         let name = path.file_name().unwrap_or(path.as_os_str());
         name.to_string_lossy().into_owned()
     };
-    pen.line(&format!(
-        "A {}",
-        shortened(&name(&deviation.a.path), COLUMNS - 2)
-    ));
-    pen.line(&format!(
-        "B {}",
-        shortened(&name(&deviation.b.path), COLUMNS - 2)
-    ));
+    pen.line(&format!("A {}", shortened(&name(&deviation.a.path), COLUMNS - 2)));
+    pen.line(&format!("B {}", shortened(&name(&deviation.b.path), COLUMNS - 2)));
     pen.y += line / 2;
     pen.line("distance of A from B, m");
     let text_below = 8 * line;

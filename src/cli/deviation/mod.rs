@@ -188,10 +188,7 @@ fn outputs(paths: &[PathBuf]) -> Result<Vec<(Kind, &Path)>> {
             _ => Kind::Statistics,
         };
         if outputs.iter().any(|(_, other)| *other == path) {
-            return Err(Error::Usage(format!(
-                "{}: is written twice",
-                path.display()
-            )));
+            return Err(Error::Usage(format!("{}: is written twice", path.display())));
         }
         output::check_writable(path)?;
         outputs.push((kind, path));
@@ -200,12 +197,7 @@ fn outputs(paths: &[PathBuf]) -> Result<Vec<(Kind, &Path)>> {
 }
 
 /// Both scenes. A clip or a variant has to fit one of them.
-fn opened(
-    report: &Report,
-    gpu: &Gpu,
-    paths: [&Path; 2],
-    config: &Config,
-) -> Result<[OpenedScene; 2]> {
+fn opened(report: &Report, gpu: &Gpu, paths: [&Path; 2], config: &Config) -> Result<[OpenedScene; 2]> {
     let open = |path: &Path| {
         let opened = offscreen::load(report, &[path.to_owned()], |files, progress| {
             Ok(OpenedScene::load(

@@ -67,12 +67,7 @@ pub(super) fn png(
         let facing = vector(normal).dot(forward).abs().min(1.0);
         deviation_colors::color(share as f32) * (EDGE_SHADE + (1.0 - EDGE_SHADE) * facing)
     };
-    let colors: Vec<Vec3> = positions
-        .texels
-        .iter()
-        .zip(&normals.texels)
-        .map(color)
-        .collect();
+    let colors: Vec<Vec3> = positions.texels.iter().zip(&normals.texels).map(color).collect();
     let [width, height] = layout.size();
     let mut image = RgbImage::from_pixel(width, height, Rgb(picture::bytes(BACKGROUND)));
     let finer = positions.width / layout.view()[0];

@@ -33,8 +33,7 @@ impl<'a> Deviation<'a> {
     ) -> Result<Self> {
         let measure = |of: &Surface, from: &Surface| {
             let of = (&of.tree.compared.positions[..], of.triangles());
-            from.tree
-                .measure(gpu, of, samples, tolerance, &Batches::large())
+            from.tree.measure(gpu, of, samples, tolerance, &Batches::large())
         };
         let there = measure(a, b)?;
         let back = both.then(|| measure(b, a)).transpose()?;
@@ -50,9 +49,7 @@ impl<'a> Deviation<'a> {
 
     /// Says of which surfaces the sign is that of the nearest side only.
     pub(super) fn warn(&self) {
-        let measured_from = [self.b]
-            .into_iter()
-            .chain(self.back.as_ref().map(|_| self.a));
+        let measured_from = [self.b].into_iter().chain(self.back.as_ref().map(|_| self.a));
         for surface in measured_from.filter(|surface| surface.signed().open_edges() > 0) {
             log::warn!(
                 "{}: the surface is open ({} edges): the sign of a distance is that of the nearest side",

@@ -55,9 +55,8 @@ impl Deviation<'_> {
 
     /// A row for each vertex, with as many digits as an f32 has.
     pub(super) fn csv(&self) -> String {
-        let mut text = String::from(
-            "x,y,z,distance,mesh,nearest_x,nearest_y,nearest_z,nearest_mesh,nearest_triangle\n",
-        );
+        let mut text =
+            String::from("x,y,z,distance,mesh,nearest_x,nearest_y,nearest_z,nearest_mesh,nearest_triangle\n");
         for measured in &self.vertices {
             let (point, nearest) = (measured.point, measured.nearest);
             let [x, y, z] = point.position.to_array();

@@ -3,8 +3,8 @@
 use crate::{
     config::UpAxis,
     scene::{
-        self, AlphaMode, ExtensionUse, LightKind, Pose, Primitive, Projection, Scene, TextureRef,
-        UpHint, bounds::Aabb, deform,
+        self, AlphaMode, ExtensionUse, LightKind, Pose, Primitive, Projection, Scene, TextureRef, UpHint,
+        bounds::Aabb, deform,
     },
 };
 use serde::Serialize;
@@ -90,10 +90,7 @@ fn up(scene: &Scene, wanted: UpAxis) -> Value {
         (UpAxis::Auto, UpHint::Stated(_)) => ("file", ", stated by the file".to_owned()),
         (UpAxis::Auto, UpHint::Stands(_)) => ("base", ", on which it stands".to_owned()),
         (UpAxis::Auto, UpHint::Likely(axis)) => {
-            let hint = format!(
-                "; the shape stands on its base with scene.up={}",
-                axis.name()
-            );
+            let hint = format!("; the shape stands on its base with scene.up={}", axis.name());
             ("default", hint)
         }
         (UpAxis::Auto, UpHint::None) => ("default", String::new()),
@@ -176,9 +173,7 @@ fn mesh(mesh: &scene::Mesh) -> Value {
 fn mesh_bytes(mesh: &scene::Mesh) -> u64 {
     let of_primitive = |p: &Primitive| {
         let targets = p.targets.iter().map(|t| {
-            size_of_val(&t.positions[..])
-                + size_of_val(&t.normals[..])
-                + size_of_val(&t.tangents[..])
+            size_of_val(&t.positions[..]) + size_of_val(&t.normals[..]) + size_of_val(&t.tangents[..])
         });
         size_of_val(&p.positions[..])
             + size_of_val(&p.normals[..])

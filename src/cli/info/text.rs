@@ -102,9 +102,7 @@ fn source_text(source: &Value) -> String {
 
 fn counts(text: &mut String, description: &Value) {
     if let Some([min, max]) = bounds(description) {
-        let size: Vec<_> = (0..3)
-            .map(|axis| significant(max[axis] - min[axis]))
-            .collect();
+        let size: Vec<_> = (0..3).map(|axis| significant(max[axis] - min[axis])).collect();
         let corner = |corner: [f64; 3]| corner.map(significant).join(", ");
         writeln!(text, "  {:<14}{} m", "extent", size.join(" × ")).ok();
         let (min, max) = (corner(min), corner(max));
@@ -224,10 +222,7 @@ fn counted(item: &Value, key: &str) -> Option<String> {
 
 fn joined(name: String, others: impl IntoIterator<Item = Option<String>>) -> String {
     let others = others.into_iter().flatten();
-    std::iter::once(name)
-        .chain(others)
-        .collect::<Vec<_>>()
-        .join(", ")
+    std::iter::once(name).chain(others).collect::<Vec<_>>().join(", ")
 }
 
 fn mesh_text(mesh: &Value) -> String {
@@ -335,10 +330,7 @@ fn extension_text(extension: &Value) -> String {
         ""
     };
     let (name, treatment) = (word(extension, "name"), word(extension, "treatment"));
-    format!(
-        "{name}: {treatment}{required} ({})",
-        word(extension, "note")
-    )
+    format!("{name}: {treatment}{required} ({})", word(extension, "note"))
 }
 
 #[cfg(test)]
@@ -404,16 +396,11 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut_unless_all_is_wanted() {
-        let variants: Vec<_> = (0..1500)
-            .map(|i| json!({"name": format!("v{i}")}))
-            .collect();
+        let variants: Vec<_> = (0..1500).map(|i| json!({"name": format!("v{i}")})).collect();
         let description = json!({"list": {"variants": variants}, "triangles": 1_234_567});
         let short = text(&description, &[], LONGEST);
         assert!(short.contains("variants (1,500)"), "{short}");
-        assert!(
-            short.contains("… and 1,480 more; --all lists them"),
-            "{short}"
-        );
+        assert!(short.contains("… and 1,480 more; --all lists them"), "{short}");
         assert!(!short.contains("v20"), "{short}");
         assert!(short.contains("1,234,567"), "{short}");
         assert!(text(&description, &[], usize::MAX).contains("v1499"));

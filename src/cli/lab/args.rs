@@ -16,23 +16,13 @@ pub struct LabArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Sets of rays (listed below)
-    #[arg(
-        long,
-        value_name = "SET[,SET…]",
-        value_delimiter = ',',
-        help_heading = "Rays"
-    )]
+    #[arg(long, value_name = "SET[,SET…]", value_delimiter = ',', help_heading = "Rays")]
     pub sets: Vec<String>,
     /// Rays from a file, instead of those of the scene's pixels; repeatable
     #[arg(long, value_name = "FILE.rays", help_heading = "Rays")]
     pub rays: Vec<PathBuf>,
     /// Write the sets into a folder, as they are and shuffled; measure nothing
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "rays",
-        help_heading = "Rays"
-    )]
+    #[arg(long, value_name = "DIR", conflicts_with = "rays", help_heading = "Rays")]
     pub write_rays: Option<PathBuf>,
     /// Size of the picture whose pixels send rays
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Rays")]

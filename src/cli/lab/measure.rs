@@ -173,19 +173,13 @@ fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) 
     })
 }
 
-fn upload(
-    meter: &Meter,
-    bench: &Bench,
-    made: &Made,
-    of: &Combination,
-) -> Result<(Built, Uploaded)> {
+fn upload(meter: &Meter, bench: &Bench, made: &Made, of: &Combination) -> Result<(Built, Uploaded)> {
     let layout: Layout = of.walk.layout();
     let built = match (&made.tree, &made.cells) {
         (Some((tree, _)), _) => tree.laid_out(layout)?,
         (None, cells) => cells.clone(),
     };
-    let built = built
-        .ok_or_else(|| Error::Internal(format!("{} has no such form", of.structure.name())))?;
+    let built = built.ok_or_else(|| Error::Internal(format!("{} has no such form", of.structure.name())))?;
     let scene = Uploaded::new(&meter.gpu, &built, &bench.triangles, of.test, of.walk)?;
     Ok((built, scene))
 }
@@ -288,8 +282,7 @@ fn measure(
     let found = hits.iter().filter(|hit| hit.leaf != BVH_MISS).count();
     run.set("hit_share", found as f64 / sent as f64);
     run.set("mrays_per_s", sent as f64 / trace_ms / 1e3);
-    let mean =
-        |of: fn(&Visits) -> u32| visits.iter().map(|v| f64::from(of(v))).sum::<f64>() / sent as f64;
+    let mean = |of: fn(&Visits) -> u32| visits.iter().map(|v| f64::from(of(v))).sum::<f64>() / sent as f64;
     run.set("nodes_per_ray", mean(|v| v.nodes));
     run.set("triangles_per_ray", mean(|v| v.triangles));
     run.set("lockstep_steps", lockstep(&visits, sent));

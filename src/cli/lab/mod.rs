@@ -109,13 +109,7 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
 }
 
 /// Loads the scene and makes its rays, or takes those that were read.
-fn open(
-    args: &LabArgs,
-    given: &Config,
-    meter: &mut Meter,
-    work: &Work,
-    read: Vec<RaySet>,
-) -> Result<Bench> {
+fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Vec<RaySet>) -> Result<Bench> {
     let software = !meter.gpu.capabilities.has_gpu;
     let size = args
         .size
@@ -133,23 +127,13 @@ fn open(
             progress,
         )?)
     })?;
-    let (offscreen, moment) = offscreen::deform(
-        work,
-        gpu,
-        opened.checked()?,
-        &Look::default(),
-        config.clone(),
-    )?;
+    let (offscreen, moment) =
+        offscreen::deform(work, gpu, opened.checked()?, &Look::default(), config.clone())?;
     let merged = offscreen.merged()?;
     let corners = |triangle: &[u32; 3]| triangle.map(|vertex| merged.positions[vertex as usize]);
     // Trees leave out what has no place.
     let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
-    let triangles: Vec<Triangle> = merged
-        .indices
-        .iter()
-        .map(corners)
-        .filter(is_finite)
-        .collect();
+    let triangles: Vec<Triangle> = merged.indices.iter().map(corners).filter(is_finite).collect();
     let name = show::name_of(&args.files);
     let volumes = volumes::placed(&offscreen.scene, &moment.pose, &config.volumes);
     if triangles.is_empty() && volumes.is_empty() {
@@ -189,8 +173,7 @@ fn open(
             false => {
                 let lbvh = Lbvh::new(&meter.gpu);
                 let mut tree = trees::allocate(&meter.gpu, &lbvh, &input, 30)?;
-                meter
-                    .once(|gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Build::Rebuild)?))?;
+                meter.once(|gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Build::Rebuild)?))?;
                 let lights = lights::gather(&offscreen.scene, &moment.pose, given, 1.0);
                 sets::all(&sets::Source {
                     gpu: &meter.gpu,

@@ -65,9 +65,7 @@ pub(super) fn text(
     for plot in plots {
         bars(&mut page, plot);
     }
-    page.push_str(
-        "<h2>Rows</h2>\n<p>A click on a title sorts.</p>\n<table class=\"rows\">\n<thead><tr>",
-    );
+    page.push_str("<h2>Rows</h2>\n<p>A click on a title sorts.</p>\n<table class=\"rows\">\n<thead><tr>");
     for title in titles {
         write!(page, "<th>{}</th>", escaped(title)).ok();
     }
@@ -80,9 +78,7 @@ pub(super) fn text(
                 (_, None) => " class=\"text\"",
                 _ => "",
             };
-            let value = cell
-                .number
-                .map(|number| format!(" data-value=\"{number}\""));
+            let value = cell.number.map(|number| format!(" data-value=\"{number}\""));
             let value = value.unwrap_or_default();
             write!(page, "<td{class}{value}>{}</td>", escaped(&cell.text)).ok();
         }
@@ -99,11 +95,7 @@ pub(super) fn text(
 /// Horizontal bars, the longest as wide as the plot.
 fn bars(page: &mut String, plot: &Plot) {
     const LINE: f64 = 18.0;
-    let most = plot
-        .bars
-        .iter()
-        .map(|(_, value)| *value)
-        .fold(0.0, f64::max);
+    let most = plot.bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     if most <= 0.0 {
         return;
     }

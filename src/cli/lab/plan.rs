@@ -115,8 +115,8 @@ fn ways(named: &Named) -> Vec<(Structure, Walk)> {
             .collect();
         let is_named = named.structures.contains(&structure);
         // Where only walks are named, each goes through the base, or through the one that it is made for.
-        let is_for_walks = named.structures.is_empty()
-            && (named.all || structure == BASE.structure || fits.len() == 1);
+        let is_for_walks =
+            named.structures.is_empty() && (named.all || structure == BASE.structure || fits.len() == 1);
         if !is_named && !is_for_walks {
             continue;
         }
@@ -149,10 +149,7 @@ mod tests {
         assert_eq!(short.len(), 6 + 5 + 5 + 1 + 3);
         assert!(short.contains(&BASE));
         for structure in Structure::ALL {
-            assert!(
-                short.iter().any(|c| c.structure == structure),
-                "{structure:?}"
-            );
+            assert!(short.iter().any(|c| c.structure == structure), "{structure:?}");
         }
         let of = |walks: &[Walk], structures: &[Structure]| {
             let named = Named {
@@ -167,10 +164,7 @@ mod tests {
         };
         assert_eq!(of(&[Walk::Skip], &[]), [(Structure::Sah, Walk::Skip)]);
         assert_eq!(of(&[Walk::Grid], &[]), [(Structure::Grid, Walk::Grid)]);
-        assert_eq!(
-            of(&[], &[Structure::KdTree]),
-            [(Structure::KdTree, Walk::KdTree)]
-        );
+        assert_eq!(of(&[], &[Structure::KdTree]), [(Structure::KdTree, Walk::KdTree)]);
         assert_eq!(of(&[Walk::Grid], &[Structure::Radix]), []);
         let tests = Named {
             tests: TriangleTest::ALL.to_vec(),

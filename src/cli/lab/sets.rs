@@ -81,18 +81,13 @@ pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
             t_max,
         }
     };
-    let list =
-        |seen: &[Option<Surface>], ray: &mut dyn FnMut(&Surface) -> Option<Ray>| -> Vec<Ray> {
-            let ray = |seen: &Option<Surface>| seen.as_ref().and_then(&mut *ray).unwrap_or(GAP);
-            seen.iter().map(ray).collect()
-        };
-    let mirror = list(&seen, &mut |s| {
-        Some(of(s, s.direction.reflect(s.normal), far))
-    });
+    let list = |seen: &[Option<Surface>], ray: &mut dyn FnMut(&Surface) -> Option<Ray>| -> Vec<Ray> {
+        let ray = |seen: &Option<Surface>| seen.as_ref().and_then(&mut *ray).unwrap_or(GAP);
+        seen.iter().map(ray).collect()
+    };
+    let mirror = list(&seen, &mut |s| Some(of(s, s.direction.reflect(s.normal), far)));
     let reach = OCCLUSION * 2.0 * source.radius;
-    let occlusion = list(&seen, &mut |s| {
-        Some(of(s, around(s.normal, &mut random), reach))
-    });
+    let occlusion = list(&seen, &mut |s| Some(of(s, around(s.normal, &mut random), reach)));
     let mut to_light = |surface: &Surface, spread: f32| {
         let mut reached = source
             .lights
@@ -114,9 +109,7 @@ pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
     ];
     let mut from = seen;
     for name in ["diffuse-1", "diffuse-2", "diffuse-3"] {
-        let rays = list(&from, &mut |s| {
-            Some(of(s, around(s.normal, &mut random), far))
-        });
+        let rays = list(&from, &mut |s| Some(of(s, around(s.normal, &mut random), far)));
         from = surfaces(source, &rays)?;
         sets.push((name, Query::ClosestHit, rays));
     }
@@ -126,10 +119,7 @@ pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
         rays,
         scene: source.scene,
     };
-    Ok([first]
-        .into_iter()
-        .chain(sets.into_iter().map(set))
-        .collect())
+    Ok([first].into_iter().chain(sets.into_iter().map(set)).collect())
 }
 
 /// What each ray hits first.

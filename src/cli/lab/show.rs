@@ -101,16 +101,10 @@ pub(super) fn facts(gpu: &Gpu, bench: &Bench) -> Vec<(String, String)> {
     let mut facts = vec![("scene".to_owned(), bench.name.clone())];
     facts.push(("triangles".into(), bench.triangles.len().to_string()));
     if let Some(set) = bench.sets.first() {
-        facts.push((
-            "hash of the triangles".into(),
-            format!("{:016x}", set.scene),
-        ));
+        facts.push(("hash of the triangles".into(), format!("{:016x}", set.scene)));
     }
     for set in &bench.sets {
-        facts.push((
-            format!("hash of {}", set.name),
-            format!("{:016x}", set.hash()),
-        ));
+        facts.push((format!("hash of {}", set.name), format!("{:016x}", set.hash())));
     }
     facts.extend(adapter);
     // Names of folders are a person's own.
@@ -130,9 +124,7 @@ pub(super) fn table(report: &Report) -> String {
 
 pub(super) fn json(report: &Report, facts: &[(String, String)]) -> Value {
     let mut value = report.json();
-    let facts = facts
-        .iter()
-        .map(|(name, value)| (name.clone(), json!(value)));
+    let facts = facts.iter().map(|(name, value)| (name.clone(), json!(value)));
     value["facts"] = Value::Object(facts.collect());
     value
 }
@@ -224,21 +216,14 @@ mod tests {
         let csv = csv(&report());
         let lines: Vec<&str> = csv.lines().collect();
         assert!(lines[0].starts_with("name,triangles,rays,") && lines[0].contains("gpu_ms_median"));
-        assert!(
-            lines[1].starts_with("\"a, \"\"b\"\"\",,primary,"),
-            "{}",
-            lines[1]
-        );
+        assert!(lines[1].starts_with("\"a, \"\"b\"\"\",,primary,"), "{}", lines[1]);
         let facts = [("scene".to_owned(), "<a>".to_owned())];
         assert_eq!(json(&report(), &facts)["facts"]["scene"], "<a>");
         let page = html(&report(), &facts);
         assert!(page.contains("&lt;a&gt;") && !page.contains("<a>"));
         assert!(page.contains("<td class=\"bad\" data-value=\"1\">1</td>"));
         assert!(page.contains("data-value=\"0\">0</td>") && page.contains("<rect "));
-        assert!(
-            !page.contains("http:")
-                || page.matches("http:").count() == page.matches("xmlns").count()
-        );
+        assert!(!page.contains("http:") || page.matches("http:").count() == page.matches("xmlns").count());
         assert!(table(&report()).contains("skip-links"));
     }
 }

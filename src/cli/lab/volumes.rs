@@ -90,12 +90,7 @@ pub(super) fn measure(
             Err(error) => return Err(error.into()),
         };
         for set in sets {
-            let rays: Vec<Ray> = set
-                .rays
-                .iter()
-                .filter(|ray| is_sent(ray))
-                .copied()
-                .collect();
+            let rays: Vec<Ray> = set.rays.iter().filter(|ray| is_sent(ray)).copied().collect();
             if !rays.is_empty() {
                 let rows = both(meter, &orders, (of, &volume), (set, &rays))?;
                 report.runs.extend(rows);
@@ -132,35 +127,32 @@ fn both(
         .map(|seen| seen.radiance.max_element())
         .fold(1e-12, f64::max);
     let other: Vec<&Vec<LabSeen>> = measured.iter().rev().map(|(.., seen)| seen).collect();
-    let rows = measured
-        .iter()
-        .zip(other)
-        .map(|((order, timings, seen), other)| {
-            let off = (0..seen.len()).filter(|i| {
-                let (own, other) = (result(&seen[*i]), result(&other[*i]));
-                let is_checked = i % step == 0;
-                let exact = exact.get(i / step).filter(|_| is_checked);
-                let exact = exact.map(|seen| (seen.radiance, seen.through));
-                let is_far = |to| apart(own, to, brightest) > TOLERANCE;
-                is_far(other) || exact.is_some_and(is_far)
-            });
-            let samples: u64 = seen.iter().map(|seen| u64::from(seen.samples)).sum();
-            let mut run = Run::new(json!({
-                "name": set.name,
-                "rays": set.name,
-                "ray_count": rays.len(),
-                "structure": placed.name,
-                "walk": order.name(),
-                "samples_per_ray": samples as f64 / rays.len() as f64,
-                "mrays_per_s": rays.len() as f64 / timings.median_ms() / 1e3,
-                "bytes": volume.bytes(),
-                "checked": exact.len(),
-                "wrong": off.count(),
-            }));
-            run.time(timings, |_, _| None);
-            run.stages.clear();
-            run
+    let rows = measured.iter().zip(other).map(|((order, timings, seen), other)| {
+        let off = (0..seen.len()).filter(|i| {
+            let (own, other) = (result(&seen[*i]), result(&other[*i]));
+            let is_checked = i % step == 0;
+            let exact = exact.get(i / step).filter(|_| is_checked);
+            let exact = exact.map(|seen| (seen.radiance, seen.through));
+            let is_far = |to| apart(own, to, brightest) > TOLERANCE;
+            is_far(other) || exact.is_some_and(is_far)
         });
+        let samples: u64 = seen.iter().map(|seen| u64::from(seen.samples)).sum();
+        let mut run = Run::new(json!({
+            "name": set.name,
+            "rays": set.name,
+            "ray_count": rays.len(),
+            "structure": placed.name,
+            "walk": order.name(),
+            "samples_per_ray": samples as f64 / rays.len() as f64,
+            "mrays_per_s": rays.len() as f64 / timings.median_ms() / 1e3,
+            "bytes": volume.bytes(),
+            "checked": exact.len(),
+            "wrong": off.count(),
+        }));
+        run.time(timings, |_, _| None);
+        run.stages.clear();
+        run
+    });
     Ok(rows.collect())
 }
 
@@ -194,8 +186,7 @@ fn twin(placed: &Placed, rays: &[Ray]) -> (usize, Vec<Seen>) {
     };
     let step = rays.len().div_ceil(MOST_CHECKED).max(1);
     let one = |ray: &Ray| {
-        let [origin, direction] =
-            [ray.origin, ray.direction].map(|vector| Vec3::from(vector).as_dvec3());
+        let [origin, direction] = [ray.origin, ray.direction].map(|vector| Vec3::from(vector).as_dvec3());
         let along = (origin, direction, f64::from(ray.t_max));
         medium.march(&lit, along, 0.5, Order::BackToFront)
     };

@@ -64,10 +64,7 @@ impl Answers {
     pub(super) fn csv(&self) -> String {
         let mut text = String::new();
         match self {
-            Self::Places {
-                places,
-                with_inside,
-            } => {
+            Self::Places { places, with_inside } => {
                 let inside = if *with_inside { ",inside" } else { "" };
                 writeln!(text, "distance,x,y,z,mesh,triangle{inside}").ok();
                 for place in places {
@@ -108,10 +105,7 @@ impl Answers {
 
     pub(super) fn json(&self) -> Value {
         match self {
-            Self::Places {
-                places,
-                with_inside,
-            } => {
+            Self::Places { places, with_inside } => {
                 let place = |place: &Option<Place>| {
                     place.as_ref().map(|p| {
                         let mut value = json!({
@@ -149,10 +143,7 @@ pub(super) fn name_of_pair(pair: &ObjectPair) -> [u32; 4] {
 
 /// A number of JSON with the digits that tell it from other floats of 32 bits.
 fn short(number: f32) -> Value {
-    number
-        .to_string()
-        .parse::<f64>()
-        .map_or(Value::Null, Value::from)
+    number.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }
 
 #[cfg(test)]
@@ -174,8 +165,7 @@ mod tests {
         };
         let json = r#"[{"distance":0.1,"inside":true,"mesh":1,"position":[1e-7,-2.5,16777216.0],"triangle":2},null]"#;
         assert_eq!(answers.json().to_string(), json);
-        let csv =
-            "distance,x,y,z,mesh,triangle,inside\n0.1,0.0000001,-2.5,16777216,1,2,true\n,,,,,,\n";
+        let csv = "distance,x,y,z,mesh,triangle,inside\n0.1,0.0000001,-2.5,16777216,1,2,true\n,,,,,,\n";
         assert_eq!(answers.csv(), csv);
     }
 }

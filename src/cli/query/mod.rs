@@ -6,9 +6,7 @@ mod rows;
 use super::{console::print, offscreen, options::TimeArgs, report::Report};
 use crate::{
     Result,
-    accel::{
-        BoxQuery, Overlap, OverlapPairs, Pairs, Query, Ray, Search, Sign, SignedDistance, Trace,
-    },
+    accel::{BoxQuery, Overlap, OverlapPairs, Pairs, Query, Ray, Search, Sign, SignedDistance, Trace},
     config::Config,
     gpu::Gpu,
     output::{self, numbers},
@@ -207,9 +205,7 @@ impl Question {
                 for asked in asked.chunks(BATCH) {
                     let rays: Vec<_> = asked.iter().map(ray).collect();
                     let hits = query.run(gpu, tree, &rays, Query::ClosestHit, LEAF_CUTOFF)?;
-                    let units = asked
-                        .iter()
-                        .map(|[_, _, _, direction @ ..]| longest(*direction));
+                    let units = asked.iter().map(|[_, _, _, direction @ ..]| longest(*direction));
                     let found = rays.iter().zip(&hits).zip(units);
                     places.extend(found.map(|((ray, hit), unit)| Place::of_hit(ray, hit, unit)));
                 }

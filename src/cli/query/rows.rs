@@ -61,12 +61,10 @@ fn parse<const N: usize>(
             let field = fields.next().map(str::trim);
             let field = field.ok_or_else(|| format!("line {number}: {name} is missing"))?;
             let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
-            *value = parsed
-                .ok_or_else(|| format!("line {number}: {name} is {field:?}, which is no number"))?;
+            *value =
+                parsed.ok_or_else(|| format!("line {number}: {name} is {field:?}, which is no number"))?;
             if value.abs() >= TREE_REACH {
-                return Err(format!(
-                    "line {number}: {name} is {field}, which is too far away"
-                ));
+                return Err(format!("line {number}: {name} is {field}, which is too far away"));
             }
         }
         if fields.next().is_some() {
@@ -104,15 +102,9 @@ mod tests {
                 "line 3: y is \"two\", which is no number",
             ),
             ("x,y,z\n1,nan,3", "line 2: y is \"nan\", which is no number"),
-            (
-                "x,y,z\n1,2,1e99",
-                "line 2: z is \"1e99\", which is no number",
-            ),
+            ("x,y,z\n1,2,1e99", "line 2: z is \"1e99\", which is no number"),
             ("x,y,z\n1,2,3,4", "line 2: more than 3 numbers"),
-            (
-                "x,y,z\n1,2,-2e15",
-                "line 2: z is -2e15, which is too far away",
-            ),
+            ("x,y,z\n1,2,-2e15", "line 2: z is -2e15, which is too far away"),
             ("x,y,z\n\n1,2,3\n\n-1,2,3", "line 5: a negative x"),
         ] {
             assert_eq!(read(text).unwrap_err(), wrong);

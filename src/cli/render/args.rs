@@ -161,10 +161,7 @@ impl FromStr for Frames {
             None => text.parse().ok().filter(|n| *n > 0).map(Self::Count),
             Some((first, last)) => {
                 let first = first.parse::<u32>().ok();
-                let end = last
-                    .parse::<u32>()
-                    .ok()
-                    .and_then(|last| last.checked_add(1));
+                let end = last.parse::<u32>().ok().and_then(|last| last.checked_add(1));
                 let range = first.zip(end).map(|(first, end)| first..end);
                 range.filter(|range| !range.is_empty()).map(Self::Range)
             }
@@ -302,9 +299,7 @@ fn aov(text: &str) -> Result<(Channel, PathBuf), String> {
     };
     let channel = Channel::ALL.into_iter().skip(1).find(|c| c.name() == name);
     match channel {
-        Some(_) if file == "-" => {
-            Err("only the picture can be written to standard output".to_owned())
-        }
+        Some(_) if file == "-" => Err("only the picture can be written to standard output".to_owned()),
         Some(channel) if !file.is_empty() => Ok((channel, file.into())),
         Some(_) => Err("has no file name".into()),
         None => Err(format!(

@@ -80,20 +80,14 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         Some(Frames::Range(range)) => Some(range.clone()),
         _ => framed.map(|frames| 0..frames),
     };
-    let outputs = outputs(
-        args,
-        &config,
-        frames.as_ref().unwrap_or(&(0..2)),
-        video.is_some(),
-    )?;
+    let outputs = outputs(args, &config, frames.as_ref().unwrap_or(&(0..2)), video.is_some())?;
     check_shares(args, &config, video.is_some())?;
     let mut paths = 0..config.paths.samples;
     let samples = Samples::new(&config, video.is_some() || framed != Some(1));
     let is_one = frames.as_ref().is_some_and(|frames| frames.len() == 1);
     let writes_part = args.part.is_some() && is_one;
     if writes_part && config.image.mode != ImageMode::Path {
-        let why =
-            "--part: one picture has parts of its samples alone; add --paths N, or --frames N";
+        let why = "--part: one picture has parts of its samples alone; add --paths N, or --frames N";
         return args::usage(why.into());
     }
     match (args.part, &mut frames) {
@@ -157,10 +151,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         part: args.part.filter(|_| writes_part).unwrap_or(Part::WHOLE),
         writes_part,
         contents,
-        checkpoint: args
-            .checkpoint
-            .clone()
-            .map(|path| (path, args.checkpoint_every)),
+        checkpoint: args.checkpoint.clone().map(|path| (path, args.checkpoint_every)),
         time_limit: args.time_limit,
         tells: args.progress,
         made_of,
@@ -289,16 +280,10 @@ fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     let animation = &offscreen.config.animation;
     let range = LoopRange::new(animation, offscreen.duration_secs());
     let is_before = animation.speed > 0.0 && (0.0..range.to).contains(&animation.time);
-    let from = if is_before {
-        animation.time
-    } else {
-        range.from
-    };
+    let from = if is_before { animation.time } else { range.from };
     let seconds = (range.to - from) / animation.speed.abs();
     match seconds.is_finite() {
-        true => (seconds * offscreen.config.output.fps)
-            .round()
-            .clamp(1.0, 1e6) as u32,
+        true => (seconds * offscreen.config.output.fps).round().clamp(1.0, 1e6) as u32,
         false => 1,
     }
 }
@@ -333,10 +318,7 @@ fn draw(
     report: &Report,
 ) -> Result<(u32, FrameStats, Written)> {
     let animation = &offscreen.config.animation;
-    let (start, step) = (
-        animation.time,
-        animation.speed / offscreen.config.output.fps,
-    );
+    let (start, step) = (animation.time, animation.speed / offscreen.config.output.fps);
     let mut written = Written::default();
     let (mut samples, mut stats) = (1, FrameStats::default());
     let frames = sequence.frames.len() as u32;
@@ -426,9 +408,7 @@ fn draw_samples(
         let before = u64::from(number) * u64::from(samples.most) + u64::from(drawn);
         let total = u64::from(frames) * u64::from(samples.most);
         let text = (samples.most > 1).then(|| samples.text(drawn));
-        report
-            .line
-            .step(before, total, step_text([number, frames], text));
+        report.line.step(before, total, step_text([number, frames], text));
         let drawing = Stopwatch::new();
         let took = offscreen.draw(moment, sample)?;
         drawn += 1;

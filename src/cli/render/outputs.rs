@@ -111,11 +111,7 @@ pub(super) fn outputs(
 }
 
 /// Fails where one of `places` is taken.
-fn take(
-    places: impl IntoIterator<Item = PathBuf>,
-    path: &Path,
-    taken: &mut HashSet<PathBuf>,
-) -> Result<()> {
+fn take(places: impl IntoIterator<Item = PathBuf>, path: &Path, taken: &mut HashSet<PathBuf>) -> Result<()> {
     match places.into_iter().all(|place| taken.insert(place)) {
         true => Ok(()),
         false => usage(format!("{}: is written twice", path.display())),
@@ -125,9 +121,7 @@ fn take(
 /// The same for every spelling of a path: its folder without links and `..`, and its name there.
 fn place(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let folder = absolute
-        .parent()
-        .and_then(|folder| folder.canonicalize().ok());
+    let folder = absolute.parent().and_then(|folder| folder.canonicalize().ok());
     match (folder, absolute.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
         _ => absolute,
@@ -148,9 +142,7 @@ fn picture_output(args: &RenderArgs, frames: usize) -> Result<Output> {
         return usage("-o -: standard output holds one picture; --frames needs files".into());
     }
     if args.skip_existing {
-        return usage(
-            "-o -: standard output holds nothing yet; --skip-existing needs a file".into(),
-        );
+        return usage("-o -: standard output holds nothing yet; --skip-existing needs a file".into());
     }
     if args.progress {
         return usage("-o -: standard output holds the picture; --progress needs a file".into());
@@ -353,9 +345,7 @@ impl Output {
         match (self.channel, self.format) {
             (Channel::Lit, PictureFormat::Png) => {
                 let bytes = picture::png(width, height, offscreen.picture()?)?;
-                Ok(made.map_or(bytes.clone(), |made| {
-                    embedded::into_png(&bytes, made, SOFTWARE)
-                }))
+                Ok(made.map_or(bytes.clone(), |made| embedded::into_png(&bytes, made, SOFTWARE)))
             }
             (Channel::Lit, PictureFormat::Jpg) => {
                 let bytes = picture::jpeg(width, height, offscreen.picture()?, quality)?;

@@ -22,10 +22,7 @@ pub struct Part {
 
 impl Part {
     /// The only one.
-    pub(super) const WHOLE: Self = Self {
-        number: 1,
-        count: 1,
-    };
+    pub(super) const WHOLE: Self = Self { number: 1, count: 1 };
 
     /// Its number, from 1 on, and how many there are.
     pub(super) fn of(self) -> [u32; 2] {
@@ -45,8 +42,7 @@ impl Part {
                 "--part {number}/{count}: {length} {what} have no {count} parts"
             )));
         }
-        let end_of =
-            |parts: u32| whole.start + (length * u64::from(parts) / u64::from(self.count)) as u32;
+        let end_of = |parts: u32| whole.start + (length * u64::from(parts) / u64::from(self.count)) as u32;
         Ok(end_of(self.number - 1)..end_of(self.number))
     }
 }
@@ -57,8 +53,7 @@ impl FromStr for Part {
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(number, count)| {
             let (number, count) = (number.parse().ok()?, count.parse().ok()?);
-            ((1..=MOST).contains(&count) && (1..=count).contains(&number))
-                .then_some(Self { number, count })
+            ((1..=MOST).contains(&count) && (1..=count).contains(&number)).then_some(Self { number, count })
         });
         numbers.ok_or_else(|| "expected a part from 1/N to N/N, such as 2/3".into())
     }
@@ -136,10 +131,7 @@ mod tests {
                     let share = Part { number, count }.share(&whole, "samples").unwrap();
                     assert_eq!(share.start, end);
                     let even = whole.len() as u32 / count;
-                    assert!(
-                        (even..=even + 1).contains(&(share.len() as u32)),
-                        "{share:?}"
-                    );
+                    assert!((even..=even + 1).contains(&(share.len() as u32)), "{share:?}");
                     end = share.end;
                 }
                 assert_eq!(end, whole.end);
@@ -151,17 +143,7 @@ mod tests {
             error.to_string().ends_with("2 samples have no 3 parts"),
             "{error}"
         );
-        for bad in [
-            "",
-            "1",
-            "0/3",
-            "4/3",
-            "1/0",
-            "1/2/3",
-            "-1/3",
-            "1/2000000",
-            "a/b",
-        ] {
+        for bad in ["", "1", "0/3", "4/3", "1/0", "1/2/3", "-1/3", "1/2000000", "a/b"] {
             assert!(bad.parse::<Part>().is_err(), "{bad}");
         }
     }

@@ -93,8 +93,7 @@ impl Times {
     /// times over all draws that had it.
     fn passes_json(&self, last: &FrameStats) -> Value {
         let pass = |pass: &Pass| {
-            let same =
-                |timing: &&PassTiming| (&timing.name, timing.depth) == (&pass.name, pass.depth);
+            let same = |timing: &&PassTiming| (&timing.name, timing.depth) == (&pass.name, pass.depth);
             let last_ms = last.passes.iter().find(same).map_or(0.0, |t| t.last_ms);
             let mut json = distribution(&pass.gpu_ms);
             json["name"] = json!(pass.name);
@@ -246,10 +245,7 @@ mod tests {
         assert_eq!(frames[2]["time_secs"], 1.0);
         let passes = times.passes_json(&last);
         let frame = &passes[0];
-        assert_eq!(
-            [&frame["min"], &frame["median"], &frame["max"]],
-            [1.0, 3.5, 6.0]
-        );
+        assert_eq!([&frame["min"], &frame["median"], &frame["max"]], [1.0, 3.5, 6.0]);
         assert_eq!([&frame["p95"], &frame["gpu_ms"]], [6.0, 6.0]);
         assert_eq!(passes[2]["name"], "sky");
         assert_eq!([&passes[2]["gpu_ms"], &passes[2]["max"]], [0.0, 7.0]);

@@ -114,9 +114,7 @@ impl VideoFile {
             let Some(mut stdin) = stdin else {
                 return Ok(());
             };
-            queue
-                .iter()
-                .try_for_each(|picture| stdin.write_all(&picture))
+            queue.iter().try_for_each(|picture| stdin.write_all(&picture))
         });
         let messages = thread::spawn(move || {
             let mut text = Vec::new();
@@ -261,10 +259,7 @@ impl Video {
                 goes_on()?;
                 asks += ASKS;
             }
-            let status = self
-                .child
-                .try_wait()
-                .map_err(|e| Error::io(&self.path, e))?;
+            let status = self.child.try_wait().map_err(|e| Error::io(&self.path, e))?;
             if status.is_some() {
                 return Ok(status);
             }

@@ -14,11 +14,7 @@ pub(super) fn worse(a: f64, b: f64) -> f64 {
 /// Whether the largest error is within the tolerance.
 pub(super) fn within(worst: f64, tolerance: f64, unit: &str) -> Found {
     let text = format!("error at most {worst:.1e} {unit}");
-    if worst <= tolerance {
-        Ok(text)
-    } else {
-        Err(text)
-    }
+    if worst <= tolerance { Ok(text) } else { Err(text) }
 }
 
 /// A check that was made.
@@ -39,12 +35,7 @@ pub(super) struct Checks {
 
 impl Checks {
     /// Makes a check; an error counts as a fault.
-    pub(super) fn make(
-        &mut self,
-        implementation: &str,
-        name: &str,
-        check: impl FnOnce() -> Result<Found>,
-    ) {
+    pub(super) fn make(&mut self, implementation: &str, name: &str, check: impl FnOnce() -> Result<Found>) {
         let stopwatch = Stopwatch::new();
         let found = check().unwrap_or_else(|error| Err(error.to_string()));
         self.add(implementation, name, found, stopwatch.ms() / 1e3);
@@ -65,10 +56,7 @@ impl Checks {
     }
 
     pub(super) fn failed(&self) -> usize {
-        self.made
-            .iter()
-            .filter(|check| check.found.is_err())
-            .count()
+        self.made.iter().filter(|check| check.found.is_err()).count()
     }
 }
 
@@ -79,9 +67,7 @@ impl Check {
             Err(what) => ("FAILED", what),
         };
         let Self {
-            implementation,
-            name,
-            ..
+            implementation, name, ..
         } = self;
         format!("{word:<7} {implementation:<12} {name:<26} {what}\n")
     }
@@ -108,11 +94,7 @@ mod tests {
 
     #[test]
     fn no_number_is_the_worst_of_all() {
-        for errors in [
-            [1.0, f64::NAN, 2.0],
-            [f64::NAN, 1.0, 2.0],
-            [1.0, 2.0, f64::NAN],
-        ] {
+        for errors in [[1.0, f64::NAN, 2.0], [f64::NAN, 1.0, 2.0], [1.0, 2.0, f64::NAN]] {
             let worst = errors.into_iter().fold(0.0, worse);
             assert!(within(worst, 10.0, "metres").is_err(), "{errors:?}");
         }
@@ -128,9 +110,7 @@ mod tests {
         };
         checks.make("a", "right", || Ok(Ok("3 values".into())));
         checks.make("a", "wrong", || Ok(Err("2 values differ".into())));
-        checks.make("b", "broken", || {
-            Err(Error::Gpu("the device is gone".into()))
-        });
+        checks.make("b", "broken", || Err(Error::Gpu("the device is gone".into())));
         assert_eq!(checks.failed(), 2);
         let lines: Vec<_> = checks.made.iter().map(Check::line).collect();
         assert!(lines[0].starts_with("ok ") && lines[1].starts_with("FAILED "));

@@ -233,11 +233,7 @@ mod tests {
 
     #[test]
     fn cubes_that_differ_are_seen() {
-        let cube = |last: f64| {
-            Faces::new(2, |face, _, _| {
-                DVec3::splat(if face == 5 { last } else { 1.0 })
-            })
-        };
+        let cube = |last: f64| Faces::new(2, |face, _, _| DVec3::splat(if face == 5 { last } else { 1.0 }));
         assert!(difference(&cube(1.0), &cube(1.0)) < 1e-12);
         assert!((difference(&cube(1.5), &cube(1.0)) - 0.5).abs() < 1e-12);
         assert_eq!(difference(&cube(f64::NAN), &cube(1.0)), f64::INFINITY);

@@ -9,8 +9,8 @@ use crate::{
         offscreen::{Moment, Offscreen},
     },
     config::{
-        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode,
-        ReflectionMode, ShadowMode, Tonemap,
+        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode, ReflectionMode,
+        ShadowMode, Tonemap,
     },
     gpu::{Gpu, GpuImage, Recorder},
     reference::{
@@ -74,12 +74,8 @@ pub(super) fn check(checks: &mut Checks, device: &Device<'_>) {
     checks.make(NAME, "gbuffer", || Stage::drawn(device, |_| {})?.gbuffer());
     checks.make(NAME, "shadow_rays", || shadows(device));
     checks.make(NAME, "occlusion_rays", || occlusion_rays(device, 1, false));
-    checks.make(NAME, "history of occlusion", || {
-        occlusion_rays(device, 3, false)
-    });
-    checks.make(NAME, "filter of occlusion", || {
-        occlusion_rays(device, 1, true)
-    });
+    checks.make(NAME, "history of occlusion", || occlusion_rays(device, 3, false));
+    checks.make(NAME, "filter of occlusion", || occlusion_rays(device, 1, true));
     checks.make(NAME, "bounced_light", || bounced_light(device));
     checks.make(NAME, "reflection_rays", || reflection_rays(device));
     checks.make(NAME, "fog", || fog(device));
@@ -208,10 +204,7 @@ impl Stage {
                 })
             })
         };
-        let right = (0..)
-            .zip(&position)
-            .filter(|pixel| is_right(*pixel))
-            .count();
+        let right = (0..).zip(&position).filter(|pixel| is_right(*pixel)).count();
         let covered = position.iter().filter(|texel| texel[3] == 1.0).count();
         if covered < 300 {
             return Ok(Err(format!("{covered} pixels show anything")));
@@ -323,17 +316,15 @@ fn reflection_rays(device: &Device<'_>) -> Result<Found> {
         own.reflections.history = 1;
         own.reflections.filter = false;
     })?;
-    let [distances, roughness] =
-        stage.channels([Channel::ReflectionDistance, Channel::Roughness])?;
+    let [distances, roughness] = stage.channels([Channel::ReflectionDistance, Channel::Roughness])?;
     let (mut compared, mut wrong) = (0, 0);
     for (index, seen) in (0_u32..).zip(&stage.seen) {
         let Some(seen) = seen else { continue };
         let pixel = [index % SIZE[0], index / SIZE[0]];
         let (noise, rough) = ((blue_noise::mask(), pixel), roughness[index as usize][0]);
         // All surfaces have two sides.
-        let twin = reflections::sample(seen, rough.into(), noise, 0).and_then(|sample| {
-            reflections::hit(&stage.triangles, seen, sample.direction, |_, _| true)
-        });
+        let twin = reflections::sample(seen, rough.into(), noise, 0)
+            .and_then(|sample| reflections::hit(&stage.triangles, seen, sample.direction, |_, _| true));
         let found = f64::from(distances[index as usize][0]);
         // Distances have 32 steps an octave; what hits nothing is past all of the scene.
         let is_right = match twin {
@@ -448,11 +439,7 @@ fn fog(device: &Device<'_>) -> Result<Found> {
         own.fog.density = 0.2;
         own.fog.height_falloff = 0.3;
     })?;
-    let channels = [
-        Channel::Position,
-        Channel::Transmittance,
-        Channel::Scattered,
-    ];
+    let channels = [Channel::Position, Channel::Transmittance, Channel::Scattered];
     let [position, passes, scattered] = stage.channels(channels)?;
     let own = &stage.offscreen.config;
     let medium = Fog {
@@ -552,8 +539,7 @@ fn light(device: &Device<'_>) -> Result<Found> {
     let used = stage.offscreen.config.clone();
     let scene = scene();
     let lights = lights::gather(&scene, &stage.moment.pose, &used, 1.0);
-    let color =
-        Vec3::from(used.environment.color).as_dvec3() * f64::from(used.environment.intensity);
+    let color = Vec3::from(used.environment.color).as_dvec3() * f64::from(used.environment.intensity);
     let ambient = lighting::EnvironmentLight {
         diffuse: &|_| color,
         mirrored: &|_, _| color,
@@ -665,9 +651,7 @@ fn edges(device: &Device<'_>) -> Result<Found> {
     let changed = before.chunks(4).zip(after.chunks(4));
     let changed = changed.filter(|(a, b)| a != b).count();
     if changed < 100 {
-        return Err(Error::WrongResult(format!(
-            "only {changed} pixels are filtered"
-        )));
+        return Err(Error::WrongResult(format!("only {changed} pixels are filtered")));
     }
     let differs = |(twin, pixel): &(&[f64; 4], &[u8])| {
         let mut channels = twin.iter().zip(pixel.iter());
@@ -689,10 +673,7 @@ mod tests {
         let errors = |last: f64| (0..400).map(move |i| if i == 200 { last } else { 1e-6 });
         assert!(at_most(errors(1e-6), 1e-5, "metres").is_ok());
         assert!(at_most(errors(1e-4), 1e-5, "metres").is_err());
-        assert!(
-            at_most(errors(f64::NAN), 1e-5, "metres").is_err(),
-            "NaN passes"
-        );
+        assert!(at_most(errors(f64::NAN), 1e-5, "metres").is_err(), "NaN passes");
         assert!(
             at_most(errors(0.0).take(3), 1e-5, "metres").is_err(),
             "too few pass"

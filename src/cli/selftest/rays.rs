@@ -96,9 +96,7 @@ impl Brute {
             let any = trace.run(gpu, &tree, &self.rays, Query::AnyHit, cutoff)?;
             let mut pairs = any.iter().zip(&closest);
             if !pairs.all(|(any, hit)| any.is_miss() == hit.is_miss()) {
-                return Ok(Err(format!(
-                    "any hit and closest hit differ, cutoff {cutoff}"
-                )));
+                return Ok(Err(format!("any hit and closest hit differ, cutoff {cutoff}")));
             }
         }
         let hits = self.twins.iter().flatten().count();
@@ -110,8 +108,7 @@ fn is_right(hit: &Hit, twin: Option<(u32, u32, f64)>) -> bool {
     match twin {
         None => hit.is_miss(),
         Some((mesh, triangle, t)) => {
-            (hit.mesh, hit.triangle) == (mesh, triangle)
-                && (f64::from(hit.t) - t).abs() < 1e-4 * t.max(0.01)
+            (hit.mesh, hit.triangle) == (mesh, triangle) && (f64::from(hit.t) - t).abs() < 1e-4 * t.max(0.01)
         }
     }
 }
@@ -145,10 +142,7 @@ impl Edges {
         let lost = hits.iter().filter(|hit| hit.is_miss()).count();
         Ok(match lost {
             0 => Ok(format!("{} rays through edges and corners", hits.len())),
-            _ => Err(format!(
-                "{lost} of {} rays slip through an edge",
-                hits.len()
-            )),
+            _ => Err(format!("{lost} of {} rays slip through an edge", hits.len())),
         })
     }
 }
@@ -211,14 +205,8 @@ mod tests {
             ..Hit::default()
         };
         assert!(is_right(&hit, Some((1, 7, 2.00001))));
-        assert!(
-            !is_right(&hit, Some((1, 7, 2.001))),
-            "another distance passes"
-        );
-        assert!(
-            !is_right(&hit, Some((1, 8, 2.0))),
-            "another triangle passes"
-        );
+        assert!(!is_right(&hit, Some((1, 7, 2.001))), "another distance passes");
+        assert!(!is_right(&hit, Some((1, 8, 2.0))), "another triangle passes");
         assert!(!is_right(&hit, Some((0, 7, 2.0))), "another mesh passes");
         assert!(!is_right(&hit, None), "a hit that should miss passes");
     }
@@ -229,8 +217,7 @@ mod tests {
         let mesh = octahedron(5);
         assert_eq!(mesh.indices.len(), 8 * 25);
         assert_eq!(mesh.positions.len(), 4 * 25 + 2);
-        let edges =
-            |[a, b, c]: [u32; 3]| [[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]);
+        let edges = |[a, b, c]: [u32; 3]| [[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]);
         let mut count = HashMap::new();
         for edge in mesh.indices.iter().flat_map(|triangle| edges(*triangle)) {
             *count.entry(edge).or_insert(0) += 1;

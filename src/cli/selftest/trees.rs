@@ -86,11 +86,7 @@ fn inputs() -> Vec<(String, Input)> {
         let input = generate(TriangleKind::Soup, size, 1, 7);
         inputs.push((format!("soup of {size}"), input));
     }
-    for kind in [
-        TriangleKind::Terrain,
-        TriangleKind::Slivers,
-        TriangleKind::Equal,
-    ] {
+    for kind in [TriangleKind::Terrain, TriangleKind::Slivers, TriangleKind::Equal] {
         let input = generate(kind, 3000, 1, 3);
         inputs.push((format!("{} of 3000", kind.name()), input));
     }
@@ -113,11 +109,7 @@ fn inputs() -> Vec<(String, Input)> {
 }
 
 /// Builds the trees of all inputs and notes what is wrong; without those of which no twin could be made.
-fn builds(
-    gpu: &Gpu,
-    inputs: &[(String, Input)],
-    faults: &mut Faults,
-) -> Result<Vec<Option<TreeData>>> {
+fn builds(gpu: &Gpu, inputs: &[(String, Input)], faults: &mut Faults) -> Result<Vec<Option<TreeData>>> {
     let (fast, high) = (Lbvh::new(gpu), Lbvh::with_quality(gpu, Quality::High));
     let cost = Cost::new(gpu);
     let mut built = Vec::new();
@@ -335,9 +327,7 @@ fn sort(gpu: &Gpu) -> Result<Found> {
                 keys.push(if state >> 30 == 0 { state >> 24 } else { state });
             }
             if sorted(gpu, &sort, &keys, bits)? != twin_order_of(&keys, bits) {
-                return Ok(Err(format!(
-                    "{count} keys of {bits} bits come in another order"
-                )));
+                return Ok(Err(format!("{count} keys of {bits} bits come in another order")));
             }
             pairs += count;
         }
@@ -388,16 +378,10 @@ mod tests {
         assert!(equal(&[tree(), None], &[tree(), tree()]).is_ok());
         let mut other = data.clone();
         other.nodes[0].ends[2] = 1;
-        assert!(
-            equal(&[tree()], &[Some(other)]).is_err(),
-            "another node passes"
-        );
+        assert!(equal(&[tree()], &[Some(other)]).is_err(), "another node passes");
         let mut other = data.clone();
         other.triangles[0].payload = 1;
-        assert!(
-            equal(&[tree()], &[Some(other)]).is_err(),
-            "another leaf passes"
-        );
+        assert!(equal(&[tree()], &[Some(other)]).is_err(), "another leaf passes");
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! SPIR-V of entry points as wgpu makes it for Vulkan 1.3 on a GPU whose buffers and images are robust.
 
-use crate::{
-    Error, Result, cli::reflected::Reflected, device::SHADERS, gpu::shader_folder::shader_folder,
-};
+use crate::{Error, Result, cli::reflected::Reflected, device::SHADERS, gpu::shader_folder::shader_folder};
 use wgpu::naga::{
     EntryPoint,
     back::{
@@ -21,11 +19,7 @@ pub(super) fn is_unchecked(path: &str) -> bool {
 }
 
 /// The words of an entry point. `constants` may name more than the shader has; those that have no value are 1.
-pub(super) fn words(
-    shader: &Reflected,
-    entry: &EntryPoint,
-    constants: &Constants,
-) -> Result<Vec<u32>> {
+pub(super) fn words(shader: &Reflected, entry: &EntryPoint, constants: &Constants) -> Result<Vec<u32>> {
     let (stage, name) = (entry.stage, &entry.name);
     let broken = |what: String| Error::Internal(format!("{} {name}: {what}", shader.path));
     let declared = shader.module.overrides.iter();

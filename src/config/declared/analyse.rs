@@ -33,9 +33,7 @@ const TIMINGS: Group = Group {
     more: &[],
 };
 
-const NO_REFIT: Idle = idle("trees are not refit", |s| {
-    s.config.tree.rebuild != Rebuild::Refit
-});
+const NO_REFIT: Idle = idle("trees are not refit", |s| s.config.tree.rebuild != Rebuild::Refit);
 
 const TREES: Group = Group {
     tab: Some(Tab::Analyse),
@@ -214,12 +212,7 @@ const LAB: Group = Group {
         )
         .words("triangle intersection")
         .idle(&[NO_LAB]),
-        choice(
-            "lab.threads",
-            "kernel",
-            &[same("per-ray"), same("persistent")],
-        )
-        .idle(&[NO_LAB]),
+        choice("lab.threads", "kernel", &[same("per-ray"), same("persistent")]).idle(&[NO_LAB]),
         number("lab.leaf", "leaf", whole("").speed(0.05)).idle(&[NO_LAB, NO_LEAVES]),
         list(
             "lab.show",
@@ -234,19 +227,9 @@ const LAB: Group = Group {
             ],
         )
         .idle(&[NO_LAB]),
-        number("lab.range", "range", whole("").or_auto(256.0).speed(4.0))
-            .idle(&[NO_LAB, NO_COUNTS]),
+        number("lab.range", "range", whole("").or_auto(256.0).speed(4.0)).idle(&[NO_LAB, NO_COUNTS]),
         own("lab figures", "figures"),
     ],
 };
 
-pub(super) const GROUPS: &[Group] = &[
-    VIEW,
-    TIMINGS,
-    TREES,
-    RAYS,
-    BOXES,
-    OVERLAYS,
-    INTERSECTIONS,
-    LAB,
-];
+pub(super) const GROUPS: &[Group] = &[VIEW, TIMINGS, TREES, RAYS, BOXES, OVERLAYS, INTERSECTIONS, LAB];

@@ -1,8 +1,7 @@
 //! The tab `Light`, and the settings that are always in sight.
 
 use super::setting::{
-    Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider, switch,
-    whole,
+    Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider, switch, whole,
 };
 use crate::config::{Background, EnvironmentSource, ShadowMode};
 
@@ -12,9 +11,7 @@ const NOT_BY_RAYS: Idle = idle("shadows are not made by rays", |s| {
 const NOT_BY_MAPS: Idle = idle("shadows are not made by maps", |s| {
     s.config.shadows.mode != ShadowMode::Map
 });
-const NO_SHADOWS: Idle = idle("shadows are off", |s| {
-    s.config.shadows.mode == ShadowMode::Off
-});
+const NO_SHADOWS: Idle = idle("shadows are off", |s| s.config.shadows.mode == ShadowMode::Off);
 const NO_RAYS: Idle = idle(
     "neither shadows nor ambient occlusion nor reflections send rays",
     |s| {
@@ -127,12 +124,8 @@ const SUN: Group = Group {
     title: "Sun",
     help: "The sun that shines. L and a drag with the left button turn it",
     settings: &[
-        choice(
-            "sun.enabled",
-            "own sun",
-            &[same("auto"), same("on"), same("off")],
-        )
-        .words("key light directional"),
+        choice("sun.enabled", "own sun", &[same("auto"), same("on"), same("off")])
+            .words("key light directional"),
         own("sun.direction", "direction").words("azimuth elevation angle time of day"),
         own("sun.angle", "diameter").words("soft shadows penumbra size"),
         own("sun.strength", "strength").words("illuminance lux brightness intensity"),
@@ -141,9 +134,7 @@ const SUN: Group = Group {
     more: &[],
 };
 
-const NO_LAMPS: Idle = idle("the scene has neither point nor spot lights", |s| {
-    !s.has_lamps
-});
+const NO_LAMPS: Idle = idle("the scene has neither point nor spot lights", |s| !s.has_lamps);
 
 const LAMPS: Group = Group {
     tab: Some(Tab::Light),
@@ -190,13 +181,8 @@ const ENVIRONMENT: Group = Group {
         own("environment.rotation", "rotation")
             .words("turn yaw")
             .idle(&[NO_PICTURE]),
-        slider(
-            "environment.intensity",
-            "intensity",
-            [0.0, 4.0],
-            digits(2, "×"),
-        )
-        .words("brightness strength ibl"),
+        slider("environment.intensity", "intensity", [0.0, 4.0], digits(2, "×"))
+            .words("brightness strength ibl"),
         choice(
             "environment.background",
             "background",
@@ -227,19 +213,11 @@ const ENVIRONMENT: Group = Group {
         color("environment.color", "flat light")
             .words("ambient colour")
             .idle(&[NO_COLOR]),
-        choice(
-            "environment.order",
-            "diffuse order",
-            &[same("3"), same("5")],
-        )
-        .words("spherical harmonics irradiance"),
-        number(
-            "environment.face",
-            "cube map",
-            whole(" texels").or_auto(256.0),
-        )
-        .words("resolution prefiltered specular")
-        .idle(&[HAS_SIZE]),
+        choice("environment.order", "diffuse order", &[same("3"), same("5")])
+            .words("spherical harmonics irradiance"),
+        number("environment.face", "cube map", whole(" texels").or_auto(256.0))
+            .words("resolution prefiltered specular")
+            .idle(&[HAS_SIZE]),
         slider("environment.blur", "blur", [0.0, 1.0], digits(2, "")).idle(&[NOT_SEEN]),
     ],
 };
@@ -320,12 +298,7 @@ const REFLECTIONS: Group = Group {
         list(
             "reflections.sort",
             "hits by",
-            &[
-                same("material"),
-                same("workgroup"),
-                same("ray"),
-                same("off"),
-            ],
+            &[same("material"), same("workgroup"), same("ray"), same("off")],
         )
         .words("sorting bins")
         .idle(&[NO_REFLECTIONS]),
@@ -358,8 +331,7 @@ const FOG: Group = Group {
         .words("falloff")
         .idle(&[CLEAR_AIR]),
         slider("fog.noise", "noise", [0.0, 1.0], digits(2, "")).idle(&[CLEAR_AIR]),
-        number("fog.noise_size", "cloud size", digits(2, " m").speed(0.02))
-            .idle(&[CLEAR_AIR, NO_NOISE]),
+        number("fog.noise_size", "cloud size", digits(2, " m").speed(0.02)).idle(&[CLEAR_AIR, NO_NOISE]),
         number("fog.range", "range", digits(2, " m").or_auto(50.0)).idle(&[CLEAR_AIR]),
         number("fog.rows", "froxel rows", whole("").or_auto(90.0)).idle(&[CLEAR_AIR]),
         number("fog.slices", "froxel slices", whole("").or_auto(64.0)).idle(&[CLEAR_AIR]),
@@ -377,14 +349,9 @@ const VOLUMES: Group = Group {
     more: &[
         number("volumes.density", "density", digits(3, " /m")).idle(&[NO_VOLUMES]),
         color("volumes.albedo", "albedo").idle(&[NO_VOLUMES]),
-        slider(
-            "volumes.anisotropy",
-            "anisotropy",
-            [-0.95, 0.95],
-            digits(2, ""),
-        )
-        .words("phase forward")
-        .idle(&[NO_VOLUMES]),
+        slider("volumes.anisotropy", "anisotropy", [-0.95, 0.95], digits(2, ""))
+            .words("phase forward")
+            .idle(&[NO_VOLUMES]),
         slider("volumes.step", "step", [0.1, 4.0], digits(2, " voxels")).idle(&[NO_VOLUMES]),
         switch("volumes.shadows", "shadows", "cast and received").idle(&[NO_VOLUMES]),
         slider(

@@ -1,8 +1,6 @@
 //! The tab `Output`.
 
-use super::setting::{
-    Control, Group, Setting, Tab, choice, digits, number, own, same, switch, whole,
-};
+use super::setting::{Control, Group, Setting, Tab, choice, digits, number, own, same, switch, whole};
 
 const EXPORT: Group = Group {
     tab: Some(Tab::Output),
@@ -20,8 +18,7 @@ const PICTURES: Group = Group {
     help: "Files of `canopy render` and of exports",
     settings: &[
         Setting::new("output.size", "size", Control::Size).words("resolution width height pixels"),
-        number("output.samples", "samples", whole("").or_auto(64.0))
-            .words("supersampling spp noise"),
+        number("output.samples", "samples", whole("").or_auto(64.0)).words("supersampling spp noise"),
     ],
     more: &[
         number("output.fps", "frames", digits(2, " /s").speed(0.1)).words("fps rate video"),
@@ -41,16 +38,10 @@ const PROGRAM: Group = Group {
             &[same("dark"), same("light"), same("system")],
         )
         .words("colours dark mode"),
-        number(
-            "window.font_size",
-            "text size",
-            digits(1, " pt").speed(0.05),
-        )
-        .words("font zoom scale"),
+        number("window.font_size", "text size", digits(1, " pt").speed(0.05)).words("font zoom scale"),
     ],
     more: &[
-        number("window.notice_secs", "notices", digits(1, " s").speed(0.05))
-            .words("toasts messages"),
+        number("window.notice_secs", "notices", digits(1, " s").speed(0.05)).words("toasts messages"),
         switch("window.panel", "panel", "shown").keys(&["panel"]),
         switch("window.timeline", "timeline", "shown").keys(&["timeline"]),
         Setting::new("window.size", "window", Control::Size).words("size width height"),
@@ -64,8 +55,7 @@ const ADAPTER: Group = Group {
     help: "The GPU and its driver; from the next start",
     settings: &[],
     more: &[
-        Setting::new("gpu.adapter", "adapter", Control::Text("the fastest"))
-            .words("gpu device card"),
+        Setting::new("gpu.adapter", "adapter", Control::Text("the fastest")).words("gpu device card"),
         Setting::new("gpu.backend", "backend", Control::Text("any")).words("vulkan metal dx12 gl"),
         choice(
             "gpu.arrays",

@@ -1,8 +1,8 @@
 //! The tab `Picture`.
 
 use super::setting::{
-    Control, Group, Idle, Setting, Tab, choice, digits, idle, list, named, number, own, same,
-    slider, switch, whole,
+    Control, Group, Idle, Setting, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
+    whole,
 };
 use crate::config::{ImageMode, PathKernels};
 
@@ -50,13 +50,7 @@ const COLOUR: Group = Group {
             Control::Rising(digits(1, " EV").speed(0.1), 0.0),
         )
         .idle(&[NOT_METERED]),
-        slider(
-            "exposure.adaptation",
-            "adapts in",
-            [0.0, 10.0],
-            digits(2, " s"),
-        )
-        .idle(&[NOT_METERED]),
+        slider("exposure.adaptation", "adapts in", [0.0, 10.0], digits(2, " s")).idle(&[NOT_METERED]),
         switch("image.dither", "dither", "against bands").words("banding noise"),
     ],
 };
@@ -69,12 +63,7 @@ const SHARPNESS: Group = Group {
         list(
             "image.antialias",
             "anti-aliasing",
-            &[
-                same("auto"),
-                same("off"),
-                named("smaa", "SMAA"),
-                same("temporal"),
-            ],
+            &[same("auto"), same("off"), named("smaa", "SMAA"), same("temporal")],
         )
         .words("antialiasing aa smaa taa tsr upscaling")
         .keys(&["antialias"]),
@@ -84,12 +73,8 @@ const SHARPNESS: Group = Group {
         own("window.render_scale", "render scale").words("resolution dynamic"),
     ],
     more: &[
-        number(
-            "window.frame_ms",
-            "frame time",
-            digits(1, " ms").or_auto(16.0),
-        )
-        .words("fps budget dynamic resolution"),
+        number("window.frame_ms", "frame time", digits(1, " ms").or_auto(16.0))
+            .words("fps budget dynamic resolution"),
         switch("window.vsync", "vsync", "wait for the display").words("tearing fps limit"),
         slider("image.anisotropy", "anisotropy", [1.0, 16.0], whole("×"))
             .words("texture filtering anisotropic"),
@@ -107,14 +92,9 @@ const LENS: Group = Group {
         .words("dof bokeh lens")
         .idle(&[ORTHOGRAPHIC])],
     more: &[
-        slider(
-            "depth_of_field.f_number",
-            "f-number",
-            [0.1, 16.0],
-            digits(2, ""),
-        )
-        .words("aperture dof")
-        .idle(&[ORTHOGRAPHIC, SHARP]),
+        slider("depth_of_field.f_number", "f-number", [0.1, 16.0], digits(2, ""))
+            .words("aperture dof")
+            .idle(&[ORTHOGRAPHIC, SHARP]),
         own("depth_of_field.focus", "focus")
             .words("dof distance")
             .idle(&[ORTHOGRAPHIC, SHARP]),
@@ -128,9 +108,7 @@ const LENS: Group = Group {
     ],
 };
 
-const NO_PATHS: Idle = idle("no paths are traced", |s| {
-    s.config.image.mode != ImageMode::Path
-});
+const NO_PATHS: Idle = idle("no paths are traced", |s| s.config.image.mode != ImageMode::Path);
 const ONE_KERNEL: Idle = idle("one kernel traces the paths", |s| {
     s.config.paths.kernels == PathKernels::One
 });
@@ -179,28 +157,18 @@ const MATERIALS: Group = Group {
         own("textures", "textures"),
     ],
     more: &[
-        switch("materials.base_color_texture", "base colour", "texture")
-            .words("albedo diffuse map"),
+        switch("materials.base_color_texture", "base colour", "texture").words("albedo diffuse map"),
         switch("materials.normal_texture", "normals", "texture").words("normal map bump"),
-        switch(
-            "materials.metallic_roughness_texture",
-            "metal, rough",
-            "texture",
-        )
-        .words("metalness roughness orm"),
+        switch("materials.metallic_roughness_texture", "metal, rough", "texture")
+            .words("metalness roughness orm"),
         switch("materials.occlusion_texture", "occlusion", "texture").words("ao baked"),
         switch("materials.emissive_texture", "emission", "texture").words("emissive glow"),
         switch("materials.vertex_colors", "vertices", "colours").words("vertex colors"),
         switch("materials.emission", "emitted", "light").words("emissive glow"),
-        switch("materials.multiple_scattering", "scattering", "multiple")
-            .words("energy brdf turquin"),
+        switch("materials.multiple_scattering", "scattering", "multiple").words("energy brdf turquin"),
         switch("materials.normal_terminator", "terminator", "normal maps").words("chiang brdf"),
-        switch(
-            "materials.smooth_terminator",
-            "grazing",
-            "smooth terminator",
-        )
-        .words("hanika shadow terminator"),
+        switch("materials.smooth_terminator", "grazing", "smooth terminator")
+            .words("hanika shadow terminator"),
         switch("materials.glint_filter", "glints", "filtered").words("specular aliasing tokuyoshi"),
     ],
 };

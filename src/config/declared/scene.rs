@@ -78,20 +78,11 @@ const ANIMATION: Group = Group {
             .words("range in out")
             .idle(&[NO_CLIP]),
         switch("animation.repeat", "repeat", "at the end").words("loop"),
-        number(
-            "animation.frame_rate",
-            "frame rate",
-            digits(2, " /s").speed(0.1),
-        )
-        .words("fps timeline"),
+        number("animation.frame_rate", "frame rate", digits(2, " /s").speed(0.1)).words("fps timeline"),
         own("animation.morphs", "morph targets").words("blend shapes shape keys weights"),
-        number(
-            "camera.turntable",
-            "turn speed",
-            digits(0, "°/s").speed(1.0),
-        )
-        .words("turntable spin")
-        .idle(&[WALKS]),
+        number("camera.turntable", "turn speed", digits(0, "°/s").speed(1.0))
+            .words("turntable spin")
+            .idle(&[WALKS]),
     ],
 };
 
@@ -126,13 +117,7 @@ const CAMERA: Group = Group {
         number("camera.speed", "fly speed", digits(2, "×"))
             .words("movement")
             .idle(&[WALKS]),
-        slider(
-            "camera.walk_speed",
-            "walk speed",
-            [0.5, 10.0],
-            digits(2, " m/s"),
-        )
-        .idle(&[ORBITS]),
+        slider("camera.walk_speed", "walk speed", [0.5, 10.0], digits(2, " m/s")).idle(&[ORBITS]),
         number(
             "camera.person",
             "person",

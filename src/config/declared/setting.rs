@@ -258,20 +258,12 @@ pub(super) const fn slider(
 }
 
 /// Values side by side.
-pub(super) const fn choice(
-    key: &'static str,
-    label: &'static str,
-    choices: &'static [Choice],
-) -> Setting {
+pub(super) const fn choice(key: &'static str, label: &'static str, choices: &'static [Choice]) -> Setting {
     Setting::new(key, label, Control::Choice(choices))
 }
 
 /// Values in a list.
-pub(super) const fn list(
-    key: &'static str,
-    label: &'static str,
-    choices: &'static [Choice],
-) -> Setting {
+pub(super) const fn list(key: &'static str, label: &'static str, choices: &'static [Choice]) -> Setting {
     Setting::new(key, label, Control::List(choices))
 }
 
@@ -287,10 +279,7 @@ pub(super) const fn own(key: &'static str, label: &'static str) -> Setting {
 
 /// A value with the same label.
 pub(super) const fn same(value: &'static str) -> Choice {
-    Choice {
-        value,
-        label: value,
-    }
+    Choice { value, label: value }
 }
 
 /// A value with another label.

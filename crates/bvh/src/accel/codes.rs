@@ -32,9 +32,7 @@ impl Sample {
     /// A sample of `count` triangles, evenly spread over their numbers.
     pub fn new(bounds: [Vec3; 2], count: usize, centroid: impl Fn(usize) -> Vec3) -> Self {
         let sampled = count.min(SAMPLE);
-        let centroids = (0..sampled)
-            .map(|i| centroid(i * count / sampled))
-            .collect();
+        let centroids = (0..sampled).map(|i| centroid(i * count / sampled)).collect();
         Self { bounds, centroids }
     }
 
@@ -123,10 +121,7 @@ mod tests {
     #[test]
     fn long_codes_are_for_detail_that_short_ones_do_not_see() {
         assert_eq!(Codes::suit([ball(2000, 1.0)]), Codes::Bits30);
-        assert_eq!(
-            Codes::suit([ball(100, 1.0), ball(2000, 3e4)]),
-            Codes::Bits63
-        );
+        assert_eq!(Codes::suit([ball(100, 1.0), ball(2000, 3e4)]), Codes::Bits63);
         // Too few to matter, and none.
         assert_eq!(Codes::suit([ball(100, 3e4), ball(0, 1.0)]), Codes::Bits30);
         // Nothing tells these apart.

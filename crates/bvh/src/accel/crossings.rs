@@ -42,13 +42,7 @@ impl RayCrossings {
     /// As [`RayCrossings::new`], for triangles that a predicate of the caller's accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         let (path, entry) = ("bvh/query/crossings.wgsl", "crossings");
-        Self(ListQuery::new(
-            gpu,
-            path,
-            entry,
-            &[Objects::Triangles],
-            predicate,
-        ))
+        Self(ListQuery::new(gpu, path, entry, &[Objects::Triangles], predicate))
     }
 
     /// Adds its kernel to what has to be compiled.

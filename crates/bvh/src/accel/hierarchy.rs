@@ -6,8 +6,8 @@
 
 use super::{
     layout::{
-        ACROSS_MANY, ACROSS_THREADS, BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL,
-        PYRAMID_STEP, Span,
+        ACROSS_MANY, ACROSS_THREADS, BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL, PYRAMID_STEP,
+        Span,
     },
     stages::{Bound, Room, StageLayouts, Stages},
 };
@@ -58,9 +58,8 @@ pub(super) struct HierarchyStages {
 impl Hierarchy {
     pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
         let shared = [(1, &layouts.geometry), (2, &layouts.sorted)];
-        let kernel = |path, entry, bindings| {
-            Kernel::with_constants(gpu, path, entry, &shared, bindings, &[records])
-        };
+        let kernel =
+            |path, entry, bindings| Kernel::with_constants(gpu, path, entry, &shared, bindings, &[records]);
         let path = "bvh/build/hierarchy.wgsl";
         let large = |bindings: &[Binding]| {
             let constants = [records, ("HIERARCHY_THREADS", f64::from(LARGE_BLOCK / 2))];
@@ -69,10 +68,7 @@ impl Hierarchy {
         let tlas_leaves = [Uniform, Write, Read];
         let (path_pyramid, pyramid) = ("bvh/build/pyramid.wgsl", [Uniform, Write, Uniform]);
         let nodes = [Uniform, Write, Write];
-        let (path_across, across) = (
-            "bvh/build/hierarchy_across.wgsl",
-            [Uniform, ReadArray(4), Write],
-        );
+        let (path_across, across) = ("bvh/build/hierarchy_across.wgsl", [Uniform, ReadArray(4), Write]);
         Self {
             tlas_leaves: kernel("bvh/build/tlas_leaves.wgsl", "tlas_leaves", &tlas_leaves),
             hierarchy: kernel(path, "hierarchy", &nodes),
@@ -83,14 +79,9 @@ impl Hierarchy {
     }
 
     pub(super) fn needs(&self, needs: &mut Needs) {
-        for kernel in [
-            &self.tlas_leaves,
-            &self.hierarchy,
-            &self.pyramid,
-            &self.across,
-        ]
-        .into_iter()
-        .chain(&self.large)
+        for kernel in [&self.tlas_leaves, &self.hierarchy, &self.pyramid, &self.across]
+            .into_iter()
+            .chain(&self.large)
         {
             kernel.needs(needs);
         }
@@ -119,20 +110,10 @@ impl Hierarchy {
 
 impl HierarchyStages {
     /// Makes the nodes of so many items, and of so many meshes among them.
-    pub(super) fn record(
-        &self,
-        stages: &mut Stages<'_, '_>,
-        items: u32,
-        meshes: u32,
-    ) -> Result<()> {
+    pub(super) fn record(&self, stages: &mut Stages<'_, '_>, items: u32, meshes: u32) -> Result<()> {
         let kernels = &self.kernels;
         let per_mesh = meshes.div_ceil(256);
-        stages.run(
-            "tlas_leaves",
-            &kernels.tlas_leaves,
-            &self.tlas_leaves,
-            per_mesh,
-        )?;
+        stages.run("tlas_leaves", &kernels.tlas_leaves, &self.tlas_leaves, per_mesh)?;
         let blocks = block_count(&stages.gpu.limits, items);
         let (kernel, bound) = match (&kernels.large, &self.large) {
             (Some(kernel), Some(bound)) if blocks * BLOCK < items => (kernel, bound),
@@ -152,12 +133,7 @@ impl HierarchyStages {
         }
         let block_threads = if items > ACROSS_MANY { 8 } else { 32 };
         let workgroups = blocks.div_ceil(ACROSS_THREADS / block_threads);
-        stages.run(
-            "hierarchy_across",
-            &kernels.across,
-            &self.across,
-            workgroups,
-        )
+        stages.run("hierarchy_across", &kernels.across, &self.across, workgroups)
     }
 }
 
@@ -217,10 +193,7 @@ mod tests {
         assert_eq!(pyramid_levels(4).1, 0);
         assert_eq!(
             pyramid_levels(5),
-            (
-                [[0, 0, 0, 0], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4]],
-                1
-            )
+            ([[0, 0, 0, 0], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4]], 1)
         );
         // 5, 3, 2 and 1.
         let (offsets, total) = pyramid_levels(37);

@@ -44,9 +44,7 @@ impl NodeKernels {
     /// `records` is the constant that says whether codes are beside the keys.
     pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
         match gpu.capabilities.cooperation() {
-            Cooperation::None => {
-                Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts, records)))
-            }
+            Cooperation::None => Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts, records))),
             Cooperation::Subgroups(_) | Cooperation::Workgroups => {
                 Self::Parallel(Arc::new(Hierarchy::new(gpu, layouts, records)))
             }
@@ -86,12 +84,7 @@ impl NodeStages {
     }
 
     /// Makes the nodes of that many triangles and meshes, which [`NodeStages::set_counts`] has been told.
-    pub(super) fn record(
-        &self,
-        stages: &mut Stages<'_, '_>,
-        triangles: u32,
-        meshes: u32,
-    ) -> Result<()> {
+    pub(super) fn record(&self, stages: &mut Stages<'_, '_>, triangles: u32, meshes: u32) -> Result<()> {
         match self {
             Self::Parallel(nodes) => nodes.record(stages, triangles + meshes, meshes),
             Self::Serial(nodes) => nodes.record(stages, triangles, meshes),

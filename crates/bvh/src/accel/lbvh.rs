@@ -6,8 +6,8 @@ use super::{
     hierarchy::LEAF_LIMIT,
     implementation::NodeKernels,
     layout::{
-        BOUNDS_WORDS, BuildParams, CODE_WORDS, MORTON_RUN, MORTON_THREADS, MeshRange, Objects,
-        TlasEntry, TreeInfo,
+        BOUNDS_WORDS, BuildParams, CODE_WORDS, MORTON_RUN, MORTON_THREADS, MeshRange, Objects, TlasEntry,
+        TreeInfo,
     },
     pairs::SortBuffers,
     ploc::{self, Ploc},
@@ -355,13 +355,7 @@ impl Lbvh {
     /// # Errors
     ///
     /// Those of compiling the kernels, where they were not compiled before.
-    pub fn record(
-        &self,
-        gpu: &Gpu,
-        recorder: &mut impl Recorder,
-        tree: &mut Tree,
-        work: Work,
-    ) -> Result<()> {
+    pub fn record(&self, gpu: &Gpu, recorder: &mut impl Recorder, tree: &mut Tree, work: Work) -> Result<()> {
         let mut scope = recorder.scope("lbvh");
         let work = if tree.sorted.as_ref() == Some(&tree.selection.meshes) {
             work
@@ -374,11 +368,7 @@ impl Lbvh {
             dispatches: 0,
         };
         let geometry = &tree.geometry;
-        stages.publish_all(&[
-            &geometry.positions,
-            &geometry.indices,
-            &geometry.triangle_info,
-        ]);
+        stages.publish_all(&[&geometry.positions, &geometry.indices, &geometry.triangle_info]);
         tree.clear_bounds(stages.passes.recorder());
         self.bounds(&mut stages, tree)?;
         self.tlas(&mut stages, tree, work)?;
@@ -449,9 +439,7 @@ impl Lbvh {
                 stages.publish(&tree.pairs.keys[sort.digits.input()], 0..items);
             }
             let passes = &mut stages.passes;
-            let dispatches = self
-                .sort
-                .record_in(stages.gpu, passes, &tree.pairs, &sort.digits);
+            let dispatches = self.sort.record_in(stages.gpu, passes, &tree.pairs, &sort.digits);
             stages.dispatches += dispatches?;
         }
         if tree.records() == 0 {

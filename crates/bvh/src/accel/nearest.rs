@@ -164,13 +164,7 @@ impl NearestPoints {
     /// # Errors
     ///
     /// Those of [`PointBatch::new`], [`NearestPoints::record`] and [`PointBatch::read`].
-    pub fn run(
-        &self,
-        gpu: &Gpu,
-        tree: &Tree,
-        points: &[[f32; 4]],
-        leaf_cutoff: u32,
-    ) -> Result<Vec<Nearest>> {
+    pub fn run(&self, gpu: &Gpu, tree: &Tree, points: &[[f32; 4]], leaf_cutoff: u32) -> Result<Vec<Nearest>> {
         let batch = self.batch(gpu, points)?;
         let mut encoder = gpu.encoder("nearest");
         self.record(gpu, &mut encoder, tree, &batch, leaf_cutoff)?;

@@ -24,13 +24,7 @@ impl NearestK {
     /// As [`NearestK::new`], for objects that a predicate of the caller's accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         let path = "bvh/query/nearest_k.wgsl";
-        Self(ListQuery::new(
-            gpu,
-            path,
-            "nearest_k",
-            &Objects::ALL,
-            predicate,
-        ))
+        Self(ListQuery::new(gpu, path, "nearest_k", &Objects::ALL, predicate))
     }
 
     /// Adds its kernel for trees over `objects` to what has to be compiled.
@@ -72,13 +66,7 @@ impl NearestK {
     ///
     /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold points or results; those of
     /// compiling; [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
-    pub fn run(
-        &self,
-        gpu: &Gpu,
-        search: &Search<'_>,
-        points: &[[f32; 4]],
-        k: u32,
-    ) -> Result<Vec<Neighbour>> {
+    pub fn run(&self, gpu: &Gpu, search: &Search<'_>, points: &[[f32; 4]], k: u32) -> Result<Vec<Neighbour>> {
         self.0.run(gpu, search, points, (k as usize, k))
     }
 }

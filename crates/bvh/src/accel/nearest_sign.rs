@@ -87,9 +87,7 @@ impl SignedDistance {
     ) -> Result<()> {
         let tree = search.tree;
         if tree.objects() != Objects::Triangles {
-            return Err(Error::Tree(
-                "the sign of a distance is that of triangles".into(),
-            ));
+            return Err(Error::Tree("the sign of a distance is that of triangles".into()));
         }
         self.nearest
             .record(gpu, recorder, tree, batch, search.leaf_cutoff)?;
@@ -97,9 +95,7 @@ impl SignedDistance {
         if let Some(moments) = moments {
             self.winding.record_moments(gpu, recorder, tree, moments)?;
             let lists = (count, &batch.points, &batch.found);
-            return self
-                .winding
-                .record_sign(gpu, recorder, search, moments, lists);
+            return self.winding.record_sign(gpu, recorder, search, moments, lists);
         }
         let query = [[count, search.leaf_cutoff.max(1), 0, 0]];
         let query = gpu.buffer_with("nearest_sign.query", &query, Usage::UNIFORM);

@@ -82,12 +82,7 @@ impl ObjectLbvh {
     ///
     /// Those of [`Lbvh::tree`]; [`Error::Tree`] where the buffer holds fewer objects than the sets have, and for
     /// [`Objects::Triangles`].
-    pub fn tree(
-        &self,
-        gpu: &Gpu,
-        geometry: &ObjectGeometry<'_>,
-        codes: Codes,
-    ) -> Result<ObjectTree> {
+    pub fn tree(&self, gpu: &Gpu, geometry: &ObjectGeometry<'_>, codes: Codes) -> Result<ObjectTree> {
         let mut meshes = Vec::with_capacity(geometry.sets.len());
         let mut count = 0_u32;
         for set in geometry.sets {

@@ -75,10 +75,7 @@ impl<'a> Pairs<'a> {
 
     /// Of different meshes only, as where one body goes into another.
     pub fn across(self) -> Self {
-        Self {
-            across: true,
-            ..self
-        }
+        Self { across: true, ..self }
     }
 
     /// Triangles that pass through each other, instead of all that touch.
@@ -166,8 +163,7 @@ impl OverlapPairs {
             }
         };
         Self {
-            queries: Objects::ALL
-                .map(|objects| Objects::ALL.map(|others| query(objects, others, 0))),
+            queries: Objects::ALL.map(|objects| Objects::ALL.map(|others| query(objects, others, 0))),
             through: query(Objects::Triangles, Objects::Triangles, 1),
             descend: PairsDescend::new(gpu),
             scan: Scan::new(gpu),
@@ -222,8 +218,7 @@ impl OverlapPairs {
         let threads = query.count.min(KEPT_THREADS);
         let label = "overlap_pairs";
         kept.record(gpu, recorder, label, &pairs.search, threads, &own)?;
-        self.scan
-            .record(gpu, recorder, &counts.offsets, query.count)
+        self.scan.record(gpu, recorder, &counts.offsets, query.count)
     }
 
     /// Records the pairs ([`ObjectPair`]), from each leaf's offset on. [`OverlapPairs::record_count`] of the same comes

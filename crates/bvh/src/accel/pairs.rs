@@ -42,8 +42,7 @@ impl Digits {
                 run,
                 ..*params
             };
-            gpu.queue
-                .write_buffer(buffer, 0, bytemuck::bytes_of(&params));
+            gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&params));
         }
     }
 

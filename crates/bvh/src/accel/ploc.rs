@@ -51,19 +51,9 @@ impl Ploc {
         Self {
             items: kernel("bvh/build/ploc.wgsl", "ploc_items", &shared, &level),
             clusters: kernel("bvh/build/ploc.wgsl", "ploc_clusters", &shared, &level),
-            leaves: kernel(
-                "bvh/build/ploc_leaves.wgsl",
-                "ploc_leaves",
-                &shared,
-                &leaves,
-            ),
+            leaves: kernel("bvh/build/ploc_leaves.wgsl", "ploc_leaves", &shared, &leaves),
             // Without the geometry, which would be more than the eight buffers that the weakest devices bind.
-            nodes: kernel(
-                "bvh/build/ploc_nodes.wgsl",
-                "ploc_nodes",
-                &shared[1..],
-                &nodes,
-            ),
+            nodes: kernel("bvh/build/ploc_nodes.wgsl", "ploc_nodes", &shared[1..], &nodes),
         }
     }
 
@@ -79,11 +69,7 @@ impl Ploc {
         let bind = |(index, level): (usize, &PlocLevel)| {
             let usage = wgpu::BufferUsages::UNIFORM;
             let uniform = gpu.buffer_with("ploc.level", &[*level], usage);
-            let kernel = if index == 0 {
-                &self.items
-            } else {
-                &self.clusters
-            };
+            let kernel = if index == 0 { &self.items } else { &self.clusters };
             let own: [&dyn Bind; 4] = [room.params, &uniform, &rows, room.tlas];
             (room.bind(gpu, kernel, &own), uniform, *level)
         };
@@ -130,8 +116,7 @@ impl PlocStages {
                 rounds_after: rounds(later),
                 ..*level
             };
-            gpu.queue
-                .write_buffer(uniform, 0, bytemuck::bytes_of(&level));
+            gpu.queue.write_buffer(uniform, 0, bytemuck::bytes_of(&level));
         }
     }
 }

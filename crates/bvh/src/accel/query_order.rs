@@ -61,11 +61,7 @@ impl QueryOrder {
         let pairs = self.sort.buffers(gpu, count)?;
         let mut digits = self.sort.digits(gpu, &pairs, 0, CODE_BITS, true);
         digits.set_count(gpu, count);
-        Ok(OrderBuffers {
-            pairs,
-            digits,
-            count,
-        })
+        Ok(OrderBuffers { pairs, digits, count })
     }
 
     /// Sorts queries of `rows` rows of four floats each, which lie in the middle of their first row and row `far`: see

@@ -229,8 +229,6 @@ impl ListQuery {
         let mut encoder = gpu.encoder(self.label);
         self.record(gpu, &mut encoder, search, &queries, number, &found)?;
         gpu.queue.submit([encoder.finish()]);
-        Ok(bytemuck::pod_collect_to_vec(
-            &gpu.read(&found)?[..bytes as usize],
-        ))
+        Ok(bytemuck::pod_collect_to_vec(&gpu.read(&found)?[..bytes as usize]))
     }
 }

@@ -140,9 +140,7 @@ pub(super) fn queries(gpu: &Gpu, objects: Objects, group: u32, accepts: &str) ->
 
 /// Comments left out, and every global name with a prefix.
 fn prefixed(text: &str) -> String {
-    let lines = text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or(""));
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or(""));
     let code: String = lines
         .filter(|line| !line.trim().is_empty())
         .map(|line| format!("{}\n", line.trim_end()))

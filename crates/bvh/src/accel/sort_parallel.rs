@@ -11,15 +11,7 @@ use crate::gpu::{
 
 /// What the kernels of a digit bind: parameters, input keys and values, output keys and values, counts,
 /// totals.
-pub(super) const BINDINGS: [Binding; 7] = [
-    Uniform,
-    ReadArray(1),
-    ReadArray(1),
-    Write,
-    Write,
-    Write,
-    Write,
-];
+pub(super) const BINDINGS: [Binding; 7] = [Uniform, ReadArray(1), ReadArray(1), Write, Write, Write, Write];
 
 /// Few pairs are sorted by one workgroup, which reads and writes both arrays.
 const SMALL_BINDINGS: [Binding; 5] = [Uniform, Write, Write, Write, Write];

@@ -73,8 +73,7 @@ pub(super) fn buffer(
 ) -> Result<wgpu::Buffer> {
     let bytes = u64::from(count.max(1)) * bytes as u64;
     gpu.check_binding(&format!("{label} of {triangles} triangles"), bytes)?;
-    let usage =
-        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     Ok(gpu.buffer(label, bytes, usage))
 }
 
@@ -92,9 +91,7 @@ impl Bound {
         shared: &[(u32, &wgpu::BindGroup)],
         own: &[&dyn Bind],
     ) -> Self {
-        let shared = shared
-            .iter()
-            .map(|(index, group)| (*index, (*group).clone()));
+        let shared = shared.iter().map(|(index, group)| (*index, (*group).clone()));
         Self {
             own: kernel.bind(gpu, own),
             shared: shared.collect(),
@@ -112,13 +109,7 @@ pub(super) struct Stages<'a, 's> {
 
 impl Stages<'_, '_> {
     /// Records one dispatch.
-    pub(super) fn run(
-        &mut self,
-        name: &str,
-        kernel: &Kernel,
-        bound: &Bound,
-        workgroups: u32,
-    ) -> Result<()> {
+    pub(super) fn run(&mut self, name: &str, kernel: &Kernel, bound: &Bound, workgroups: u32) -> Result<()> {
         let shared: Vec<_> = bound.shared.iter().map(|(i, group)| (*i, group)).collect();
         let workgroups = Workgroups::Count(workgroups);
         self.passes.record(name, |pass| {

@@ -5,8 +5,8 @@ use super::{
     hierarchy,
     implementation::NodeStages,
     layout::{
-        BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange, Node,
-        Objects, Span, TlasEntry, TreeInfo,
+        BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange, Node, Objects, Span,
+        TlasEntry, TreeInfo,
     },
     pairs::{Digits, SortBuffers},
     ploc::PlocStages,
@@ -191,9 +191,7 @@ impl Tree {
             sort.digits.set_count(gpu, item_count);
         }
         let mesh_count = self.mesh_count();
-        self.stages
-            .nodes
-            .set_counts(gpu, item_triangles, mesh_count);
+        self.stages.nodes.set_counts(gpu, item_triangles, mesh_count);
         if let Some(ploc) = &self.stages.ploc {
             ploc.set_count(gpu, item_count);
         }
@@ -277,8 +275,7 @@ impl Tree {
                 mesh_count: self.mesh_count(),
                 leaf_cutoff,
             };
-            gpu.queue
-                .write_buffer(&self.info, 0, bytemuck::bytes_of(&info));
+            gpu.queue.write_buffer(&self.info, 0, bytemuck::bytes_of(&info));
             let selection = std::mem::take(&mut self.selection);
             let meshes = Some(&selection.meshes[..]).filter(|meshes| !meshes.is_empty());
             self.build_only(gpu, meshes);
@@ -411,11 +408,7 @@ impl Tree {
     }
 
     /// What `bvh/bvh.wgsl` binds, group 1: sizes, nodes, triangles. Further bindings may follow.
-    pub const BINDINGS: [Binding; 3] = [
-        Binding::Uniform,
-        Binding::ReadArray(4),
-        Binding::ReadArray(4),
-    ];
+    pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::ReadArray(4), Binding::ReadArray(4)];
 
     /// The bind group layout of [`Tree::BINDINGS`].
     pub fn layout(gpu: &Gpu, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayout {

@@ -208,10 +208,7 @@ impl TreeData {
                 let leaves = node.leaves(child);
                 let is_leaf = leaves.len() <= cutoff as usize;
                 let held = if is_leaf {
-                    leaves
-                        .clone()
-                        .map(|leaf| self.leaf_box(leaf))
-                        .fold(EMPTY, union)
+                    leaves.clone().map(|leaf| self.leaf_box(leaf)).fold(EMPTY, union)
                 } else {
                     exact[(node.child(child) - first) as usize]
                 };

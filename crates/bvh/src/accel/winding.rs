@@ -85,13 +85,7 @@ impl Winding {
 
     /// Adds its kernels to what has to be compiled.
     pub fn needs(&self, needs: &mut Needs) {
-        for kernel in [
-            &self.leaves,
-            &self.level,
-            &self.nodes,
-            &self.numbers,
-            &self.sign,
-        ] {
+        for kernel in [&self.leaves, &self.level, &self.nodes, &self.numbers, &self.sign] {
             kernel.needs(needs);
         }
     }
@@ -123,10 +117,7 @@ impl Winding {
                 .into_iter()
                 .map(|level| {
                     let count = level[0];
-                    (
-                        gpu.buffer_with("winding.level", &[level], Usage::UNIFORM),
-                        count,
-                    )
+                    (gpu.buffer_with("winding.level", &[level], Usage::UNIFORM), count)
                 })
                 .collect(),
             nodes: rows,

@@ -47,10 +47,7 @@ const BACKENDS: [(&str, wgpu::Backends); 7] = [
 fn wish(setting: &str, variable: &str) -> (String, String) {
     if setting.is_empty() {
         (
-            std::env::var(variable)
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
+            std::env::var(variable).unwrap_or_default().trim().to_owned(),
             variable.to_owned(),
         )
     } else {
@@ -71,11 +68,7 @@ fn wish(setting: &str, variable: &str) -> (String, String) {
 fn backends(options: &Options) -> Result<Option<wgpu::Backends>> {
     let (wish, origin) = wish(&options.backend, "WGPU_BACKEND");
     let mut backends = None;
-    for name in wish
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-    {
+    for name in wish.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         let known = BACKENDS
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -96,10 +89,7 @@ pub type Display<'a> = &'a dyn Fn() -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle>;
 /// An instance of wgpu with the backends that the options name; else with the native ones of the platform,
 /// and with OpenGL only where those find nothing: looking for it costs time, and some of its drivers write to
 /// standard error.
-pub fn instance(
-    options: impl Into<Options>,
-    display: Option<Display<'_>>,
-) -> Result<wgpu::Instance> {
+pub fn instance(options: impl Into<Options>, display: Option<Display<'_>>) -> Result<wgpu::Instance> {
     let make = |backends| {
         let descriptor = match display {
             Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display()),
@@ -171,10 +161,7 @@ const FORMATS: &[(wgpu::TextureFormat, wgpu::TextureUsages)] = &[
         wgpu::TextureFormat::R32Uint,
         wgpu::TextureUsages::RENDER_ATTACHMENT,
     ),
-    (
-        wgpu::TextureFormat::R32Uint,
-        wgpu::TextureUsages::STORAGE_BINDING,
-    ),
+    (wgpu::TextureFormat::R32Uint, wgpu::TextureUsages::STORAGE_BINDING),
     (
         wgpu::TextureFormat::Rgba16Float,
         wgpu::TextureUsages::STORAGE_BINDING,
@@ -247,14 +234,9 @@ const INSTALL: &str = "install your graphics card's Vulkan driver, or Mesa's sof
 
 /// wgpu's own account of what it tried, with what to do about it.
 fn no_adapter(instance: &wgpu::Instance) -> String {
-    let tried =
-        match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
-        {
-            Ok(_) => String::new(),
-            Err(error) => one_line(&error.to_string()),
-        };
-    format!(
-        "no graphics adapter: {}; {INSTALL}",
-        tried.trim_end_matches('.')
-    )
+    let tried = match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default())) {
+        Ok(_) => String::new(),
+        Err(error) => one_line(&error.to_string()),
+    };
+    format!("no graphics adapter: {}; {INSTALL}", tried.trim_end_matches('.'))
 }

@@ -24,20 +24,12 @@ impl Array {
     pub fn new(gpu: &Gpu, label: &str, words: u32, len: u32) -> Result<Self> {
         let bytes = u64::from(words) * 4 * u64::from(len);
         gpu.check_binding(label, bytes)?;
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Self::of_buffer(gpu, label, words, &gpu.buffer(label, bytes, usage), len)
     }
 
     /// The first `len` elements of `buffer`, which needs `STORAGE` and `COPY_SRC`.
-    pub fn of_buffer(
-        gpu: &Gpu,
-        label: &str,
-        words: u32,
-        buffer: &wgpu::Buffer,
-        len: u32,
-    ) -> Result<Self> {
+    pub fn of_buffer(gpu: &Gpu, label: &str, words: u32, buffer: &wgpu::Buffer, len: u32) -> Result<Self> {
         let texture = match gpu.capabilities.arrays {
             Arrays::Buffers => None,
             Arrays::Textures => Some(texture(gpu, label, words, len)?),
@@ -150,12 +142,7 @@ pub fn without_powers_of_two(gpu: &Gpu, number: u32) -> u32 {
     (least + u32::from(least.is_power_of_two())).min(allowed.max(number))
 }
 
-fn texture(
-    gpu: &Gpu,
-    label: &str,
-    words: u32,
-    len: u32,
-) -> Result<(wgpu::Texture, wgpu::TextureView)> {
+fn texture(gpu: &Gpu, label: &str, words: u32, len: u32) -> Result<(wgpu::Texture, wgpu::TextureView)> {
     let rows = len.div_ceil(Arrays::WIDTH).max(1);
     let allowed = gpu.limits.max_texture_dimension_2d;
     if rows > allowed {

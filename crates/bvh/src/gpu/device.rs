@@ -74,11 +74,7 @@ impl Gpu {
     /// device-lost callback. Making a tree, compiling and reading back return their errors; other faults
     /// reach the caller's handler. While canopy waits for the device it keeps a panic of wgpu's off the
     /// standard error: wgpu panics where a device is lost in the midst of that.
-    pub fn from_device(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        shaders: &'static Library,
-    ) -> Self {
+    pub fn from_device(device: &wgpu::Device, queue: &wgpu::Queue, shaders: &'static Library) -> Self {
         Self {
             adapter: None,
             info: device.adapter_info(),
@@ -299,11 +295,7 @@ impl Gpu {
     }
 
     /// As [`Gpu::read`], the first `count` values of a buffer that holds as many.
-    pub fn read_first<T: bytemuck::Pod>(
-        &self,
-        buffer: &wgpu::Buffer,
-        count: usize,
-    ) -> Result<Vec<T>> {
+    pub fn read_first<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, count: usize) -> Result<Vec<T>> {
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -339,8 +331,7 @@ impl Gpu {
     /// As [`Gpu::read_texture`], another level.
     pub fn read_level(&self, texture: &wgpu::Texture, level: u32) -> Result<Vec<u8>> {
         let texel_bytes = texture.format().block_copy_size(None).unwrap_or(4);
-        let [width, height] =
-            [texture.width(), texture.height()].map(|side| (side >> level).max(1));
+        let [width, height] = [texture.width(), texture.height()].map(|side| (side >> level).max(1));
         let layers = texture.depth_or_array_layers();
         let row_bytes = width * texel_bytes;
         let padded_row_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -422,11 +413,7 @@ impl Gpu {
         usage: wgpu::BufferUsages,
     ) -> wgpu::Buffer {
         let bytes: &[u8] = bytemuck::cast_slice(contents);
-        let buffer = self.buffer(
-            label,
-            bytes.len() as u64,
-            usage | wgpu::BufferUsages::COPY_DST,
-        );
+        let buffer = self.buffer(label, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST);
         self.queue.write_buffer(&buffer, 0, bytes);
         buffer
     }

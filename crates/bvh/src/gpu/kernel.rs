@@ -39,10 +39,7 @@ pub struct Variants<const PARTS: usize> {
 
 impl<const PARTS: usize> Variants<PARTS> {
     /// Ready to be compiled. `kernel` makes the one of these constants.
-    pub fn new(
-        parts: [&'static str; PARTS],
-        kernel: impl Fn(&[(&'static str, f64)]) -> Kernel,
-    ) -> Self {
+    pub fn new(parts: [&'static str; PARTS], kernel: impl Fn(&[(&'static str, f64)]) -> Kernel) -> Self {
         let has = |set: u32, part: usize| f64::from((set >> part) & 1);
         let constants = |set| array::from_fn::<_, PARTS, _>(|part| (parts[part], has(set, part)));
         let sets = 0..1 << PARTS;
@@ -128,8 +125,7 @@ impl Kernel {
             }
             let text = format!("{path} {entry} {constants:?}");
             let key = PipelineKey::new(gpu.capabilities.arrays, &groups, text);
-            gpu.pipelines
-                .compute(key, || compile(shader::module(gpu, path)?))
+            gpu.pipelines.compute(key, || compile(shader::module(gpu, path)?))
         });
         Self {
             entry,
@@ -257,10 +253,7 @@ impl Cover {
     }
 
     fn pipeline(&self, format: wgpu::TextureFormat) -> OnDemand<wgpu::RenderPipeline> {
-        let mut by_format = self
-            .by_format
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut by_format = self.by_format.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || pass::cover_on_demand(self.path, self.entry, &self.layout, format);
         by_format.entry(format).or_insert_with(new).clone()
     }

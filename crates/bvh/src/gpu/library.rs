@@ -28,8 +28,7 @@ impl Library {
     /// The files that are compiled by themselves: those with compute or fragment shaders. Vertex shaders of other files are
     /// parts.
     pub fn entry_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
-        let has_entry_points =
-            |text: &str| text.contains("\n@compute") || text.contains("\n@fragment");
+        let has_entry_points = |text: &str| text.contains("\n@compute") || text.contains("\n@fragment");
         self.files().filter(move |(_, text)| has_entry_points(text))
     }
 

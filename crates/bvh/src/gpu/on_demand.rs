@@ -48,10 +48,7 @@ impl<T> OnDemand<T> {
 
 impl<T: Clone> OnDemand<T> {
     /// Nothing yet. `make` compiles it, on any thread.
-    pub fn new(
-        label: impl Into<String>,
-        make: impl Fn(&Gpu) -> Result<T> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn new(label: impl Into<String>, make: impl Fn(&Gpu) -> Result<T> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
             label: label.into(),
             make: Box::new(make),
@@ -227,11 +224,7 @@ impl std::fmt::Debug for Needs {
 impl Needs {
     /// Adds one, unless it is ready or there already.
     pub fn add<T: Clone + Send + Sync + 'static>(&mut self, one: &OnDemand<T>) {
-        let is_there = || {
-            self.0
-                .iter()
-                .any(|other| other.identity() == one.identity())
-        };
+        let is_there = || self.0.iter().any(|other| other.identity() == one.identity());
         if !(one.is_ready() || is_there()) {
             self.0.push(Box::new(one.clone()));
         }
@@ -240,11 +233,7 @@ impl Needs {
     /// Adds those of `more` that are not there already.
     pub fn append(&mut self, more: Self) {
         for one in more.0 {
-            if self
-                .0
-                .iter()
-                .all(|other| other.identity() != one.identity())
-            {
+            if self.0.iter().all(|other| other.identity() != one.identity()) {
                 self.0.push(one);
             }
         }

@@ -75,9 +75,7 @@ impl Gpu {
             Error::Gpu(format!("the adapter {name} gives no device: {e}"))
         })?;
         let mut gpu = Self::from_device(&device, &queue, shaders);
-        if gpu.info.backend == wgpu::Backend::Dx12
-            && !required_features.contains(wgpu::Features::SUBGROUP)
-        {
+        if gpu.info.backend == wgpu::Backend::Dx12 && !required_features.contains(wgpu::Features::SUBGROUP) {
             log::warn!(
                 "{}: Direct3D 12 has no subgroups here, as without dxcompiler.dll: sorting is slower, and shaders \
                  compile slowly",

@@ -1,8 +1,6 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{
-    capabilities::Arrays, device::Gpu, on_demand::OnDemand, pipelines::PipelineKey, shader,
-};
+use super::{capabilities::Arrays, device::Gpu, on_demand::OnDemand, pipelines::PipelineKey, shader};
 use crate::Result;
 
 /// A compute pipeline with the layout that its shader implies.
@@ -58,11 +56,7 @@ pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     const LIMIT: u32 = 65_535;
     let rows = groups.div_ceil(LIMIT);
     pass.dispatch_workgroups(
-        if rows > 1 {
-            groups.div_ceil(rows)
-        } else {
-            groups
-        },
+        if rows > 1 { groups.div_ceil(rows) } else { groups },
         rows.max(1),
         1,
     );
@@ -124,8 +118,8 @@ pub enum Binding {
 impl Binding {
     fn ty(self, arrays: Arrays) -> wgpu::BindingType {
         use wgpu::{
-            BufferBindingType as Buffer, StorageTextureAccess as Access,
-            TextureSampleType as Sample, TextureViewDimension as View,
+            BufferBindingType as Buffer, StorageTextureAccess as Access, TextureSampleType as Sample,
+            TextureViewDimension as View,
         };
         let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer {
             ty,
@@ -142,13 +136,11 @@ impl Binding {
             format,
             view_dimension,
         };
-        let texels =
-            |format: wgpu::TextureFormat, dimension| match (arrays, format.sample_type(None, None))
-            {
-                (Arrays::Textures, _) => stored(Access::ReadOnly, format, dimension),
-                (Arrays::Buffers, Some(Sample::Uint)) => texture(Sample::Uint, dimension),
-                (Arrays::Buffers, _) => texture(Sample::Float { filterable: false }, dimension),
-            };
+        let texels = |format: wgpu::TextureFormat, dimension| match (arrays, format.sample_type(None, None)) {
+            (Arrays::Textures, _) => stored(Access::ReadOnly, format, dimension),
+            (Arrays::Buffers, Some(Sample::Uint)) => texture(Sample::Uint, dimension),
+            (Arrays::Buffers, _) => texture(Sample::Float { filterable: false }, dimension),
+        };
         let store = |format, dimension| stored(Access::WriteOnly, format, dimension);
         match self {
             Self::Uniform => buffer(Buffer::Uniform, false),
@@ -184,21 +176,15 @@ impl Binding {
 }
 
 /// The bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
-pub fn layout(
-    gpu: &Gpu,
-    label: &str,
-    bindings: &[(wgpu::ShaderStages, Binding)],
-) -> wgpu::BindGroupLayout {
+pub fn layout(gpu: &Gpu, label: &str, bindings: &[(wgpu::ShaderStages, Binding)]) -> wgpu::BindGroupLayout {
     let entries: Vec<_> = (0..)
         .zip(bindings)
-        .map(
-            |(index, (visibility, binding))| wgpu::BindGroupLayoutEntry {
-                binding: index,
-                visibility: *visibility,
-                ty: binding.ty(gpu.capabilities.arrays),
-                count: None,
-            },
-        )
+        .map(|(index, (visibility, binding))| wgpu::BindGroupLayoutEntry {
+            binding: index,
+            visibility: *visibility,
+            ty: binding.ty(gpu.capabilities.arrays),
+            count: None,
+        })
         .collect();
     gpu.pipelines.layout(&entries, || {
         gpu.device

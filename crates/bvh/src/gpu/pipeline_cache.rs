@@ -22,11 +22,7 @@ pub(super) struct PipelineCache {
 
 impl PipelineCache {
     /// The cache of the adapter in `folder`. `None` where the device has no such caches.
-    pub(super) fn open(
-        device: &wgpu::Device,
-        info: &wgpu::AdapterInfo,
-        folder: &Path,
-    ) -> Option<Self> {
+    pub(super) fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
         let name = wgpu::util::pipeline_cache_key(info)?;
         Self::of_file(device, &folder.join(name))
     }
@@ -101,11 +97,7 @@ mod tests {
             shaders: &accel::SHADERS,
         })
         .unwrap();
-        if !gpu
-            .device
-            .features()
-            .contains(wgpu::Features::PIPELINE_CACHE)
-        {
+        if !gpu.device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return;
         }
         for contents in [None, Some(vec![]), Some(vec![7; 4096]), Some(vec![0; 40])] {
@@ -124,11 +116,7 @@ mod tests {
                 let is_saved = saved.len() > EMPTY_BYTES;
                 assert_eq!(
                     fs::read(&path).ok(),
-                    if is_saved {
-                        Some(saved)
-                    } else {
-                        contents.clone()
-                    }
+                    if is_saved { Some(saved) } else { contents.clone() }
                 );
             }
             gpu.check().unwrap();

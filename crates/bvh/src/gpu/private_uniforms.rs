@@ -9,9 +9,9 @@
 //! not know to be one, and all else reads the copy.
 
 use wgpu::naga::{
-    AddressSpace, ArraySize, BinaryOperator, Binding, Block, BuiltIn, EntryPoint, Expression,
-    Function, FunctionArgument, GlobalVariable, Handle, Literal, Module, Range, Scalar, ScalarKind,
-    ShaderStage, Span, Statement, Type, TypeInner, VectorSize,
+    AddressSpace, ArraySize, BinaryOperator, Binding, Block, BuiltIn, EntryPoint, Expression, Function,
+    FunctionArgument, GlobalVariable, Handle, Literal, Module, Range, Scalar, ScalarKind, ShaderStage, Span,
+    Statement, Type, TypeInner, VectorSize,
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
@@ -36,9 +36,7 @@ pub(crate) fn make_private(module: &mut Module) -> Option<()> {
     let uniforms: Vec<_> = module
         .global_variables
         .iter()
-        .filter(|(_, variable)| {
-            variable.space == AddressSpace::Uniform && is_copied(module, variable.ty)
-        })
+        .filter(|(_, variable)| variable.space == AddressSpace::Uniform && is_copied(module, variable.ty))
         .map(|(handle, variable)| (handle, variable.clone()))
         .collect();
     let mut copies = Vec::new();
@@ -67,20 +65,15 @@ pub(crate) fn make_private(module: &mut Module) -> Option<()> {
 
 fn numbers(module: &mut Module, size: VectorSize, scalar: Scalar) -> Handle<Type> {
     let inner = TypeInner::Vector { size, scalar };
-    module
-        .types
-        .insert(Type { name: None, inner }, Span::UNDEFINED)
+    module.types.insert(Type { name: None, inner }, Span::UNDEFINED)
 }
 
 /// True for types whose variables are copied.
 fn is_copied(module: &Module, ty: Handle<Type>) -> bool {
     match &module.types[ty].inner {
-        TypeInner::Struct { members, .. } => {
-            members.iter().all(|member| is_copied(module, member.ty))
-        }
+        TypeInner::Struct { members, .. } => members.iter().all(|member| is_copied(module, member.ty)),
         TypeInner::Array { base, .. } => {
-            elements(module, ty).is_some_and(|count| count <= MOST_ELEMENTS)
-                && is_copied(module, *base)
+            elements(module, ty).is_some_and(|count| count <= MOST_ELEMENTS) && is_copied(module, *base)
         }
         _ => true,
     }
@@ -126,13 +119,7 @@ fn prepend_copies(
     let first = function.expressions.len();
     let mut number = argument;
     for index in member {
-        number = add(
-            function,
-            Expression::AccessIndex {
-                base: number,
-                index,
-            },
-        );
+        number = add(function, Expression::AccessIndex { base: number, index });
     }
     if entry.stage != ShaderStage::Fragment {
         number = cast(function, number, ScalarKind::Float, Some(4));
@@ -150,11 +137,7 @@ fn prepend_copies(
         copier.copy(to, from, ty);
     }
     let stores = copier.stores;
-    let handles: Vec<_> = function
-        .expressions
-        .iter()
-        .map(|(handle, _)| handle)
-        .collect();
+    let handles: Vec<_> = function.expressions.iter().map(|(handle, _)| handle).collect();
     let last = handles[handles.len() - 1];
     let mut block = Block::new();
     let emitted = Range::new_from_bounds(handles[first], last);
@@ -225,14 +208,7 @@ fn add(function: &mut Function, expression: Expression) -> Value {
 }
 
 fn cast(function: &mut Function, expr: Value, kind: ScalarKind, convert: Option<u8>) -> Value {
-    add(
-        function,
-        Expression::As {
-            expr,
-            kind,
-            convert,
-        },
-    )
+    add(function, Expression::As { expr, kind, convert })
 }
 
 fn binary(function: &mut Function, op: BinaryOperator, left: Value, right: Value) -> Value {
@@ -252,9 +228,7 @@ fn varying(
         _ => (BuiltIn::GlobalInvocationId, uvec3, true),
     };
     let is_wanted = |binding: &Option<Binding>| match binding {
-        Some(Binding::BuiltIn(found)) => {
-            std::mem::discriminant(found) == std::mem::discriminant(&built_in)
-        }
+        Some(Binding::BuiltIn(found)) => std::mem::discriminant(found) == std::mem::discriminant(&built_in),
         _ => false,
     };
     let component = is_vector.then_some(0);
@@ -266,10 +240,7 @@ fn varying(
         if let TypeInner::Struct { members, .. } = &module.types[argument.ty].inner
             && let Some(member) = members.iter().position(|member| is_wanted(&member.binding))
         {
-            return (
-                index,
-                [member as u32].into_iter().chain(component).collect(),
-            );
+            return (index, [member as u32].into_iter().chain(component).collect());
         }
     }
     arguments.push(FunctionArgument {

@@ -213,8 +213,7 @@ impl Profiler {
                 self.finished.pop_front();
             }
             let passes = fresh;
-            self.finished
-                .push_back(Arc::new(TimedFrame { number, passes }));
+            self.finished.push_back(Arc::new(TimedFrame { number, passes }));
         }
     }
 
@@ -231,9 +230,7 @@ impl Profiler {
 
 /// Joins the parts of a frame that was submitted in parts, and those of the scopes in it. Passes of the same name
 /// stay apart: their times add up.
-fn joined(
-    scopes: Vec<wgpu_profiler::GpuTimerQueryResult>,
-) -> Vec<wgpu_profiler::GpuTimerQueryResult> {
+fn joined(scopes: Vec<wgpu_profiler::GpuTimerQueryResult>) -> Vec<wgpu_profiler::GpuTimerQueryResult> {
     let mut whole: Vec<wgpu_profiler::GpuTimerQueryResult> = Vec::new();
     for scope in scopes {
         let is_same = |earlier: &&mut wgpu_profiler::GpuTimerQueryResult| {

@@ -179,10 +179,7 @@ impl Scope<'_> {
 #[cfg(feature = "tools")]
 impl<'a> Scope<'a> {
     /// A scope below a profiler.
-    pub(super) fn profiled(
-        scope: wgpu_profiler::Scope<'a, wgpu::CommandEncoder>,
-        is_timed: IsTimed,
-    ) -> Self {
+    pub(super) fn profiled(scope: wgpu_profiler::Scope<'a, wgpu::CommandEncoder>, is_timed: IsTimed) -> Self {
         Self(Kind::Timed(scope), is_timed)
     }
 

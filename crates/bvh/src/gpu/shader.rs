@@ -38,10 +38,9 @@ impl Composed {
 
     /// File and line (from 1) behind a line (from 1) of the text.
     pub fn origin(&self, line: usize) -> String {
-        self.origins.get(line.wrapping_sub(1)).map_or_else(
-            || "generated".into(),
-            |(file, line)| format!("{file}:{line}"),
-        )
+        self.origins
+            .get(line.wrapping_sub(1))
+            .map_or_else(|| "generated".into(), |(file, line)| format!("{file}:{line}"))
     }
 }
 
@@ -62,12 +61,7 @@ pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -
 }
 
 /// As [`compose`], with text of the caller's in place of a file.
-pub fn compose_with(
-    library: &Library,
-    path: &str,
-    replaced: &Replaced,
-    arrays: Arrays,
-) -> Result<Composed> {
+pub fn compose_with(library: &Library, path: &str, replaced: &Replaced, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
     composer.folder = shader_folder::shader_folder();
     composer.replaced = Some(replaced);
@@ -164,11 +158,7 @@ impl<'a> Composer<'a> {
         let file = folder.join(path);
         match std::fs::read_to_string(&file) {
             Ok(text) => Ok(Some((file.display().to_string(), text))),
-            Err(error)
-                if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) =>
-            {
-                Ok(None)
-            }
+            Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => Ok(None),
             Err(error) => Err(Error::Io {
                 path: file,
                 source: error,
@@ -206,8 +196,7 @@ impl<'a> Composer<'a> {
                         "{file}:{number}: texels read #texels GROUP BINDING name: FORMAT, or FORMAT array"
                     ))
                 })?;
-                self.body
-                    .push((texels.text(self.arrays), file.clone(), number));
+                self.body.push((texels.text(self.arrays), file.clone(), number));
                 if self.arrays == Arrays::Textures {
                     self.without_levels.push(texels.name.into());
                 }
@@ -251,9 +240,7 @@ impl<'a> Composer<'a> {
         Composed {
             files: self.done,
             text: lines().map(|(text, ..)| format!("{text}\n")).collect(),
-            origins: lines()
-                .map(|(_, file, line)| (file.clone(), *line))
-                .collect(),
+            origins: lines().map(|(_, file, line)| (file.clone(), *line)).collect(),
         }
     }
 }
@@ -484,10 +471,7 @@ mod tests {
             ("c", "enable f16;\nfn c() {}"),
         ];
         let composed = from(files, "a").unwrap();
-        assert_eq!(
-            composed.text,
-            "enable f16;\nfn c() {}\nfn b() {}\nfn a() {}\n"
-        );
+        assert_eq!(composed.text, "enable f16;\nfn c() {}\nfn b() {}\nfn a() {}\n");
         assert_eq!(composed.origin(2), "shaders/c:2");
         assert_eq!(composed.origin(4), "shaders/a:3");
         assert_eq!(composed.origin(99), "generated");

@@ -27,8 +27,7 @@ impl<T: Pod> Uniform<T> {
 
     /// Replaces the settings for all that is submitted from now on.
     pub fn write(&self, gpu: &Gpu, value: &T) {
-        gpu.queue
-            .write_buffer(&self.buffer, 0, bytemuck::bytes_of(value));
+        gpu.queue.write_buffer(&self.buffer, 0, bytemuck::bytes_of(value));
     }
 }
 

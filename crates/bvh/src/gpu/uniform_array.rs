@@ -46,9 +46,7 @@ impl<T: Pod> UniformArray<T> {
             buffer: gpu.buffer_with(
                 label,
                 &contents,
-                wgpu::BufferUsages::UNIFORM
-                    | wgpu::BufferUsages::STORAGE
-                    | wgpu::BufferUsages::COPY_SRC,
+                wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             ),
             stride,
             len,

@@ -37,15 +37,7 @@ impl LabRaysPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let kernel = |entry| {
-            let bindings = [
-                Binding::Uniform,
-                Binding::Uniform,
-                Float,
-                Uint,
-                Read,
-                Read,
-                Write,
-            ];
+            let bindings = [Binding::Uniform, Binding::Uniform, Float, Uint, Read, Read, Write];
             let (path, shared) = ("lab/lab_rays.wgsl", [(0, &layouts.frame)]);
             Kernel::new(gpu, path, entry, &shared, &bindings)
         };
@@ -71,9 +63,7 @@ impl LabRaysPass {
         gbuffer: &GBuffer,
         (of, rays): (LabRays, &wgpu::Buffer),
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let gpu = recording.gpu;
         let radius = frame.bounds.radius();
         let view = &frame.view;
@@ -82,10 +72,7 @@ impl LabRaysPass {
             Projection::Orthographic { half_height } => {
                 let (_, rotation, _) = view.world_from_view.to_scale_rotation_translation();
                 let half_width = half_height * frame.aspect();
-                [
-                    rotation * Vec3::X * half_width,
-                    rotation * Vec3::Y * half_height,
-                ]
+                [rotation * Vec3::X * half_width, rotation * Vec3::Y * half_height]
             }
         };
         self.params.write(

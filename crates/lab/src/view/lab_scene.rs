@@ -74,8 +74,7 @@ impl LabGeometry {
     ) -> Self {
         let ranges = ranges.into_iter();
         let shown = ranges.flat_map(|range| &triangles[range.start as usize..range.end as usize]);
-        let corners =
-            |triangle: &[u32; 3]| triangle.map(|vertex| positions[vertex as usize] - origin);
+        let corners = |triangle: &[u32; 3]| triangle.map(|vertex| positions[vertex as usize] - origin);
         // canopy's own trees leave out what has no place.
         let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
         Self {

@@ -78,11 +78,7 @@ pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
 
 impl LabView {
     /// The guest of `renderer`, which it becomes where there is none.
-    pub fn within<'a>(
-        renderer: &'a mut Renderer,
-        gpu: &Gpu,
-        settings: &settings::Lab,
-    ) -> &'a mut Self {
+    pub fn within<'a>(renderer: &'a mut Renderer, gpu: &Gpu, settings: &settings::Lab) -> &'a mut Self {
         let view = renderer.guest_or(|layouts| Self {
             settings: settings.clone(),
             rays: LabRaysPass::new(gpu, layouts),
@@ -133,20 +129,14 @@ impl LabView {
     fn kernels(&mut self, gpu: &Gpu, test: LabTest, walk: LabWalk) -> usize {
         let known = |(t, w, _): &(LabTest, LabWalk, Kernels)| (*t, *w) == (test, walk);
         self.kernels.iter().position(known).unwrap_or_else(|| {
-            self.kernels
-                .push((test, walk, Kernels::new(gpu, test, walk)));
+            self.kernels.push((test, walk, Kernels::new(gpu, test, walk)));
             self.kernels.len() - 1
         })
     }
 }
 
 impl GuestPass for LabView {
-    fn record(
-        &mut self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        gbuffer: &GBuffer,
-    ) -> Result<()> {
+    fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()> {
         let World { frame, trees, .. } = world;
         let is_wanted = frame.wants(Channel::Lab);
         let gpu = recording.gpu;
@@ -192,8 +182,7 @@ impl GuestPass for LabView {
             if let Some(batch) = &self.own_hits {
                 let how = (query, LEAF_CUTOFF);
                 let scope = &mut recording.scope;
-                self.own
-                    .record_part(gpu, scope, trees.tree, batch, how, part)?;
+                self.own.record_part(gpu, scope, trees.tree, batch, how, part)?;
                 recording.split(LABEL);
             }
         }

@@ -42,10 +42,7 @@ pub fn lookup(table: &[[f32; 2]], roughness: f64, cosine: f64) -> [f64; 2] {
     let [columns, rows] = [BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS].map(|side| f64::from(side - 1));
     let row = (roughness - ROUGHNESS_MIN) / (1.0 - ROUGHNESS_MIN) * rows;
     let column = (steepness * cosine).ln_1p() / steepness.ln_1p() * columns;
-    let (above, left) = (
-        row.min(rows - 1.0).floor(),
-        column.min(columns - 1.0).floor(),
-    );
+    let (above, left) = (row.min(rows - 1.0).floor(), column.min(columns - 1.0).floor());
     let entry = |dx: usize, dy: usize, channel: usize| {
         let at = (above as usize + dy) * BRDF_TABLE_COLUMNS as usize + left as usize + dx;
         f64::from(table[at][channel])

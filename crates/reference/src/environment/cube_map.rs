@@ -1,8 +1,7 @@
 //! Cube maps on the CPU, laid out as in [`canopy_scene::environment::cube_map`].
 
 pub use canopy_scene::environment::cube_map::{
-    direction, nth_texel_direction, place, solid_angle, solid_angles, texel_direction,
-    texel_solid_angle,
+    direction, nth_texel_direction, place, solid_angle, solid_angles, texel_direction, texel_solid_angle,
 };
 
 use glam::{DVec2, DVec3};
@@ -34,9 +33,8 @@ impl Faces {
     /// Σ radiance × solid angle: the integral over the sphere.
     pub fn energy(&self) -> DVec3 {
         let size = self.size;
-        let weighed = |(i, texel): (usize, &DVec3)| {
-            *texel * texel_solid_angle(size, i % size, i / size % size)
-        };
+        let weighed =
+            |(i, texel): (usize, &DVec3)| *texel * texel_solid_angle(size, i % size, i / size % size);
         self.texels.iter().enumerate().map(weighed).sum()
     }
 
@@ -50,8 +48,7 @@ impl Faces {
         let mut sum = DVec3::ZERO;
         let mut weights = 0.0;
         for (dx, dy) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
-            let weight =
-                (1.0 - dx + (2.0 * dx - 1.0) * share.x) * (1.0 - dy + (2.0 * dy - 1.0) * share.y);
+            let weight = (1.0 - dx + (2.0 * dx - 1.0) * share.x) * (1.0 - dy + (2.0 * dy - 1.0) * share.y);
             if let Some(texel) = self.neighbour(face, low + DVec2::new(dx, dy)) {
                 sum += weight * texel;
                 weights += weight;

@@ -32,10 +32,7 @@ impl Picture {
         let (low, high) = (column * self.width, (column + 1) * self.width);
         let share = |x: usize| (high.min((x + 1) * count) - low.max(x * count)) as f64;
         let texel = |x: usize| share(x) * self.texels[row * self.width + x];
-        (low / count..high.div_ceil(count))
-            .map(texel)
-            .sum::<DVec3>()
-            / self.width as f64
+        (low / count..high.div_ceil(count)).map(texel).sum::<DVec3>() / self.width as f64
     }
 
     /// The mean of a row over a span of the circle of at least a column, of which a texel covers a part.

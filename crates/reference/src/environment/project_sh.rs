@@ -76,11 +76,7 @@ pub fn project_sh_f32_threads<T: Texel, const N: usize>(texels: &[T], face: usiz
         let workers: Vec<_> = starts.map(spawn).collect();
         workers
             .into_iter()
-            .map(|worker| {
-                worker
-                    .join()
-                    .unwrap_or_else(|e| std::panic::resume_unwind(e))
-            })
+            .map(|worker| worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
             .collect()
     });
     let mut whole = ([Vec4::ZERO; N], 0.0);
@@ -100,11 +96,7 @@ fn scaled<const N: usize>((sums, sphere): ([Vec4; N], f32)) -> [Vec3; N] {
 
 /// The sums over the same rows of all six faces, and their solid angle. The faces share the solid angles and
 /// lengths of a row.
-fn project_rows<T: Texel, const N: usize>(
-    texels: &[T],
-    face: usize,
-    rows: Range<usize>,
-) -> ([Vec4; N], f32) {
+fn project_rows<T: Texel, const N: usize>(texels: &[T], face: usize, rows: Range<usize>) -> ([Vec4; N], f32) {
     let mut sums = [Vec4::ZERO; N];
     let mut sphere = 0.0;
     let mut row = vec![[0.0; 4]; face];
@@ -208,10 +200,7 @@ mod tests {
     fn solid_angles_add_up_to_the_sphere() {
         for face in [1, 2, 3, 4, 5, 31, 32, 33, 64, 257, 1000, 2048] {
             let sphere = 6.0 * solid_angles(face).iter().sum::<f64>();
-            assert!(
-                (sphere / (4.0 * PI) - 1.0).abs() < 1e-12,
-                "{face}: {sphere}"
-            );
+            assert!((sphere / (4.0 * PI) - 1.0).abs() < 1e-12, "{face}: {sphere}");
         }
     }
 

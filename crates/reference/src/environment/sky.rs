@@ -85,8 +85,7 @@ impl Tables {
 
     /// Isotropic multiple scattering at `height`.
     fn around(&self, height: f64, mu_sun: f64) -> DVec4 {
-        self.scattering
-            .at(coordinate(mu_sun), (height / TOP).sqrt())
+        self.scattering.at(coordinate(mu_sun), (height / TOP).sqrt())
     }
 }
 
@@ -112,14 +111,7 @@ fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     let top = GROUND_RADIUS + TOP;
     let mu = (top * top - radius * radius - length * length) / (2.0 * radius * length);
     // At the top itself, straight up, both are zero.
-    (
-        height,
-        if mu.is_nan() {
-            1.0
-        } else {
-            mu.clamp(-1.0, 1.0)
-        },
-    )
+    (height, if mu.is_nan() { 1.0 } else { mu.clamp(-1.0, 1.0) })
 }
 
 /// The cosine to the zenith of a coordinate of the other tables.
@@ -150,8 +142,7 @@ struct Ray {
 
 impl Ray {
     fn length(&self) -> f64 {
-        atmosphere::ground(self.height, self.mu)
-            .unwrap_or_else(|| atmosphere::exit(self.height, self.mu))
+        atmosphere::ground(self.height, self.mu).unwrap_or_else(|| atmosphere::exit(self.height, self.mu))
     }
 
     fn hits_ground(&self) -> bool {
@@ -244,8 +235,8 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     let mut through = DVec4::ONE;
     for step in ray.steps(steps) {
         let air = Air::at(step.height, haze);
-        let once = tables.sunlight(step.height, step.mu_sun)
-            * (air.rayleigh * rayleigh_phase + air.mie * mie_phase);
+        let once =
+            tables.sunlight(step.height, step.mu_sun) * (air.rayleigh * rayleigh_phase + air.mie * mie_phase);
         let more = tables.around(step.height, step.mu_sun) * (air.rayleigh + air.mie);
         let kept = (-air.extinction * step.length).exp();
         light += through * (once + more) * (1.0 - kept) / air.extinction.max(MIN);
@@ -253,8 +244,8 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     }
     if ray.hits_ground() {
         let mu_sun = ray.sun_after(ray.length(), 0.0);
-        let lit = tables.sunlight(0.0, mu_sun) * mu_sun.max(0.0)
-            + tables.irradiance.at(coordinate(mu_sun), 0.0);
+        let lit =
+            tables.sunlight(0.0, mu_sun) * mu_sun.max(0.0) + tables.irradiance.at(coordinate(mu_sun), 0.0);
         light += through * f64::from(params.ground_albedo) / PI * lit;
     }
     light

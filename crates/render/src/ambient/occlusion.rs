@@ -49,9 +49,7 @@ impl Occlusion {
         seen: Seen<'_>,
     ) -> Result<&AmbientVisibility> {
         let World { frame, .. } = world;
-        let Seen {
-            gbuffer, history, ..
-        } = seen;
+        let Seen { gbuffer, history, .. } = seen;
         let gpu = recording.gpu;
         let traced = frame.samples_occlusion;
         let size = traced.then_some(frame.size);

@@ -69,11 +69,7 @@ impl OcclusionRays {
             ..
         } = world;
         let gpu = recording.gpu;
-        let hits_size = if frame.bounces_light {
-            frame.size
-        } else {
-            UNUSED
-        };
+        let hits_size = if frame.bounces_light { frame.size } else { UNUSED };
         if self.hits.size() != hits_size {
             self.hits = fitted(gpu, hits_size, || hits(gpu, hits_size))?;
         }

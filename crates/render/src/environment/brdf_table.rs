@@ -32,7 +32,6 @@ impl BrdfTable {
     pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>) -> Result<()> {
         let mut pass = scope.scoped_compute_pass("brdf_table");
         let pairs = Workgroups::Count(BRDF_TABLE_PAIRS.div_ceil(32));
-        self.kernel
-            .dispatch(gpu, &mut pass, &[], &[&self.buffer], pairs)
+        self.kernel.dispatch(gpu, &mut pass, &[], &[&self.buffer], pairs)
     }
 }

@@ -39,10 +39,7 @@ impl Cube {
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
                 format,
-                usage: Usage::TEXTURE_BINDING
-                    | Usage::STORAGE_BINDING
-                    | Usage::COPY_SRC
-                    | Usage::COPY_DST,
+                usage: Usage::TEXTURE_BINDING | Usage::STORAGE_BINDING | Usage::COPY_SRC | Usage::COPY_DST,
                 view_formats: &[],
             })
         })?;

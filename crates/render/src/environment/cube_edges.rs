@@ -23,10 +23,7 @@ impl CubeEdges {
         Self(gpu.capabilities.cube_edges_drawn.then(|| {
             let cover = Cover::new(gpu, path, "cube_edges", &[Binding::Cube]);
             let usage = Usage::RENDER_ATTACHMENT;
-            (
-                cover,
-                GpuImage::new(gpu, "cube_edges", [1, 1], FORMAT, usage),
-            )
+            (cover, GpuImage::new(gpu, "cube_edges", [1, 1], FORMAT, usage))
         }))
     }
 

@@ -48,10 +48,7 @@ impl EquirectImage {
     pub fn new(gpu: &Gpu, image: &EnvironmentImage) -> Result<Self> {
         let [width, height] = [image.width, image.height].map(|side| side as usize);
         let is_cube = image.shape == Shape::Cube;
-        if width == 0
-            || height == 0
-            || image.texels.len() != width * height
-            || is_cube && height != 6 * width
+        if width == 0 || height == 0 || image.texels.len() != width * height || is_cube && height != 6 * width
         {
             return Err(Error::Argument(format!(
                 "{}: {} texels are no image of {width} × {height}",

@@ -122,11 +122,7 @@ pub struct Environment {
 /// # Errors
 ///
 /// As [`load`].
-pub fn load_environment(
-    path: &Path,
-    config: &Settings,
-    most: u32,
-) -> canopy_scene::Result<EnvironmentImage> {
+pub fn load_environment(path: &Path, config: &Settings, most: u32) -> canopy_scene::Result<EnvironmentImage> {
     let mut image = load(path, &config.load, most)?;
     if config.environment.sun {
         image.take_sun();
@@ -205,15 +201,7 @@ pub fn placed_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
 impl Environment {
     /// Ready to compile the passes.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let cube = |label| {
-            Cube::new(
-                gpu,
-                label,
-                COLOR_FACE,
-                Prefilter::levels(COLOR_FACE),
-                FORMAT,
-            )
-        };
+        let cube = |label| Cube::new(gpu, label, COLOR_FACE, Prefilter::levels(COLOR_FACE), FORMAT);
         Ok(Self {
             equirect: Equirect::new(gpu),
             sky: Sky::new(gpu),
@@ -241,9 +229,7 @@ impl Environment {
 
     /// Takes `image` for the file of the configuration.
     pub fn set_file(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
-        self.file = image
-            .map(|image| EquirectImage::new(gpu, image))
-            .transpose()?;
+        self.file = image.map(|image| EquirectImage::new(gpu, image)).transpose()?;
         self.files += 1;
         Ok(())
     }
@@ -383,12 +369,7 @@ impl Environment {
     }
 
     /// As [`Environment::record`], all at once and without a frame: for baking and measuring.
-    pub fn record_all(
-        &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        config: &Settings,
-    ) -> Result<()> {
+    pub fn record_all(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Settings) -> Result<()> {
         self.make_radiance(gpu, scope, config)?;
         while self.step(gpu, scope)? {}
         Ok(())
@@ -396,12 +377,7 @@ impl Environment {
 
     /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that
     /// is there may stand in for the one to come.
-    fn make_radiance(
-        &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        config: &Settings,
-    ) -> Result<bool> {
+    fn make_radiance(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Settings) -> Result<bool> {
         let origin = self.origin(config);
         let face = self.face(gpu, config, origin);
         let changed = self.progress.made != Some((origin, face));

@@ -106,9 +106,7 @@ impl Prefilter {
     /// where the last is smaller than [`PREFILTER_FACE_MIN`], so that rough surfaces have theirs.
     pub fn levels(face: u32) -> u32 {
         let above_least = (face / PREFILTER_FACE_MIN).max(2).ilog2() + 1;
-        above_least
-            .min(PREFILTER_LEVELS)
-            .min(Cube::full_levels(face))
+        above_least.min(PREFILTER_LEVELS).min(Cube::full_levels(face))
     }
 
     /// The perceptual roughness that `level` of `levels` is filtered for: the inverse of `environment_lod`
@@ -135,8 +133,7 @@ impl Prefilter {
         }];
         for level in 1..prefiltered.levels {
             let face = (prefiltered.face >> level).max(1);
-            let row_samples =
-                u64::from(6 * face) * u64::from(self.count(level, prefiltered.levels));
+            let row_samples = u64::from(6 * face) * u64::from(self.count(level, prefiltered.levels));
             let rows = u64::from(self.settings.step_samples) / row_samples;
             let rows = (rows as u32).max(1);
             plan.extend((0..face).step_by(rows as usize).map(|first| Step {
@@ -200,13 +197,7 @@ impl Prefilter {
             gpu,
             &mut pass,
             &[],
-            &[
-                &params.at(index),
-                &*set,
-                &radiance.view,
-                &self.sampler,
-                &level,
-            ],
+            &[&params.at(index), &*set, &radiance.view, &self.sampler, &level],
             texels,
         )?;
         drop(pass);
@@ -226,10 +217,7 @@ pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
             let share = used * (f64::from(i) + 0.5) / f64::from(count);
             // h · n squared.
             let cosine2 = (1.0 - share) / (1.0 + (alpha2 - 1.0) * share);
-            let (n_dot_l, sine) = (
-                2.0 * cosine2 - 1.0,
-                2.0 * (cosine2 * (1.0 - cosine2)).sqrt(),
-            );
+            let (n_dot_l, sine) = (2.0 * cosine2 - 1.0, 2.0 * (cosine2 * (1.0 - cosine2)).sqrt());
             let (sin, cos) = (2.0 * PI * (f64::from(i) * golden).fract()).sin_cos();
             let distribution = alpha2 / (PI * (1.0 + (alpha2 - 1.0) * cosine2).powi(2));
             // Of light directions, since n = v: D · (n · h) / (4 v · h).

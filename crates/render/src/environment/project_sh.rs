@@ -74,10 +74,9 @@ impl ProjectSh {
         let software = gpu.capabilities.cooperation() == Cooperation::None;
         let cut = if software { SOFTWARE } else { GPU };
         let loaded = match gpu.capabilities.cooperation() {
-            Cooperation::Subgroups(4..) if gpu.capabilities.one_subgroup_size => (
-                "project_sh_subgroups",
-                "environment/project_sh_subgroups.wgsl",
-            ),
+            Cooperation::Subgroups(4..) if gpu.capabilities.one_subgroup_size => {
+                ("project_sh_subgroups", "environment/project_sh_subgroups.wgsl")
+            }
             _ => ("project_sh", "environment/project_sh.wgsl"),
         };
         let stored = || {
@@ -143,13 +142,7 @@ impl ProjectSh {
     }
 }
 
-fn orders(
-    gpu: &Gpu,
-    name: &'static str,
-    path: &'static str,
-    bindings: &[Binding],
-    cut: &Cut,
-) -> Orders {
+fn orders(gpu: &Gpu, name: &'static str, path: &'static str, bindings: &[Binding], cut: &Cut) -> Orders {
     [3.0, 5.0].map(|order| {
         let constants = [("ORDER", order), ("THREADS", f64::from(cut.threads))];
         Kernel::with_constants(gpu, path, name, &[], bindings, &constants)

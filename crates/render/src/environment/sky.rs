@@ -6,9 +6,7 @@ pub use crate::layout::SkyParams;
 
 use canopy_bvh::{
     Result,
-    gpu::{
-        Bind, Constant, Gpu, GpuImage, Kernel, Uniform, Workgroups, pass::Binding, profiler::Scope,
-    },
+    gpu::{Bind, Constant, Gpu, GpuImage, Kernel, Uniform, Workgroups, pass::Binding, profiler::Scope},
 };
 use canopy_scene::atmosphere;
 use glam::Vec3;
@@ -157,11 +155,7 @@ pub fn disc_transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
 }
 
 /// `light` is a function of height, cosine to the zenith and haze.
-fn through_air(
-    to_sun: Vec3,
-    params: &SkyParams,
-    light: impl Fn(f64, f64, f64) -> glam::DVec4,
-) -> Vec3 {
+fn through_air(to_sun: Vec3, params: &SkyParams, light: impl Fn(f64, f64, f64) -> glam::DVec4) -> Vec3 {
     let params = clean(&SkyParams {
         to_sun: to_sun.to_array(),
         ..*params
@@ -191,10 +185,7 @@ pub fn daylight(to_sun: Vec3) -> f32 {
         _ => [13.84, 262.72, 1447.42, 2797.93],
     };
     let x = height.max(-18.0) / 90.0;
-    let log_lux = coefficients
-        .into_iter()
-        .rev()
-        .fold(0.0, |sum, c| sum * x + c);
+    let log_lux = coefficients.into_iter().rev().fold(0.0, |sum, c| sum * x + c);
     10f32.powf(log_lux) / ABOVE_THE_AIR_LUX
 }
 

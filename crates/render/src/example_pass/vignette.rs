@@ -52,13 +52,7 @@ impl Vignette {
         }
         self.strength.write(gpu, &strength);
         let (from, to) = (radiance, &self.output);
-        let own: &[&dyn Bind] = &[
-            &self.strength,
-            &from.hdr,
-            &from.display,
-            &to.hdr,
-            &to.display,
-        ];
+        let own: &[&dyn Bind] = &[&self.strength, &from.hdr, &from.display, &to.hdr, &to.display];
         r.dispatch_pixels(LABEL, &self.kernel, &[], own, size, r.budget.pixels())?;
         Ok(&self.output)
     }

@@ -27,13 +27,7 @@ impl FogIntegrate {
         let shared = [(0, &layouts.frame)];
         let (path, entry) = ("fog/fog_integrate.wgsl", "fog_integrate");
         Self {
-            kernel: Kernel::new(
-                gpu,
-                path,
-                entry,
-                &shared,
-                &[uniform, uniform, FloatArray, out],
-            ),
+            kernel: Kernel::new(gpu, path, entry, &shared, &[uniform, uniform, FloatArray, out]),
         }
     }
 

@@ -137,8 +137,8 @@ impl Fog {
     ) -> Result<Air<'_>> {
         let World { frame, .. } = world;
         let gpu = recording.gpu;
-        let size = froxels(&frame.config.fog, frame.size)
-            .filter(|_| matches!(frame.integrator, Integrator::Hybrid));
+        let size =
+            froxels(&frame.config.fog, frame.size).filter(|_| matches!(frame.integrator, Integrator::Hybrid));
         if self.images.size != size.unwrap_or([1; 3]) {
             let size = size.unwrap_or([1; 3]);
             self.images = fitted(gpu, frame.size, || Images::new(gpu, size))?;
@@ -154,8 +154,7 @@ impl Fog {
         let frames = past.map_or(0, |(_, frames)| frames.saturating_add(1));
         self.past.leave(Some((now, frames)));
         let last = past.map(|(last, _)| last);
-        self.params
-            .write(gpu, &params(frame, size, (now, last), frames));
+        self.params.write(gpu, &params(frame, size, (now, last), frames));
         let Images {
             fresh, light, air, ..
         } = &self.images;
@@ -163,8 +162,7 @@ impl Fog {
         let [mean, last_mean] = ordered(&self.images.mean, frames);
         let froxels = (size, (&self.params, &self.sampler));
         let found = [last_recent, fresh, recent];
-        self.light
-            .record(recording, world, gbuffer, froxels, found)?;
+        self.light.record(recording, world, gbuffer, froxels, found)?;
         let means = [last_mean, mean, light];
         self.history
             .record(recording, frame, froxels, [fresh, recent], means)?;
@@ -226,9 +224,8 @@ impl Images {
     fn new(gpu: &Gpu, size: [u32; 3]) -> Self {
         let [columns, rows, slices] = size;
         let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
-        let image = |label, layers| {
-            GpuImage::with_layers(gpu, label, [columns, rows], layers, FROXEL_FORMAT, usage)
-        };
+        let image =
+            |label, layers| GpuImage::with_layers(gpu, label, [columns, rows], layers, FROXEL_FORMAT, usage);
         Self {
             size,
             fresh: image("fog.fresh", 2 * slices),

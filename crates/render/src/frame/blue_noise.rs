@@ -19,12 +19,7 @@ const MASK: &[u8; 2 * CELLS] = include_bytes!("../../../../assets/blue_noise.u16
 /// The mask, row by row: the numbers from 0 up to [`BLUE_NOISE_SIDE`]² without end.
 pub fn mask() -> &'static [u16] {
     static NUMBERS: OnceLock<Vec<u16>> = OnceLock::new();
-    let numbers = || {
-        MASK.as_chunks()
-            .0
-            .iter()
-            .map(|pair| u16::from_le_bytes(*pair))
-    };
+    let numbers = || MASK.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair));
     NUMBERS.get_or_init(|| numbers().collect())
 }
 
@@ -135,12 +130,7 @@ mod tests {
     fn every_number_is_there_once() {
         let mut numbers = mask().to_vec();
         numbers.sort_unstable();
-        assert!(
-            numbers
-                .iter()
-                .enumerate()
-                .all(|(i, n)| i == usize::from(*n))
-        );
+        assert!(numbers.iter().enumerate().all(|(i, n)| i == usize::from(*n)));
     }
 
     /// The power of the mask at a frequency, relative to white noise.

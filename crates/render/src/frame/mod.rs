@@ -13,8 +13,8 @@ use super::{
     edges::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     environment::Environment,
     layout::{
-        FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT,
-        ShadowView, ViewRays,
+        FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT, ShadowView,
+        ViewRays,
     },
     light::lights::{self, LightPlan},
     upload::scene_buffers::SceneBuffers,
@@ -87,10 +87,7 @@ fn without(settings: &settings::Materials) -> u32 {
     [
         (base_color_texture, MATERIALS_BASE_COLOR_TEXTURE),
         (normal_texture, MATERIALS_NORMAL_TEXTURE),
-        (
-            metallic_roughness_texture,
-            MATERIALS_METALLIC_ROUGHNESS_TEXTURE,
-        ),
+        (metallic_roughness_texture, MATERIALS_METALLIC_ROUGHNESS_TEXTURE),
         (occlusion_texture, MATERIALS_OCCLUSION_TEXTURE),
         (emissive_texture, MATERIALS_EMISSIVE_TEXTURE),
         (vertex_colors, MATERIALS_VERTEX_COLORS),
@@ -158,10 +155,7 @@ impl<'a> FrameInput<'a> {
         size: [u32; 2],
     ) -> canopy_scene::Result<Self> {
         let OpenedScene {
-            scene,
-            first,
-            points,
-            ..
+            scene, first, points, ..
         } = opened;
         let aspect = size[0].max(1) as f32 / size[1].max(1) as f32;
         let seen = first.view(scene, points, &Look::default(), &settings.camera, aspect)?;
@@ -169,12 +163,7 @@ impl<'a> FrameInput<'a> {
         Ok(Self {
             scene,
             pose: &first.pose,
-            view: View::new(
-                &seen.viewpoint,
-                first.bounds,
-                f32::INFINITY,
-                ground.as_ref(),
-            ),
+            view: View::new(&seen.viewpoint, first.bounds, f32::INFINITY, ground.as_ref()),
             eye_rest: seen.eye_rest,
             config: settings,
             exposure_ev: first_exposure_ev(scene, first, settings, 0.0, LIGHT_LIMIT as usize),
@@ -329,16 +318,10 @@ impl<'a> Prepared<'a> {
                 && may_reflect(input.scene, input.pose, input.config, |material| {
                     material.alpha_mode == AlphaMode::Blend
                 }),
-            filters_shadows: config.shadows.averages()
-                && light_plan.is_soft
-                && !light_plan.chooses(),
+            filters_shadows: config.shadows.averages() && light_plan.is_soft && !light_plan.chooses(),
             // The frames of a picture have rays of their own, so that it is the same whatever was drawn
             // before.
-            sample_index: if sample.count > 1 {
-                sample.index
-            } else {
-                frames
-            },
+            sample_index: if sample.count > 1 { sample.index } else { frames },
             antialias,
             texture_bias: match sample.count {
                 1 if is_temporal => -(shown[1] as f32 / input.size[1] as f32).log2(),
@@ -533,14 +516,10 @@ fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
         Channel::ReflectionTiles,
     ];
     let FrameInput {
-        scene,
-        pose,
-        config,
-        ..
+        scene, pose, config, ..
     } = *input;
     let is_wanted = config.reflections.sends_rays()
-        && (may_reflect(scene, pose, config, |_| true)
-            || SHOWS.into_iter().any(|shown| input.wants(shown)));
+        && (may_reflect(scene, pose, config, |_| true) || SHOWS.into_iter().any(|shown| input.wants(shown)));
     let fits = fits_reflections(gpu, input.size);
     if is_wanted && !fits {
         static TOO_LARGE: Once = Once::new();
@@ -553,12 +532,7 @@ fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
 }
 
 /// Whether any of the materials that are `asked` for may send a reflection ray, by how rough they are.
-pub fn may_reflect(
-    scene: &Scene,
-    pose: &Pose,
-    config: &Settings,
-    asked: impl Fn(&Material) -> bool,
-) -> bool {
+pub fn may_reflect(scene: &Scene, pose: &Pose, config: &Settings, asked: impl Fn(&Material) -> bool) -> bool {
     // The roughness of a coat is stored in eight bits.
     let below = config.reflections.below() + 5e-3;
     let moved = pose.materials.iter().map(|(_, material)| material);
@@ -668,10 +642,7 @@ impl FrameUniforms {
             size: input.size,
             depth_bias: config.shadows.map_depth_bias,
             normal_bias: config.shadows.map_normal_bias,
-            orthographic: u32::from(matches!(
-                input.view.projection,
-                Projection::Orthographic { .. }
-            )),
+            orthographic: u32::from(matches!(input.view.projection, Projection::Orthographic { .. })),
             occlusion: u32::from(input.samples_occlusion),
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
@@ -706,11 +677,7 @@ impl FrameUniforms {
             true => config.reflections.bounces,
             false => 0,
         };
-        let blended = input
-            .buffers
-            .blended()
-            .next()
-            .map(|_| ReflectionStart::Blended);
+        let blended = input.buffers.blended().next().map(|_| ReflectionStart::Blended);
         let starts = std::iter::once(ReflectionStart::Solid).chain(blended);
         let at_bounces = starts.flat_map(|start| (1..=bounces).map(move |bounce| (start, bounce)));
         let at_hits = at_bounces.map(|(start, bounce)| GpuFrame {
@@ -727,15 +694,11 @@ impl FrameUniforms {
         });
         let at_hits: Vec<_> = at_hits.collect();
         self.at_hits.write_all(gpu, AT_HITS, &at_hits)?;
-        gpu.queue
-            .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
+        gpu.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
         gpu.queue
             .write_buffer(&self.lights, 0, bytemuck::cast_slice(lights));
-        gpu.queue.write_buffer(
-            &self.shadow_views,
-            0,
-            bytemuck::cast_slice(shadow_maps.views),
-        );
+        gpu.queue
+            .write_buffer(&self.shadow_views, 0, bytemuck::cast_slice(shadow_maps.views));
         let group = |frame: &dyn Bind| {
             let own: &[&dyn Bind] = &[
                 frame,

@@ -164,11 +164,7 @@ mod tests {
                         first_slot,
                         slot_count,
                     } = batch.params;
-                    assert_eq!(
-                        (first_row, first_slot),
-                        (row, light),
-                        "{size:?}, {lights} lights"
-                    );
+                    assert_eq!((first_row, first_slot), (row, light), "{size:?}, {lights} lights");
                     assert!((1..=RAY_BATCH_SLOTS).contains(&slot_count));
                     let rows = TILE * batch.tiles[1];
                     assert!(size[0] * rows * slot_count <= most.max(size[0] * TILE));
@@ -177,10 +173,7 @@ mod tests {
                         (row, light) = (row + rows, 0);
                     }
                 }
-                assert!(
-                    lights == 0 || row >= size[1],
-                    "rows are left out of {size:?}"
-                );
+                assert!(lights == 0 || row >= size[1], "rows are left out of {size:?}");
                 assert_eq!(light, 0, "lights are left out of {size:?}");
             }
         }

@@ -51,20 +51,12 @@ impl FrameBudget {
 
     /// Most triangles that are drawn in a part.
     pub fn triangles(self) -> u32 {
-        if self.in_parts {
-            PART_TRIANGLES
-        } else {
-            u32::MAX
-        }
+        if self.in_parts { PART_TRIANGLES } else { u32::MAX }
     }
 
     /// Most pixels that are lit, filtered or covered at once.
     pub fn pixels(self) -> u32 {
-        if self.in_parts {
-            self.part_pixels
-        } else {
-            u32::MAX
-        }
+        if self.in_parts { self.part_pixels } else { u32::MAX }
     }
 
     /// Most pixels of which occlusion traces `rays` each at once.
@@ -254,12 +246,7 @@ impl<'a> Recording<'a> {
         own: &[&dyn Bind],
     ) -> Result<()> {
         for band in bands(image::size_of_view(target), self.budget.pixels()) {
-            cover_band(
-                &mut self.scope,
-                self.gpu,
-                &(label, cover, target, own),
-                band,
-            )?;
+            cover_band(&mut self.scope, self.gpu, &(label, cover, target, own), band)?;
             let [width, _] = image::size_of_view(target);
             self.split_behind(label, [width, band[1]], self.budget.pixels());
         }
@@ -329,12 +316,7 @@ impl<'a> Recording<'a> {
 }
 
 /// Label, shader, target and resources of [`Recording::cover`].
-pub type Covered<'a> = (
-    &'static str,
-    &'a Cover,
-    &'a wgpu::TextureView,
-    &'a [&'a dyn Bind],
-);
+pub type Covered<'a> = (&'static str, &'a Cover, &'a wgpu::TextureView, &'a [&'a dyn Bind]);
 
 /// Covers the band of its target that has this first row and height. The first one clears the others.
 fn cover_band(

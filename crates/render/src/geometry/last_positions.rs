@@ -33,9 +33,7 @@ impl LastPositions {
         }
         let array = match self.array.take() {
             Some(array) => array,
-            None => {
-                gpu.catch(|| Array::new(gpu, "deform.last_positions", 1, positions.len()))??
-            }
+            None => gpu.catch(|| Array::new(gpu, "deform.last_positions", 1, positions.len()))??,
         };
         // The ground's too, which stays where it is.
         recording

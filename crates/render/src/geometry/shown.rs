@@ -83,9 +83,7 @@ impl Shown {
 impl ShownMeshes {
     /// The mesh of a triangle, and the triangle's number in it.
     pub fn name(&self, triangle: u32) -> [u32; 2] {
-        let after = self
-            .0
-            .partition_point(|mesh| mesh.first_triangle <= triangle);
+        let after = self.0.partition_point(|mesh| mesh.first_triangle <= triangle);
         // Meshes without triangles begin where the one after them does.
         let mesh = after - 1;
         [mesh as u32, triangle - self.0[mesh].first_triangle]

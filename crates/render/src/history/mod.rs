@@ -6,8 +6,8 @@ pub mod signal;
 use super::{
     bindings::Layouts,
     edges::{
-        GBuffer, Motion, POSITIONS, Reprojection, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED,
-        WORDS, fitted,
+        GBuffer, Motion, POSITIONS, Reprojection, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED, WORDS,
+        fitted,
     },
     frame::{
         Prepared,
@@ -216,10 +216,7 @@ impl Key {
 
     /// The most frames that one of the signals averages.
     fn longest(&self) -> u32 {
-        let occlusion = self
-            .occlusion
-            .as_ref()
-            .map_or(1, |settings| settings.history);
+        let occlusion = self.occlusion.as_ref().map_or(1, |settings| settings.history);
         let shadows = self.shadows.as_ref().map_or(1, |settings| settings.history);
         let reflections = self.reflections.as_ref();
         let reflections = reflections.map_or(1, |settings| settings.history);

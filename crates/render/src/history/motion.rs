@@ -62,14 +62,7 @@ impl MotionPass {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let uniform = Binding::Uniform;
-        let bindings = [
-            uniform,
-            uniform,
-            POSITIONS,
-            WORDS,
-            ReadArray(1),
-            Store(FORMAT),
-        ];
+        let bindings = [uniform, uniform, POSITIONS, WORDS, ReadArray(1), Store(FORMAT)];
         let path = "passes/motion.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),
@@ -91,9 +84,7 @@ impl MotionPass {
         gbuffer: &'a GBuffer,
         last_positions: Option<&'a Array>,
     ) -> Result<Motion<'a>> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let now = Camera::of(frame);
         self.camera.leave(now);
         if !frame.motion {

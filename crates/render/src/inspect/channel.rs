@@ -91,13 +91,7 @@ impl ChannelPass {
             kernel: Kernel::new(gpu, path, "channel", &shared, &bindings),
             params: Uniform::new(gpu, "channel.params"),
             output: image(gpu, [1, 1]),
-            nothing: GpuImage::new(
-                gpu,
-                "channel.nothing",
-                [1, 1],
-                HDR_FORMAT,
-                Usage::TEXTURE_BINDING,
-            ),
+            nothing: GpuImage::new(gpu, "channel.nothing", [1, 1], HDR_FORMAT, Usage::TEXTURE_BINDING),
         }
     }
 

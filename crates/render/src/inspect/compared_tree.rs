@@ -3,8 +3,8 @@
 use canopy_bvh::{
     Error, Result,
     accel::{
-        Codes, Geometry, Lbvh, MeshRange, Moments, NearestPoints, Search, TREE_REACH, Tree,
-        Winding, Work, layout::BVH_MISS,
+        Codes, Geometry, Lbvh, MeshRange, Moments, NearestPoints, Search, TREE_REACH, Tree, Winding, Work,
+        layout::BVH_MISS,
     },
     gpu::Gpu,
 };
@@ -169,18 +169,12 @@ impl ComparedTree {
     }
 
     /// Where the surface is nearest to each of `points`, but for those that are nowhere.
-    fn measured(
-        &self,
-        gpu: &Gpu,
-        mut points: Vec<SurfacePoint>,
-        batches: &Batches,
-    ) -> Result<Vec<Measured>> {
+    fn measured(&self, gpu: &Gpu, mut points: Vec<SurfacePoint>, batches: &Batches) -> Result<Vec<Measured>> {
         points.retain(|point| is_in_tree(point.position));
         let positions: Vec<Vec3> = points.iter().map(|point| point.position).collect();
         let nearest = self.nearest(gpu, &positions, batches)?;
-        let measured = |(point, nearest): (SurfacePoint, Option<_>)| {
-            nearest.map(|nearest| Measured { point, nearest })
-        };
+        let measured =
+            |(point, nearest): (SurfacePoint, Option<_>)| nearest.map(|nearest| Measured { point, nearest });
         let all = points.into_iter().zip(nearest);
         Ok(all.filter_map(measured).collect())
     }
@@ -229,11 +223,7 @@ impl ComparedTree {
         Ok(all)
     }
 
-    fn signed_on_all_cores(
-        &self,
-        points: &[Vec3],
-        triangles: &[Option<u32>],
-    ) -> Vec<Option<SignedNearest>> {
+    fn signed_on_all_cores(&self, points: &[Vec3], triangles: &[Option<u32>]) -> Vec<Option<SignedNearest>> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let run = points.len().div_ceil(cores).max(1);
         let mut nearest = vec![None; points.len()];

@@ -17,12 +17,7 @@ pub trait GuestPass: Any + Debug + LifeCycle + Send {
     /// # Errors
     ///
     /// [`Error::Limit`](canopy_bvh::Error::Limit) and [`Error::Gpu`](canopy_bvh::Error::Gpu), as for any pass.
-    fn record(
-        &mut self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        gbuffer: &GBuffer,
-    ) -> Result<()>;
+    fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()>;
 
     /// Image of the last frame; `None` where it was drawn without.
     fn output(&self) -> Option<&GpuImage>;

@@ -114,11 +114,7 @@ impl Intersections {
 
     /// Looks for them where the frame wants them and the trees have changed since. Returns a bit a triangle of the merged
     /// buffers, or one word without a meaning.
-    pub fn record(
-        &mut self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-    ) -> Result<&wgpu::Buffer> {
+    pub fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<&wgpu::Buffer> {
         let World {
             frame,
             geometry,
@@ -173,12 +169,7 @@ impl Intersections {
                 LABEL,
                 &self.kernel,
                 &[(1, &tree)],
-                &[
-                    &self.query,
-                    &self.first_leaves.at(at),
-                    &self.through,
-                    &self.found,
-                ],
+                &[&self.query, &self.first_leaves.at(at), &self.through, &self.found],
                 Workgroups::Count(leaves.div_ceil(TRACE_BLOCK)),
             )?;
         }
@@ -230,19 +221,11 @@ mod tests {
     fn pairs_of_meshes_are_listed_by_their_pairs() {
         let mut words = vec![0; WORDS];
         words[..3].copy_from_slice(&[17, 9, 2]);
-        for (row, [a, b, pairs]) in [
-            (5, [3, 4, 2]),
-            (900, [1, 8, 12]),
-            (17, [2, 9, 1]),
-            (2, [1, 9, 1]),
-        ] {
+        for (row, [a, b, pairs]) in [(5, [3, 4, 2]), (900, [1, 8, 12]), (17, [2, 9, 1]), (2, [1, 9, 1])] {
             words[3 + 3 * row..][..3].copy_from_slice(&[a, b, pairs]);
         }
         let counts = IntersectionCounts::new(&words);
-        assert_eq!(
-            (counts.pairs, counts.triangles, counts.unlisted),
-            (17, 9, 2)
-        );
+        assert_eq!((counts.pairs, counts.triangles, counts.unlisted), (17, 9, 2));
         let listed = counts.meshes.iter().map(|pair| (pair.meshes, pair.pairs));
         assert!(listed.eq([([0, 7], 12), ([2, 3], 2), ([0, 8], 1), ([1, 8], 1)]));
         assert_eq!(

@@ -68,9 +68,7 @@ impl Inspect {
         (light, radiance): (Incident<'_>, &Radiance),
         volumes: Option<&GpuImage>,
     ) -> Result<Shown<'_>> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let gbuffer = seen.gbuffer;
         self.deviation.record(recording, frame, gbuffer)?;
         self.intersections.record(recording, world)?;
@@ -116,9 +114,7 @@ impl Inspect {
         let measured = Measured {
             deviation: self.deviation.output(),
             through: self.intersections.output(),
-            guest: guest
-                .and_then(|guest| guest.output())
-                .unwrap_or(&self.nothing),
+            guest: guest.and_then(|guest| guest.output()).unwrap_or(&self.nothing),
         };
         (&mut self.channel, measured)
     }

@@ -131,13 +131,7 @@ impl Blend {
                     layered: false,
                 })
             }),
-            nothing: GpuImage::new(
-                gpu,
-                "blend.nothing",
-                [1, 1],
-                WORD_FORMAT,
-                Usage::STORAGE_BINDING,
-            ),
+            nothing: GpuImage::new(gpu, "blend.nothing", [1, 1], WORD_FORMAT, Usage::STORAGE_BINDING),
             layout,
         }
     }
@@ -173,8 +167,7 @@ impl Blend {
         if order.is_empty() {
             return Ok(());
         }
-        let distance =
-            |part: usize| (parts[part].center() - frame.view.eye()).dot(frame.view.forward());
+        let distance = |part: usize| (parts[part].center() - frame.view.eye()).dot(frame.view.forward());
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
         let front = blended.map_or(&self.nothing, |blended| &blended.ids);
         let [info, nodes, triangles] = trees.tree.bindings();
@@ -199,10 +192,7 @@ impl Blend {
             wgpu::RenderPassDescriptor {
                 label: Some("blend"),
                 color_attachments: &views.map(|view| Some(pass::color(view, wgpu::LoadOp::Load))),
-                depth_stencil_attachment: Some(pass::depth(
-                    &gbuffer.depth.view,
-                    wgpu::LoadOp::Load,
-                )),
+                depth_stencil_attachment: Some(pass::depth(&gbuffer.depth.view, wgpu::LoadOp::Load)),
                 ..Default::default()
             },
         );
@@ -261,10 +251,7 @@ impl Blend {
 }
 
 /// What is drawn, with the index of each part.
-fn pieces<'a>(
-    frame: &'a Frame<'_>,
-    buffers: &'a SceneBuffers,
-) -> impl Iterator<Item = (Piece, usize)> + 'a {
+fn pieces<'a>(frame: &'a Frame<'_>, buffers: &'a SceneBuffers) -> impl Iterator<Item = (Piece, usize)> + 'a {
     let draws = &buffers.draws;
     let triangles = draws.over_surfaces(frame.traces_reflections);
     let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));

@@ -75,9 +75,7 @@ impl LayersPass {
         incident: Incident<'_>,
         radiance: &Radiance,
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let mut runs = buffers.layered(frame.traces_reflections).peekable();
         if runs.peek().is_none() {
@@ -109,10 +107,7 @@ impl LayersPass {
             wgpu::RenderPassDescriptor {
                 label: Some("layers"),
                 color_attachments: &[Some(pass::color(&radiance.hdr.view, wgpu::LoadOp::Load))],
-                depth_stencil_attachment: Some(pass::depth(
-                    &gbuffer.depth.view,
-                    wgpu::LoadOp::Load,
-                )),
+                depth_stencil_attachment: Some(pass::depth(&gbuffer.depth.view, wgpu::LoadOp::Load)),
                 ..Default::default()
             },
         );

@@ -46,8 +46,7 @@ impl Lighting {
 
     fn kernel(&self, config: &Settings, ground: Option<Ground>) -> &Kernel {
         let maps = config.shadows.mode == ShadowMode::Map;
-        self.kernels
-            .of([maps, config.fog.is_there(), ground.is_some()])
+        self.kernels.of([maps, config.fog.is_there(), ground.is_some()])
     }
 
     /// Lights what the G-buffer shows, but for surfaces with layers.
@@ -58,9 +57,7 @@ impl Lighting {
         gbuffer: &GBuffer,
         incident: Incident<'_>,
     ) -> Result<&Radiance> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let Incident {
             visibility,
             ambient,

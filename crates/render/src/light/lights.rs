@@ -51,9 +51,7 @@ impl LightPlan {
             true => all,
             false => all.min(shadows.max_rays / rays),
         };
-        let left = shadows
-            .max_rays
-            .saturating_sub(slots.saturating_sub(1) * rays);
+        let left = shadows.max_rays.saturating_sub(slots.saturating_sub(1) * rays);
         Self {
             lights: all,
             slots,
@@ -125,11 +123,7 @@ pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
 /// [`GpuLight::radius`] of light `index` of the scene: that of the settings for this light, else that of the
 /// file, else that of the settings for all lights.
 fn radius(light: &Light, index: usize, config: &Settings, scene_radius: f32) -> f32 {
-    let own = config
-        .lights
-        .radii
-        .get(index)
-        .filter(|radius| **radius >= 0.0);
+    let own = config.lights.radii.get(index).filter(|radius| **radius >= 0.0);
     match light.kind {
         LightKind::Directional => match light.radius {
             Some(angle) => angle.sin(),
@@ -292,11 +286,7 @@ fn directional(direction: Vec3, intensity: Vec3, radius: f32) -> GpuLight {
 
 /// Lights of `scene` that there is no room for: those past [`LIGHT_LIMIT`], the settings' sun counted.
 pub fn without_room(scene: &Scene, config: &Settings) -> usize {
-    let lights = scene
-        .nodes
-        .iter()
-        .filter(|node| node.light.is_some())
-        .count();
+    let lights = scene.nodes.iter().filter(|node| node.light.is_some()).count();
     (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)
 }
 

@@ -141,8 +141,7 @@ fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
     };
     // A range of 0 has no end.
     let ends = light.range.filter(|range| *range > 0.0);
-    let is_far = ends
-        .is_some_and(|range| distance(or_nothing(bounds), bounds.center() - to_center) >= range);
+    let is_far = ends.is_some_and(|range| distance(or_nothing(bounds), bounds.center() - to_center) >= range);
     // The angle between the cone's axis and the nearest part of the sphere around the scene.
     let misses = reach > radius && axis.angle_between(to_center) - (radius / reach).asin() >= cone;
     if is_far || misses {
@@ -226,32 +225,16 @@ mod tests {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = settings::Settings::default();
         config.environment.intensity = 0.0;
-        let ev = |(scene, pose): (Scene, Pose), config: &_| {
-            exposure_ev(&scene, &pose, bounds, config, 0.0, 256)
-        };
+        let ev =
+            |(scene, pose): (Scene, Pose), config: &_| exposure_ev(&scene, &pose, bounds, config, 0.0, 256);
         assert_eq!(ev((Scene::default(), Pose::default()), &config), 0.0);
-        assert_eq!(
-            ev(lit(LightKind::Directional, 3.0, Vec3::ZERO), &config),
-            0.0
-        );
-        assert_eq!(
-            ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config),
-            -2.0
-        );
-        assert_eq!(
-            ev(lit(LightKind::Point, 1200.0, Vec3::X * 10.0), &config),
-            -2.0
-        );
+        assert_eq!(ev(lit(LightKind::Directional, 3.0, Vec3::ZERO), &config), 0.0);
+        assert_eq!(ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config), -2.0);
+        assert_eq!(ev(lit(LightKind::Point, 1200.0, Vec3::X * 10.0), &config), -2.0);
         assert!(ev(lit(LightKind::Point, 0.01, Vec3::ZERO), &config) > 2.0);
-        assert_eq!(
-            ev(lit(LightKind::Directional, 0.0, Vec3::ZERO), &config),
-            0.0
-        );
+        assert_eq!(ev(lit(LightKind::Directional, 0.0, Vec3::ZERO), &config), 0.0);
         config.image.exposure = settings::ExposureMode::Stops(1.5);
-        assert_eq!(
-            ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config),
-            1.5
-        );
+        assert_eq!(ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config), 1.5);
     }
 
     /// `count` equal lights at the same position.
@@ -268,12 +251,10 @@ mod tests {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = settings::Settings::default();
         config.environment.intensity = 0.0;
-        let ev = |(scene, pose): (Scene, Pose), config: &_| {
-            exposure_ev(&scene, &pose, bounds, config, 0.0, 256)
-        };
+        let ev =
+            |(scene, pose): (Scene, Pose), config: &_| exposure_ev(&scene, &pose, bounds, config, 0.0, 256);
         let above = Vec3::Y * 4.0;
-        let [some, all] =
-            [256, 10_000].map(|count| ev(many(LightKind::Point, count, 4.0, above), &config));
+        let [some, all] = [256, 10_000].map(|count| ev(many(LightKind::Point, count, 4.0, above), &config));
         assert_eq!(some, (3.0_f32 / 64.0).log2());
         assert_eq!(all, some);
         // The sun counts as one of them.

@@ -111,8 +111,7 @@ impl AlphaTable {
                 let mean = || mean_color(&scene.images[key.0], key.1);
                 layout.means.entry(key).or_insert_with(mean);
             }
-            words[HEADER * index..HEADER * (index + 1)]
-                .copy_from_slice(&layout.header(scene, material));
+            words[HEADER * index..HEADER * (index + 1)].copy_from_slice(&layout.header(scene, material));
         }
         Self { words, layout }
     }
@@ -160,10 +159,7 @@ impl AlphaLayout {
             }
         }
         let scatters = ALPHA_SCATTERS as usize..ALPHA_HEADER as usize;
-        for (word, value) in header[scatters]
-            .iter_mut()
-            .zip(self.scatters(scene, material))
-        {
+        for (word, value) in header[scatters].iter_mut().zip(self.scatters(scene, material)) {
             *word = value.to_bits();
         }
         header
@@ -206,11 +202,7 @@ fn mean_color(image: &Image, is_cut: bool) -> Vec3 {
         sum += weight * Vec3::from_array([r, g, b].map(srgb::decode));
         weights += weight;
     }
-    if weights > 0.0 {
-        sum / weights
-    } else {
-        Vec3::ZERO
-    }
+    if weights > 0.0 { sum / weights } else { Vec3::ZERO }
 }
 
 fn halved(image: &Image, halvings: u32) -> [u32; 2] {
@@ -322,10 +314,7 @@ mod tests {
             let found: Vec<_> = words.iter().map(|word| f32::from_bits(*word)).collect();
             let expected = [mean, bare].map(|red| [red, red / 2.0, red / 4.0]).concat();
             let apart = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
-            assert!(
-                apart.fold(0.0, f32::max) < 1e-3,
-                "{found:?}, not {expected:?}"
-            );
+            assert!(apart.fold(0.0, f32::max) < 1e-3, "{found:?}, not {expected:?}");
         }
     }
 }

@@ -85,9 +85,8 @@ impl HitMaterials {
 
 /// Indices of the materials with textures or layers.
 pub fn has_own(materials: &[Material]) -> Vec<usize> {
-    let has_own = |material: &Material| {
-        material.layers.is_some() || texture_refs(material).iter().any(Option::is_some)
-    };
+    let has_own =
+        |material: &Material| material.layers.is_some() || texture_refs(material).iter().any(Option::is_some);
     (0..materials.len())
         .filter(|index| has_own(&materials[*index]))
         .collect()

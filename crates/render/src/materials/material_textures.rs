@@ -7,8 +7,8 @@ use canopy_bvh::{
     gpu::{Bind, Gpu, bind_group},
 };
 use canopy_scene::{
-    AlphaMode, Image, LayerSlot, Layers, Material, Progress, Sampler, Scene, TexelFormat,
-    TextureRef, TextureSupport, Wrap,
+    AlphaMode, Image, LayerSlot, Layers, Material, Progress, Sampler, Scene, TexelFormat, TextureRef,
+    TextureSupport, Wrap,
 };
 use std::{borrow::Cow, collections::HashMap};
 
@@ -42,9 +42,7 @@ impl SceneTexture {
         let block = texture.format().block_dimensions();
         let bytes = texture.format().block_copy_size(None).unwrap_or(0);
         let level = |level| {
-            let size = texture
-                .size()
-                .mip_level_size(level, wgpu::TextureDimension::D2);
+            let size = texture.size().mip_level_size(level, wgpu::TextureDimension::D2);
             u64::from(size.width.div_ceil(block.0)) * u64::from(size.height.div_ceil(block.1))
         };
         let blocks: u64 = (0..texture.mip_level_count()).map(level).sum();
@@ -108,14 +106,9 @@ fn stored_format(support: &TextureSupport, format: TexelFormat, texels: TextureU
 }
 
 /// Whether the alpha of a normal texture says how far normals differ. The levels of blocks are the file's.
-pub(crate) fn keeps_spread(
-    scene: &Scene,
-    support: &TextureSupport,
-    texture: Option<TextureRef>,
-) -> bool {
+pub(crate) fn keeps_spread(scene: &Scene, support: &TextureSupport, texture: Option<TextureRef>) -> bool {
     let format = |texture: TextureRef| scene.images[scene.textures[texture.texture].image].format;
-    let stored =
-        texture.map(|texture| stored_format(support, format(texture), TextureUse::Normals));
+    let stored = texture.map(|texture| stored_format(support, format(texture), TextureUse::Normals));
     matches!(stored, Some(TexelFormat::Rgba8 | TexelFormat::Rgba16))
 }
 
@@ -131,11 +124,7 @@ fn texture_format(format: TexelFormat, srgb: bool) -> wgpu::TextureFormat {
         TexelFormat::Bc3 => Bc3RgbaUnorm,
         TexelFormat::Bc7 => Bc7RgbaUnorm,
     };
-    if srgb {
-        linear.add_srgb_suffix()
-    } else {
-        linear
-    }
+    if srgb { linear.add_srgb_suffix() } else { linear }
 }
 
 /// The textures of a material's base, in the order of the shader.
@@ -194,12 +183,7 @@ pub(crate) struct Textures<'a> {
 
 impl<'a> Textures<'a> {
     /// None yet. Samplers filter with up to `anisotropy` taps, with one in software. `progress` follows the images.
-    pub(crate) fn new(
-        gpu: &'a Gpu,
-        scene: &'a Scene,
-        anisotropy: u32,
-        progress: &'a Progress,
-    ) -> Self {
+    pub(crate) fn new(gpu: &'a Gpu, scene: &'a Scene, anisotropy: u32, progress: &'a Progress) -> Self {
         Self {
             gpu,
             scene,
@@ -258,12 +242,7 @@ impl<'a> Textures<'a> {
         uploaded
     }
 
-    fn view(
-        &mut self,
-        image: usize,
-        texels: TextureUse,
-        mipmap: &Mipmap,
-    ) -> Result<wgpu::TextureView> {
+    fn view(&mut self, image: usize, texels: TextureUse, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
         if let Some(view) = self.views.get(&(image, texels)) {
             return Ok(view.clone());
         }
@@ -288,10 +267,7 @@ impl<'a> Textures<'a> {
         let &Image { width, height, .. } = image;
         let allowed = self.gpu.limits.max_texture_dimension_2d;
         if width.max(height) > allowed {
-            let (needed, allowed) = (
-                format!("{width} × {height} texels"),
-                format!("{allowed} a side"),
-            );
+            let (needed, allowed) = (format!("{width} × {height} texels"), format!("{allowed} a side"));
             return Err(Error::Limit {
                 what: format!("the texture {}", image.name),
                 needed,
@@ -349,9 +325,7 @@ impl<'a> Textures<'a> {
                     bytes_per_row: Some(extent.width / format.block_side() * format.block_bytes()),
                     rows_per_image: None,
                 };
-                self.gpu
-                    .queue
-                    .write_texture(destination, bytes, layout, extent);
+                self.gpu.queue.write_texture(destination, bytes, layout, extent);
             }
             let mut encoder = self.gpu.encoder("mipmap");
             if makes_mipmaps {
@@ -379,8 +353,7 @@ impl<'a> Textures<'a> {
                     wgpu::FilterMode::Nearest
                 }
             };
-            let smooth =
-                sampler.mag_linear && sampler.min_linear && sampler.mip_linear == Some(true);
+            let smooth = sampler.mag_linear && sampler.min_linear && sampler.mip_linear == Some(true);
             self.gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("material"),
                 address_mode_u: wrap(sampler.wrap_u),
@@ -392,11 +365,7 @@ impl<'a> Textures<'a> {
                 } else {
                     wgpu::MipmapFilterMode::Nearest
                 },
-                lod_max_clamp: if sampler.mip_linear.is_some() {
-                    32.0
-                } else {
-                    0.0
-                },
+                lod_max_clamp: if sampler.mip_linear.is_some() { 32.0 } else { 0.0 },
                 anisotropy_clamp: if smooth { self.anisotropy } else { 1 },
                 ..Default::default()
             })

@@ -6,9 +6,7 @@ use crate::{
     layout::{Material as GpuMaterial, MaterialLayers},
 };
 use canopy_bvh::gpu::library::wgsl_constants;
-use canopy_scene::{
-    AlphaMode, LayerSlot, Material, Sampler, Scene, TextureRef, TextureSupport, Wrap,
-};
+use canopy_scene::{AlphaMode, LayerSlot, Material, Sampler, Scene, TextureRef, TextureSupport, Wrap};
 
 wgsl_constants! {
     pub(crate) const ALPHA_WRAP_MIRROR: u32 = 1;
@@ -52,11 +50,7 @@ pub(crate) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
 }
 
 /// The uniform of a material. It depends on the material and on the formats of its textures alone.
-pub(crate) fn gpu_material(
-    scene: &Scene,
-    support: &TextureSupport,
-    material: &Material,
-) -> GpuMaterial {
+pub(crate) fn gpu_material(scene: &Scene, support: &TextureSupport, material: &Material) -> GpuMaterial {
     let layers = material.layers.as_deref();
     let coat_texture = layers.and_then(|layers| layers.clearcoat_normal_texture);
     let spread = |texture| keeps_spread(scene, support, texture);
@@ -106,9 +100,7 @@ pub(crate) fn alpha_sampler(sampler: &Sampler) -> u32 {
         Wrap::Mirror => ALPHA_WRAP_MIRROR,
         Wrap::Clamp => ALPHA_WRAP_CLAMP,
     };
-    wrap(sampler.wrap_u)
-        | (wrap(sampler.wrap_v) << 2)
-        | (ALPHA_LINEAR * u32::from(sampler.mag_linear))
+    wrap(sampler.wrap_u) | (wrap(sampler.wrap_v) << 2) | (ALPHA_LINEAR * u32::from(sampler.mag_linear))
 }
 
 /// What alpha has to be at least where anything is to be seen.
@@ -151,18 +143,12 @@ pub(crate) fn gpu_layers(material: &Material) -> MaterialLayers {
         clearcoat: layers.clearcoat,
         clearcoat_roughness: layers.clearcoat_roughness,
         clearcoat_normal_scale: layers.clearcoat_normal_scale,
-        anisotropy_direction: [
-            layers.anisotropy_rotation.cos(),
-            layers.anisotropy_rotation.sin(),
-        ],
+        anisotropy_direction: [layers.anisotropy_rotation.cos(), layers.anisotropy_rotation.sin()],
         anisotropy: layers.anisotropy,
         transmission: layers.transmission,
         iridescence: layers.iridescence,
         iridescence_ior: layers.iridescence_ior,
-        iridescence_thickness: [
-            layers.iridescence_thickness_min,
-            layers.iridescence_thickness_max,
-        ],
+        iridescence_thickness: [layers.iridescence_thickness_min, layers.iridescence_thickness_max],
         // An index of 0 stands for a mirror, which lets nothing through.
         volume_ior: match material.is_volume() {
             true => layers.ior.max(1.0),

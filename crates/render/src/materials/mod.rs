@@ -12,9 +12,7 @@ use super::{
     bindings::Layouts,
     layout::{Material as GpuMaterial, MaterialLayers},
 };
-use alpha_table::{
-    ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, ALPHA_SCATTERS, AlphaLayout, AlphaTable,
-};
+use alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, ALPHA_SCATTERS, AlphaLayout, AlphaTable};
 use canopy_bvh::{
     Result,
     gpu::{Gpu, UniformArray},
@@ -231,8 +229,7 @@ impl Materials {
         let uniform = gpu_material(scene, &texture_support(gpu), material);
         self.uniforms.write(gpu, index, &uniform);
         if let Some(&layers) = self.layer_indices.get(&index) {
-            self.layer_uniforms
-                .write(gpu, layers, &gpu_layers(material));
+            self.layer_uniforms.write(gpu, layers, &gpu_layers(material));
         }
         if !self.has_sheen && has_sheen(material) {
             let table = sheen::albedo_table();
@@ -316,10 +313,7 @@ impl Materials {
     /// The group of a material, and where its uniforms and those of its layers lie.
     fn of_layers(&self, material: usize) -> Option<(&wgpu::BindGroup, [u32; 2])> {
         let index = *self.layer_indices.get(&material)?;
-        let offsets = [
-            self.uniforms.offset(material),
-            self.layer_uniforms.offset(index),
-        ];
+        let offsets = [self.uniforms.offset(material), self.layer_uniforms.offset(index)];
         Some((self.layer_groups.get(material)?, offsets))
     }
 }
@@ -343,8 +337,7 @@ impl MovedMaterials {
         let at_rest = at_rest.map(|&index| (index, &scene.materials[index]));
         let differs = |(index, material): &(&usize, &Material)| held.get(index) != Some(material);
         let changed = moved.iter().filter(differs);
-        for (index, material) in at_rest.chain(changed.map(|(&index, material)| (index, material)))
-        {
+        for (index, material) in at_rest.chain(changed.map(|(&index, material)| (index, material))) {
             let uniform = gpu_material(scene, &texture_support(gpu), material);
             materials.uniforms.write(gpu, index, &uniform);
             let alpha = &materials.alpha;

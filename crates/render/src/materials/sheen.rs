@@ -22,8 +22,7 @@ pub(crate) fn albedo_table() -> Vec<f32> {
     let share = |i: u32| f64::from(i) / f64::from(SHEEN_TABLE - 1);
     (0..SHEEN_TABLE * SHEEN_TABLE)
         .map(|i| {
-            let roughness =
-                SHEEN_ROUGHNESS_MIN + (1.0 - SHEEN_ROUGHNESS_MIN) * share(i / SHEEN_TABLE);
+            let roughness = SHEEN_ROUGHNESS_MIN + (1.0 - SHEEN_ROUGHNESS_MIN) * share(i / SHEEN_TABLE);
             // At a cosine of 0 the visibility has no value.
             let cosine = share(i % SHEEN_TABLE).powi(2).max(1e-3);
             albedo(cosine, roughness * roughness) as f32
@@ -61,8 +60,7 @@ fn lambda(cosine: f64, alpha: f64) -> f64 {
     let rest = (1.0 - alpha).powi(2);
     let mix = |rough: f64, smooth: f64| rough + (smooth - rough) * rest;
     let l = |x: f64| {
-        let bend =
-            mix(21.5473, 25.3245) / (1.0 + mix(3.82987, 3.32435) * x.powf(mix(0.19823, 0.16801)));
+        let bend = mix(21.5473, 25.3245) / (1.0 + mix(3.82987, 3.32435) * x.powf(mix(0.19823, 0.16801)));
         bend + mix(-1.97760, -1.27393) * x + mix(-4.32054, -4.85967)
     };
     if cosine < 0.5 {

@@ -34,9 +34,7 @@ pub const MOST_ADDED: u32 = 64;
 
 const LABEL: &str = "path";
 
-const SUMS: Buffer = Buffer::STORAGE
-    .union(Buffer::COPY_SRC)
-    .union(Buffer::COPY_DST);
+const SUMS: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC).union(Buffer::COPY_DST);
 
 /// The pass, with its sums.
 #[derive(Debug)]
@@ -140,9 +138,7 @@ impl Paths {
             false => self.done,
         };
         let target = part.len() as u32;
-        let added = added
-            .clamp(1, MOST_ADDED)
-            .min(target.saturating_sub(before));
+        let added = added.clamp(1, MOST_ADDED).min(target.saturating_sub(before));
         if before == 0 {
             recording.scope.clear_buffer(&self.sums, 0, None);
         }
@@ -198,13 +194,7 @@ impl Paths {
     ) -> Result<()> {
         let params = self.params.at(number);
         let output = &self.output;
-        let own: &[&dyn Bind] = &[
-            &params,
-            &self.sums,
-            &self.sample,
-            &output.hdr,
-            &output.display,
-        ];
+        let own: &[&dyn Bind] = &[&params, &self.sums, &self.sample, &output.hdr, &output.display];
         let pixels = recording.budget.pixels();
         let shared = [(0, &frame.group)];
         recording.dispatch_pixels("path_accumulate", kernel, &shared, own, frame.size, pixels)
@@ -256,10 +246,7 @@ impl Paths {
         }
         let [width, height] = size;
         let bytes = PathSums::PIXEL_BYTES * u64::from(width) * u64::from(height);
-        gpu.check_binding(
-            &format!("the sums of {width} × {height} pixels' paths"),
-            bytes,
-        )?;
+        gpu.check_binding(&format!("the sums of {width} × {height} pixels' paths"), bytes)?;
         self.restart();
         (self.sums, self.sample, self.output) = fitted(gpu, size, || {
             (

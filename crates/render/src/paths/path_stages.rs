@@ -144,8 +144,7 @@ impl PathStages {
             let paths = frame.size[0].div_ceil(8) * rows.div_ceil(8) * 64;
             let all = Workgroups::Count(paths.div_ceil(RAY_BLOCK));
             let blocks = Workgroups::Count(self.blocks());
-            let stage =
-                |surface: u32, ray: u32| self.stages.at((surface * PATH_ASKED + ray) as usize);
+            let stage = |surface: u32, ray: u32| self.stages.at((surface * PATH_ASKED + ray) as usize);
             let first = stage(0, 0);
             let ends: &[&dyn Bind] = &[
                 &first_row,
@@ -213,14 +212,8 @@ impl PathStages {
                 let mut pass = recording.scope.scoped_compute_pass("path_shadow");
                 for ray in &asking {
                     let of_ray = stage(surface, *ray);
-                    let own: &[&dyn Bind] = &[
-                        &first_row,
-                        &of_ray,
-                        params,
-                        &self.rows,
-                        &counted,
-                        &next.entries,
-                    ];
+                    let own: &[&dyn Bind] =
+                        &[&first_row, &of_ray, params, &self.rows, &counted, &next.entries];
                     self.shadow
                         .dispatch(gpu, &mut pass, &shared, own, next.workgroups())?;
                 }
@@ -246,9 +239,7 @@ impl PathStages {
     }
 
     fn fit(&mut self, gpu: &Gpu, world: World<'_>, most: u32) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let rows = bands(frame.size, most).map(|[_, rows]| rows.div_ceil(8));
         let tiles = frame.size[0].div_ceil(8) * rows.max().unwrap_or(1);
         let settings = &frame.config.paths;

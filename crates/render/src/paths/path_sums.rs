@@ -78,12 +78,7 @@ mod tests {
 
     #[test]
     fn sums_carry() {
-        for (a, b) in [
-            (1, 1),
-            (u32::MAX.into(), 1),
-            (u64::MAX.into(), 1),
-            (1 << 96, 5),
-        ] {
+        for (a, b) in [(1, 1), (u32::MAX.into(), 1), (u64::MAX.into(), 1), (1 << 96, 5)] {
             let mut sum = of(a);
             sum.add(&of(b));
             assert_eq!(sum, of(a + b), "{a} + {b}");

@@ -9,9 +9,7 @@ use crate::{
     frame::recording::Recording,
     layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
     materials::{
-        material_textures::{
-            Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs,
-        },
+        material_textures::{Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs},
         material_uniforms::alpha_sampler,
     },
     settings::Settings,
@@ -166,9 +164,7 @@ impl PathTable {
         world: World<'_>,
         (cube, face): (&wgpu::TextureView, u32),
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let gpu = recording.gpu;
         let version = geometry.buffers.version;
         (self.is_recorded, self.is_stale) = (true, false);
@@ -254,14 +250,11 @@ impl PathTable {
         let usage = Buffer::STORAGE | Buffer::COPY_DST;
         self.buffer = gpu.catch(|| gpu.buffer(LABEL, bytes, usage))?;
         let headers: Vec<u32> = (scene.materials.iter().enumerate())
-            .flat_map(|(index, material)| {
-                header(scene, material, materials.layer_index(index), &placed)
-            })
+            .flat_map(|(index, material)| header(scene, material, materials.layer_index(index), &placed))
             .collect();
         let write = |word: u32, words: &[u32]| {
             let bytes = bytemuck::cast_slice(words);
-            gpu.queue
-                .write_buffer(&self.buffer, u64::from(word) * 4, bytes);
+            gpu.queue.write_buffer(&self.buffer, u64::from(word) * 4, bytes);
         };
         write(parts.header_word, &headers);
         let [triangles, of_materials]: [Vec<u32>; 2] = [
@@ -345,18 +338,11 @@ fn textures(scene: &Scene, material: &Material) -> Vec<(usize, TextureRef, Bound
         .collect();
     if let Some(layers) = material.layers.as_deref() {
         let bound = layer_textures(scene, material);
-        let slots = layers
-            .slots()
-            .into_iter()
-            .zip(layer_bindings(material).indices);
+        let slots = layers.slots().into_iter().zip(layer_bindings(material).indices);
         let of_layers = LayerSlot::ALL.into_iter().zip(slots);
         found.extend(of_layers.filter_map(|(slot, (texture, index))| {
             let bound = bound.get(index?)?;
-            Some((
-                texture_refs(material).len() + slot as usize,
-                texture?,
-                *bound,
-            ))
+            Some((texture_refs(material).len() + slot as usize, texture?, *bound))
         }));
     }
     found
@@ -426,11 +412,7 @@ fn header(
         header[1] |= 1 << slot;
         let flags = alpha_sampler(&sampler)
             | if key.1.is_srgb() { PATH_TEXEL_SRGB } else { 0 }
-            | if texture.uv_set == 1 {
-                PATH_TEXEL_SECOND
-            } else {
-                0
-            };
+            | if texture.uv_set == 1 { PATH_TEXEL_SECOND } else { 0 };
         let [width, height] = placed.size;
         header[4 + 4 * slot..8 + 4 * slot].copy_from_slice(&[placed.word, width, height, flags]);
     }

@@ -183,9 +183,7 @@ impl PathVolumes {
             let (Some(voxels), Some(bricks)) = found else {
                 continue;
             };
-            let VolumePlace {
-                grids, settings, ..
-            } = &place;
+            let VolumePlace { grids, settings, .. } = &place;
             let header: [u32; PATH_VOLUME_HEADER as usize] = [
                 voxels.densities,
                 voxels.colors,

@@ -39,8 +39,7 @@ struct Images {
 impl Antialias {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let cover =
-            |entry, bindings: &[_]| Cover::new(gpu, "picture/antialias.wgsl", entry, bindings);
+        let cover = |entry, bindings: &[_]| Cover::new(gpu, "picture/antialias.wgsl", entry, bindings);
         Self {
             edges: cover("edges", &[Float]),
             weights: cover("weights", &[Uint]),
@@ -78,12 +77,7 @@ impl Antialias {
             ("edges", &self.edges, &edges.view, &[picture]),
             ("weights", &self.weights, &weights.view, &[edges]),
             ("blend", &self.blend, smooth, &[picture, weights]),
-            (
-                "stretch",
-                &self.stretch,
-                target,
-                &[&self.smooth, &self.sampler],
-            ),
+            ("stretch", &self.stretch, target, &[&self.smooth, &self.sampler]),
         ];
         recording.cover_each("antialias", &covers[..if fits { 3 } else { 4 }])
     }

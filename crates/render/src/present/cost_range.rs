@@ -51,12 +51,7 @@ impl CostRangePass {
     }
 
     /// Finds the range of `channel`, or takes that of the settings.
-    pub fn record(
-        &mut self,
-        recording: &mut Recording<'_>,
-        heat: Heat,
-        channel: &GpuImage,
-    ) -> Result<()> {
+    pub fn record(&mut self, recording: &mut Recording<'_>, heat: Heat, channel: &GpuImage) -> Result<()> {
         let gpu = recording.gpu;
         if heat.range > 0.0 {
             let range = [heat.range, 0.0, 0.0, 0.0];

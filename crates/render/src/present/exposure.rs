@@ -42,11 +42,7 @@ impl Exposure {
             histogram: kernel("exposure_histogram"),
             settle: kernel("exposure"),
             bins: gpu.buffer("exposure.bins", bins, kept),
-            used: gpu.buffer(
-                "exposure.used",
-                size_of::<Used>() as u64,
-                kept | Buffer::UNIFORM,
-            ),
+            used: gpu.buffer("exposure.used", size_of::<Used>() as u64, kept | Buffer::UNIFORM),
             counters: Counters::new(gpu, "exposure.counters"),
             is_metered: false,
             params: Uniform::new(gpu, "exposure.params"),
@@ -60,8 +56,7 @@ impl Exposure {
             ev,
             target_ev: ev,
         };
-        gpu.queue
-            .write_buffer(&self.used, 0, bytemuck::bytes_of(&used));
+        gpu.queue.write_buffer(&self.used, 0, bytemuck::bytes_of(&used));
         self.is_metered = false;
     }
 

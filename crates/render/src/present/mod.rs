@@ -83,16 +83,13 @@ impl Present {
         } else if frame.is_lit() && frame.sample.index == 0 {
             let params = exposure::params(frame);
             let scope = &mut recording.scope;
-            self.exposure
-                .record(gpu, scope, &params, &radiance.hdr.view)?;
+            self.exposure.record(gpu, scope, &params, &radiance.hdr.view)?;
         }
         let exposure = &self.exposure.used;
         if frame.accumulates() {
-            self.accumulate
-                .record(recording, frame, radiance, exposure)?;
+            self.accumulate.record(recording, frame, radiance, exposure)?;
             let mean = self.accumulate.shown();
-            self.noise
-                .record(recording, mean, frame.sample, frame.size)?;
+            self.noise.record(recording, mean, frame.sample, frame.size)?;
             self.temporal.keep();
             let fits = image::size_of_view(target) == frame.size;
             let format = target.texture().format();
@@ -143,16 +140,14 @@ impl Present {
         samples: u32,
     ) -> Result<()> {
         let exposure = &self.exposure.used;
-        self.accumulate
-            .record(recording, frame, radiance, exposure)?;
+        self.accumulate.record(recording, frame, radiance, exposure)?;
         let mean = Mean {
             shown: self.accumulate.shown(),
             size: frame.size,
             frames: samples,
             summed: 1,
         };
-        self.noise
-            .estimate(recording.gpu, &mut recording.scope, mean)
+        self.noise.estimate(recording.gpu, &mut recording.scope, mean)
     }
 
     /// Draws a frame to `target` as a picture of its own, or as one of those that the picture is averaged over.
@@ -164,9 +159,7 @@ impl Present {
         (radiance, shown): (&Radiance, Shown<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let Seen {
-            gbuffer, motion, ..
-        } = seen;
+        let Seen { gbuffer, motion, .. } = seen;
         let gpu = recording.gpu;
         let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;

@@ -64,11 +64,7 @@ impl Overlay {
             (Stages::FRAGMENT, Binding::Float),
         ];
         let lines_layout = pass::layout(gpu, "overlay.lines", &bindings);
-        let groups = [
-            Some(lines_layout.clone()),
-            None,
-            Some(layouts.scene.clone()),
-        ];
+        let groups = [Some(lines_layout.clone()), None, Some(layouts.scene.clone())];
         Self {
             lines: Drawn {
                 path: PATH,

@@ -103,8 +103,7 @@ impl Temporal {
     /// Whether there is a mean of the frames before, of a picture that is shown in `size` pixels.
     pub fn continues(&self, frame: &Frame<'_>, size: [u32; 2]) -> bool {
         let past = self.past.last().copied().flatten();
-        past.is_some_and(|past| past.scene == frame.buffers.version)
-            && self.means[0].color.size() == size
+        past.is_some_and(|past| past.scene == frame.buffers.version) && self.means[0].color.size() == size
     }
 
     /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
@@ -177,12 +176,7 @@ impl Temporal {
 
     /// Draws the mean that was recorded to `target`, which has the size that it was recorded for.
     pub fn show(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
-        let mean = self
-            .past
-            .coming()
-            .copied()
-            .flatten()
-            .map_or(0, |now| now.mean);
+        let mean = self.past.coming().copied().flatten().map_or(0, |now| now.mean);
         let own: &[&dyn Bind] = &[&self.params, &self.means[mean].color];
         recording.cover("temporal", &self.shown, target, own)
     }

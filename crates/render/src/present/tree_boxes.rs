@@ -16,8 +16,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, OnDemand, Recorder, Uniform, Workgroups, bind_group,
-        image,
+        Bind, Gpu, GpuImage, Kernel, Needs, OnDemand, Recorder, Uniform, Workgroups, bind_group, image,
         library::{Constant, wgsl_constants},
         pass::{self, Binding},
         readback::Counters,
@@ -132,8 +131,7 @@ impl TreeBoxes {
         let World { frame, trees, .. } = world;
         let gpu = recording.gpu;
         let settings = &frame.config.tree_boxes;
-        let of =
-            (settings.show != BoxDepths::Off).then(|| (frame.buffers.version, settings.clone()));
+        let of = (settings.show != BoxDepths::Off).then(|| (frame.buffers.version, settings.clone()));
         if self.of != of {
             self.counts = None;
             self.first_answer = self.readback.next();
@@ -168,10 +166,7 @@ impl TreeBoxes {
             Some(listed) => listed,
             none => none.insert(gpu.catch(|| Listed::new(gpu, TREE_BOX_LIMIT))?),
         };
-        recording
-            .scope
-            .encoder()
-            .clear_buffer(&listed.counts, 0, None);
+        recording.scope.encoder().clear_buffer(&listed.counts, 0, None);
         let groups = Workgroups::Count((leaves.len() as u32).div_ceil(TREE_BOX_THREADS));
         let own: [&dyn Bind; 5] = [
             &self.params,
@@ -188,8 +183,7 @@ impl TreeBoxes {
         let scope = &mut recording.scope;
         self.lines
             .record(gpu, scope, &self.params, listed, gbuffer, size)?;
-        self.lines
-            .show(gpu, scope, &self.params, (target, [0, 0]))?;
+        self.lines.show(gpu, scope, &self.params, (target, [0, 0]))?;
         recording.split(LABEL);
         Ok(())
     }
@@ -247,16 +241,15 @@ impl TreeBoxes {
 
     fn collect(&mut self) {
         let (first, counts) = (self.first_answer, &mut self.counts);
-        self.readback
-            .collect_each(|number, [found, deepest, drawn, _]| {
-                if number >= first {
-                    *counts = Some(TreeBoxCounts {
-                        found,
-                        drawn,
-                        deepest,
-                    });
-                }
-            });
+        self.readback.collect_each(|number, [found, deepest, drawn, _]| {
+            if number >= first {
+                *counts = Some(TreeBoxCounts {
+                    found,
+                    drawn,
+                    deepest,
+                });
+            }
+        });
     }
 
     /// The boxes that the last frame has drawn, in any order, waiting for them; in the coordinates of the frame.

@@ -26,12 +26,7 @@ impl<const N: usize> Answer<N> {
     }
 
     /// Submits a question, which `encoder` holds and which writes its answer to `buffer`.
-    pub(crate) fn submit(
-        &mut self,
-        gpu: &Gpu,
-        mut encoder: wgpu::CommandEncoder,
-        buffer: &wgpu::Buffer,
-    ) {
+    pub(crate) fn submit(&mut self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
         self.is_under_way = self.readback.record(&mut encoder, buffer);
         gpu.queue.submit([encoder.finish()]);
     }

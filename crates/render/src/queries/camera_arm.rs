@@ -27,14 +27,10 @@ impl CameraArm {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         use wgpu::BufferUsages as Usage;
-        let buffer =
-            |label, bytes: usize, usage| gpu.buffer(label, bytes as u64, Usage::STORAGE | usage);
+        let buffer = |label, bytes: usize, usage| gpu.buffer(label, bytes as u64, Usage::STORAGE | usage);
         Self {
             sweeps: Sweeps::new(gpu),
-            sweep: Queries::of_buffer(
-                buffer("camera_arm.sweep", size_of::<Sweep>(), Usage::COPY_DST),
-                1,
-            ),
+            sweep: Queries::of_buffer(buffer("camera_arm.sweep", size_of::<Sweep>(), Usage::COPY_DST), 1),
             contact: buffer("camera_arm.contact", size_of::<Contact>(), Usage::COPY_SRC),
             answer: Answer::new(gpu, "camera_arm.answer"),
         }
@@ -77,8 +73,7 @@ impl CameraArm {
         let mut encoder = gpu.encoder("camera_arm");
         let search = Search::new(&scene.state.tree);
         let (asked, found) = (&self.sweep, &self.contact);
-        self.sweeps
-            .record(gpu, &mut encoder, &search, asked, found)?;
+        self.sweeps.record(gpu, &mut encoder, &search, asked, found)?;
         let bytes = bytemuck::bytes_of(&sweep);
         gpu.queue.write_buffer(&self.sweep.buffer, 0, bytes);
         self.answer.submit(gpu, encoder, &self.contact);

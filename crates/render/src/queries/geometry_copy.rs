@@ -117,8 +117,7 @@ impl GeometryCopy {
         let mapped = mapped.map_err(|_| missing())?;
         let (positions, rest) = mapped.split_at(12 * self.vertices.len());
         let positions: Vec<[f32; 3]> = bytemuck::pod_collect_to_vec(positions);
-        let triangles: Vec<[u32; 3]> =
-            bytemuck::pod_collect_to_vec(&rest[..12 * self.triangles.len()]);
+        let triangles: Vec<[u32; 3]> = bytemuck::pod_collect_to_vec(&rest[..12 * self.triangles.len()]);
         let first = self.vertices.start;
         Ok((
             positions

@@ -133,11 +133,7 @@ impl Outline {
     }
 
     fn of(&self, run: &SegmentRun) -> &OnDemand<RenderPipeline> {
-        if run.is_points {
-            &self.points
-        } else {
-            &self.lines
-        }
+        if run.is_points { &self.points } else { &self.lines }
     }
 
     /// Draws the outlines of the geometry that the merged buffers hold.

@@ -5,8 +5,7 @@ use crate::{
     bindings::Layouts,
     edges::GBuffer,
     layout::{
-        RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE,
-        TreeBox,
+        RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox,
     },
     upload::scene_state::UploadedScene,
     view::PickQuery,
@@ -178,20 +177,14 @@ impl RayPathPass {
             shadow: u32::from(of == PathOf::Shadow),
             ..RayPathQuery::default()
         };
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let path = gpu.catch(|| gpu.buffer("ray_path.path", BYTES as u64, usage))?;
         gpu.queue.write_buffer(&path, 0, bytemuck::bytes_of(&query));
         let mut pass = encoder.scoped_compute_pass("ray_path");
         self.kernel.dispatch(
             gpu,
             &mut pass,
-            &[
-                (0, frame),
-                (1, &buffers.tree_group),
-                (2, &buffers.scene_group),
-            ],
+            &[(0, frame), (1, &buffers.tree_group), (2, &buffers.scene_group)],
             &[&gbuffer.position, &gbuffer.normal, &gbuffer.ids, &path],
             Workgroups::Count(1),
         )?;

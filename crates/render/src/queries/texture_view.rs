@@ -114,12 +114,9 @@ impl TextureView {
             level,
             ..TextureViewTexel::default()
         };
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let texel = gpu.catch(|| gpu.buffer("texture_view.texel", TEXEL_BYTES, usage))?;
-        gpu.queue
-            .write_buffer(&texel, 0, bytemuck::bytes_of(&query));
+        gpu.queue.write_buffer(&texel, 0, bytemuck::bytes_of(&query));
         let mut pass = encoder.scoped_compute_pass(LABEL);
         let own: [&dyn Bind; 2] = [&texture.view, &texel];
         self.texel

@@ -22,11 +22,7 @@ pub struct TreeCopy {
 
 impl TreeCopy {
     /// Records the copy.
-    pub(crate) fn record(
-        gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
-        tree: &Tree,
-    ) -> Result<Self> {
+    pub(crate) fn record(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, tree: &Tree) -> Result<Self> {
         let tlas_bytes = tree.mesh_count() as usize * size_of::<TlasEntry>();
         let nodes = (tree.triangle_count() + tree.mesh_count()) as usize;
         let node_bytes = nodes * size_of::<Node>();

@@ -118,25 +118,14 @@ pub fn steps(elapsed_secs: f32) -> (u32, f32) {
     // No time has passed where it is no number.
     let elapsed = elapsed_secs.max(0.0);
     let steps = (elapsed / LONGEST_STEP_SECS).ceil().min(WALK_STEPS as f32);
-    (
-        steps as u32,
-        (elapsed / steps.max(1.0)).min(LONGEST_STEP_SECS),
-    )
+    (steps as u32, (elapsed / steps.max(1.0)).min(LONGEST_STEP_SECS))
 }
 
 impl Walk {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Read, Read, Write];
-        let kernel = |entry| {
-            Kernel::new(
-                gpu,
-                "inspect/walk.wgsl",
-                entry,
-                &[(1, &layouts.tree)],
-                &bindings,
-            )
-        };
+        let kernel = |entry| Kernel::new(gpu, "inspect/walk.wgsl", entry, &[(1, &layouts.tree)], &bindings);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         Self {
             walk: kernel("walk"),
@@ -164,13 +153,7 @@ impl Walk {
     /// # Errors
     ///
     /// Those of compiling the kernels, where they were not compiled before.
-    pub fn ask(
-        &mut self,
-        gpu: &Gpu,
-        walked: Walked<'_>,
-        params: &WalkParams,
-        start: bool,
-    ) -> Result<()> {
+    pub fn ask(&mut self, gpu: &Gpu, walked: Walked<'_>, params: &WalkParams, start: bool) -> Result<()> {
         if self.is_under_way() {
             return Ok(());
         }

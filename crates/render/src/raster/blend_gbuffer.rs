@@ -66,15 +66,10 @@ impl BlendGBuffer {
         world: World<'_>,
         gbuffer: &GBuffer,
     ) -> Result<Option<&GBuffer>> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let shows = |part: usize| !frame.parts[part].is_empty();
-        let mut runs = buffers
-            .blended()
-            .filter(|(.., part)| shows(*part))
-            .peekable();
+        let mut runs = buffers.blended().filter(|(.., part)| shows(*part)).peekable();
         let is_drawn = frame.traces_blended && runs.peek().is_some();
         let size = if is_drawn { frame.size } else { [1, 1] };
         if self.output.size() != size {

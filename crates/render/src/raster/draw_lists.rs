@@ -110,10 +110,7 @@ impl Surfaces {
         }
         let (triangle_count, mut segments) = (info.len(), Vec::new());
         for (part, (instance, primitive)) in parts().enumerate() {
-            for (is_points, count) in [
-                (false, primitive.lines.len()),
-                (true, primitive.points.len()),
-            ] {
+            for (is_points, count) in [(false, primitive.lines.len()), (true, primitive.points.len())] {
                 if count > 0 {
                     segments.push(SegmentRun {
                         material: primitive.material,
@@ -128,11 +125,7 @@ impl Surfaces {
                 }
             }
         }
-        Self {
-            info,
-            runs,
-            segments,
-        }
+        Self { info, runs, segments }
     }
 }
 
@@ -145,12 +138,10 @@ impl DrawLists {
         let parts = || parts().filter(|(_, run)| run.triangle_count > 0);
         let runs = || parts().map(|(_, run)| run);
         let solid = |run: &Run| !material(run).is_blended();
-        let of_mode =
-            |mode| runs().filter(move |run| solid(run) && material(run).alpha_mode == mode);
+        let of_mode = |mode| runs().filter(move |run| solid(run) && material(run).alpha_mode == mode);
         let blended = parts().filter(|(_, run)| !solid(run));
         // Points and lines transmit no light.
-        let is_blended =
-            |run: &&SegmentRun| scene.materials[run.material].alpha_mode == AlphaMode::Blend;
+        let is_blended = |run: &&SegmentRun| scene.materials[run.material].alpha_mode == AlphaMode::Blend;
         let (blended_segments, segments) = surfaces.segments.iter().partition(is_blended);
         let is_glass = |run: &Run| !solid(run) && material(run).alpha_mode != AlphaMode::Blend;
         let casts = |run: &Run| !solid(run) && !material(run).is_clear();
@@ -158,10 +149,7 @@ impl DrawLists {
             solid: joined(runs().filter(solid), same),
             glass: joined(runs().filter(is_glass), same),
             solid_by_part: parts().filter(|(_, run)| solid(run)).map(by_part).collect(),
-            glass_by_part: parts()
-                .filter(|(_, run)| is_glass(run))
-                .map(by_part)
-                .collect(),
+            glass_by_part: parts().filter(|(_, run)| is_glass(run)).map(by_part).collect(),
             glass_parts: parts()
                 .filter(|(_, run)| is_glass(run))
                 .map(|(part, _)| part)
@@ -182,25 +170,16 @@ impl DrawLists {
     }
 
     /// Those of parts that `is_seen`.
-    pub(crate) fn surfaces_of(
-        &self,
-        see_through: bool,
-        is_seen: impl Fn(usize) -> bool,
-    ) -> Vec<Run> {
+    pub(crate) fn surfaces_of(&self, see_through: bool, is_seen: impl Fn(usize) -> bool) -> Vec<Run> {
         let glass = self.glass_by_part.iter().filter(|_| see_through);
         let seen = self.solid_by_part.iter().chain(glass);
-        joined(
-            seen.filter(|(_, part)| is_seen(*part)).map(|(run, _)| *run),
-            same,
-        )
+        joined(seen.filter(|(_, part)| is_seen(*part)).map(|(run, _)| *run), same)
     }
 
     /// What is drawn over that, with the index of each part.
     pub fn over_surfaces(&self, see_through: bool) -> impl Iterator<Item = &(Run, usize)> {
         let is_surface = move |part| see_through && self.glass_parts.contains(part);
-        self.blended
-            .iter()
-            .filter(move |(_, part)| !is_surface(part))
+        self.blended.iter().filter(move |(_, part)| !is_surface(part))
     }
 }
 
@@ -240,8 +219,7 @@ fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -
     for run in runs.filter(|run| run.triangle_count > 0) {
         match joined.last_mut() {
             Some(last)
-                if last.first_triangle + last.triangle_count == run.first_triangle
-                    && agree(last, &run) =>
+                if last.first_triangle + last.triangle_count == run.first_triangle && agree(last, &run) =>
             {
                 last.triangle_count += run.triangle_count;
             }

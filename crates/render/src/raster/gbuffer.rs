@@ -86,9 +86,7 @@ impl GBufferPass {
 
     /// Draws what of the scene may be in view, a part of the frame after another.
     pub fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<&GBuffer> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || GBuffer::new(gpu, frame.size))?;
@@ -124,10 +122,7 @@ impl GBufferPass {
                 for (slot, buffer) in (0..).zip(merged) {
                     pass.set_vertex_buffer(slot, buffer.slice(..));
                 }
-                pass.set_index_buffer(
-                    buffers.indices.buffer().slice(..),
-                    wgpu::IndexFormat::Uint32,
-                );
+                pass.set_index_buffer(buffers.indices.buffer().slice(..), wgpu::IndexFormat::Uint32);
             }
             let mut pipeline = PipelineInUse::default();
             for run in slice {

@@ -61,9 +61,7 @@ impl GroundPass {
         world: World<'_>,
         gbuffer: &GBuffer,
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let Some(ground) = frame.ground else {
             return Ok(());
@@ -80,10 +78,7 @@ impl GroundPass {
             wgpu::RenderPassDescriptor {
                 label: Some("ground"),
                 color_attachments: &color_attachments,
-                depth_stencil_attachment: Some(pass::depth(
-                    &gbuffer.depth.view,
-                    wgpu::LoadOp::Load,
-                )),
+                depth_stencil_attachment: Some(pass::depth(&gbuffer.depth.view, wgpu::LoadOp::Load)),
                 ..Default::default()
             },
         );
@@ -138,6 +133,5 @@ fn write(gpu: &Gpu, buffers: &SceneBuffers, ground: &Ground) {
     let attributes: &[u8] = bytemuck::cast_slice(attributes.as_flattened());
     gpu.queue
         .write_buffer(buffers.positions.buffer(), 12 * first, positions);
-    gpu.queue
-        .write_buffer(&buffers.vertices, 24 * first, attributes);
+    gpu.queue.write_buffer(&buffers.vertices, 24 * first, attributes);
 }

@@ -44,15 +44,8 @@ impl PointsLines {
     }
 
     /// Draws over the surfaces of `gbuffer`.
-    pub fn record(
-        &self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        gbuffer: &GBuffer,
-    ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+    pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()> {
+        let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         if buffers.draws.segments.is_empty() {
             return Ok(());
@@ -63,10 +56,7 @@ impl PointsLines {
             wgpu::RenderPassDescriptor {
                 label: Some("points_lines"),
                 color_attachments: &color_attachments,
-                depth_stencil_attachment: Some(pass::depth(
-                    &gbuffer.depth.view,
-                    wgpu::LoadOp::Load,
-                )),
+                depth_stencil_attachment: Some(pass::depth(&gbuffer.depth.view, wgpu::LoadOp::Load)),
                 ..Default::default()
             },
         );

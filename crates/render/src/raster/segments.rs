@@ -25,11 +25,7 @@ impl SegmentPipelines {
 
     /// The pipeline that draws `run`.
     pub(crate) fn of(&self, run: &SegmentRun) -> &OnDemand<RenderPipeline> {
-        if run.is_points {
-            &self.points
-        } else {
-            &self.lines
-        }
+        if run.is_points { &self.points } else { &self.lines }
     }
 }
 

@@ -22,9 +22,7 @@ pub(crate) struct Shading<'a> {
 pub(crate) fn each_material<'a>(
     recording: &mut Recording<'_>,
     label: &'static str,
-    World {
-        frame, geometry, ..
-    }: World<'_>,
+    World { frame, geometry, .. }: World<'_>,
     Bounce { list, hits, .. }: Bounce<'_>,
     shading: impl Fn(Option<&Surface>) -> Option<Shading<'a>>,
 ) -> Result<()> {

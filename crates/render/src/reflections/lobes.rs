@@ -69,9 +69,7 @@ impl LobesPass {
     fn fit(&mut self, gpu: &Gpu, start: ReflectionStart, size: [u32; 2]) -> Result<()> {
         let output = &mut self.outputs[start as usize];
         if output.size() != size {
-            *output = fitted(gpu, size, || {
-                Lobes::new(gpu, size, Usage::RENDER_ATTACHMENT)
-            })?;
+            *output = fitted(gpu, size, || Lobes::new(gpu, size, Usage::RENDER_ATTACHMENT))?;
         }
         Ok(())
     }
@@ -85,9 +83,7 @@ impl LobesPass {
         gbuffer: &GBuffer,
         start: ReflectionStart,
     ) -> Result<&Lobes> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let mut runs = runs(buffers, start).peekable();
         if runs.peek().is_none() {
@@ -105,10 +101,7 @@ impl LobesPass {
             wgpu::RenderPassDescriptor {
                 label: Some("lobes"),
                 color_attachments: &attachments,
-                depth_stencil_attachment: Some(pass::depth(
-                    &gbuffer.depth.view,
-                    wgpu::LoadOp::Load,
-                )),
+                depth_stencil_attachment: Some(pass::depth(&gbuffer.depth.view, wgpu::LoadOp::Load)),
                 ..Default::default()
             },
         );
@@ -130,10 +123,7 @@ impl LobesPass {
 }
 
 /// The runs with layers of a start.
-fn runs(
-    buffers: &SceneBuffers,
-    start: ReflectionStart,
-) -> Box<dyn Iterator<Item = (&Run, &Surface)> + '_> {
+fn runs(buffers: &SceneBuffers, start: ReflectionStart) -> Box<dyn Iterator<Item = (&Run, &Surface)> + '_> {
     match start {
         ReflectionStart::Solid => Box::new(buffers.layered(true)),
         ReflectionStart::Blended => {

@@ -76,12 +76,8 @@ impl Reflections {
         air: Air<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
-        let World {
-            frame, geometry, ..
-        } = world;
-        let Seen {
-            gbuffer, history, ..
-        } = seen;
+        let World { frame, geometry, .. } = world;
+        let Seen { gbuffer, history, .. } = seen;
         let gpu = recording.gpu;
         let size = frame.traces_reflections.then_some(frame.size);
         if self.output.size() != size {
@@ -95,14 +91,8 @@ impl Reflections {
             shadows.forget_hits(gpu)?;
             return Ok(&self.output);
         }
-        let averaged = if settings.averages() {
-            frame.size
-        } else {
-            UNUSED
-        };
-        let [mean, sent] = self
-            .filter
-            .fit(gpu, averaged, settings.filter, history.index)?;
+        let averaged = if settings.averages() { frame.size } else { UNUSED };
+        let [mean, sent] = self.filter.fit(gpu, averaged, settings.filter, history.index)?;
         // The samples of a picture do without their neighbours' rays.
         let sent = match frame.accumulates() {
             true => &self.unused,
@@ -122,8 +112,7 @@ impl Reflections {
         self.bounces.record(recording, world, shadows, traced)?;
         if settings.averages() {
             let (list, output) = (self.bounces.list(), &self.output);
-            self.filter
-                .record(recording, frame, seen, lobes, list, output)?;
+            self.filter.record(recording, frame, seen, lobes, list, output)?;
         }
         Ok(&self.output)
     }
@@ -185,9 +174,6 @@ impl LifeCycle for Reflections {
 
     fn report(&mut self, stats: &mut FrameStats) {
         let counts = self.bounces.collect();
-        stats.reflections = self
-            .output
-            .size()
-            .map_or(ReflectionCounts::default(), |_| counts);
+        stats.reflections = self.output.size().map_or(ReflectionCounts::default(), |_| counts);
     }
 }

@@ -1,8 +1,7 @@
 //! `reflection_ambient`: ambient occlusion and bounced light of what reflection rays have hit.
 
 use crate::{
-    bindings::Layouts, edges::Hits, frame::recording::Recording, layout::OcclusionParams,
-    world::World,
+    bindings::Layouts, edges::Hits, frame::recording::Recording, layout::OcclusionParams, world::World,
 };
 use canopy_bvh::{
     Result,
@@ -41,12 +40,7 @@ impl ReflectionAmbient {
     }
 
     /// Traces two rays into the hemisphere of each of the `hits`, where the frame samples occlusion.
-    pub fn record(
-        &self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        hits: &Hits,
-    ) -> Result<()> {
+    pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, hits: &Hits) -> Result<()> {
         let World {
             frame,
             geometry,

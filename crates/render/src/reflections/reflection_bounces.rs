@@ -160,9 +160,7 @@ impl Bounces {
         shadows: &mut Shadows,
         traced: Traced<'_>,
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let (list, start) = (&self.list, traced.start);
         let bounces = frame.config.reflections.bounces;
         let layered = geometry.buffers.has_layers();

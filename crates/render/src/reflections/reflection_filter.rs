@@ -111,13 +111,7 @@ impl ReflectionFilter {
     /// # Errors
     ///
     /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
-    pub fn fit(
-        &mut self,
-        gpu: &Gpu,
-        size: [u32; 2],
-        filters: bool,
-        index: u32,
-    ) -> Result<[&GpuImage; 2]> {
+    pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], filters: bool, index: u32) -> Result<[&GpuImage; 2]> {
         let sent_size = if filters { size } else { UNUSED };
         if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
             self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
@@ -198,14 +192,7 @@ impl ReflectionFilter {
         };
         let (taps, last_surfaces) = (history.taps, history.last_surfaces);
         let sent = &self.images.sent;
-        let found: &[&dyn Bind] = &[
-            now,
-            &reflected.words,
-            taps,
-            last_surfaces,
-            motion.params,
-            sent,
-        ];
+        let found: &[&dyn Bind] = &[now, &reflected.words, taps, last_surfaces, motion.params, sent];
         run(&self.accumulate, 0, last, found)?;
         if !settings.filter {
             return run(&self.last_round, 0, now, &[&reflected.words]);

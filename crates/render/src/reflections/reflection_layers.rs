@@ -25,11 +25,7 @@ impl ReflectionLayers {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Uniform, Read, UintArray, Read, Write];
-        let shared = [
-            (0, &layouts.frame),
-            (2, &layouts.scene),
-            (3, &layouts.layers),
-        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene), (3, &layouts.layers)];
         let path = "reflections/reflection_layers.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
@@ -48,11 +44,7 @@ impl ReflectionLayers {
         let kernel = &self.kernel;
         each_material(recording, LABEL, world, bounce, |surface| {
             let layers = surface.is_some_and(|surface| surface.layered);
-            layers.then_some(Shading {
-                kernel,
-                own,
-                layers,
-            })
+            layers.then_some(Shading { kernel, own, layers })
         })
     }
 }

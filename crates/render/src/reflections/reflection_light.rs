@@ -39,9 +39,7 @@ impl ReflectionLight {
         bounce: Bounce<'_>,
         visibility: &Visibility,
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let Bounce {
             list,
             hits,

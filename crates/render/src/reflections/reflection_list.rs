@@ -141,11 +141,7 @@ impl ReflectionList {
                 storage,
             ),
             sorted: gpu.buffer("reflection_list.sorted", 4 * rays, storage),
-            sending: gpu.buffer(
-                "reflection_list.sending",
-                4 * (SENDING_HEADER + tiles),
-                indirect,
-            ),
+            sending: gpu.buffer("reflection_list.sending", 4 * (SENDING_HEADER + tiles), indirect),
             params: UniformArray::new(gpu, "bounces of reflections", params.into_iter())?,
             made_for,
         })

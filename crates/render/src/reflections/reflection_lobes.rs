@@ -26,11 +26,7 @@ impl ReflectionLobes {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let [layers, glass] = LOBE_FORMATS.map(Store);
         let bindings = [Uniform, Uniform, Read, UintArray, layers, glass];
-        let shared = [
-            (0, &layouts.frame),
-            (2, &layouts.scene),
-            (3, &layouts.layers),
-        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene), (3, &layouts.layers)];
         let path = "reflections/reflection_lobes.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
@@ -38,21 +34,12 @@ impl ReflectionLobes {
     }
 
     /// Finds the lobes of those `hits`, which `list` has sorted: a dispatch a material.
-    pub fn record(
-        &self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        bounce: Bounce<'_>,
-    ) -> Result<()> {
+    pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, bounce: Bounce<'_>) -> Result<()> {
         let own: &[&dyn Bind] = &[&bounce.hits.lobes.layers, &bounce.hits.lobes.glass];
         let kernel = &self.kernel;
         each_material(recording, LABEL, world, bounce, |surface| {
             let layers = surface.is_some_and(|surface| surface.layered);
-            layers.then_some(Shading {
-                kernel,
-                own,
-                layers,
-            })
+            layers.then_some(Shading { kernel, own, layers })
         })
     }
 }

@@ -1,9 +1,7 @@
 //! `reflection_sort`: the hits of reflection rays, compacted and sorted by the bins of their materials.
 
 use super::reflection_list::Bounce;
-use crate::{
-    edges::ReflectionStart, frame::recording::Recording, settings::HitOrder, world::World,
-};
+use crate::{edges::ReflectionStart, frame::recording::Recording, settings::HitOrder, world::World};
 use canopy_bvh::{
     Result,
     gpu::{
@@ -25,9 +23,7 @@ pub struct ReflectionSort {
 impl ReflectionSort {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let bindings = [
-            Uniform, Uint, Uint, Read, Read, Write, Write, Write, Uniform,
-        ];
+        let bindings = [Uniform, Uint, Uint, Read, Read, Write, Write, Write, Uniform];
         let path = "reflections/reflection_sort.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &[], &bindings);
         Self {
@@ -47,12 +43,7 @@ impl ReflectionSort {
     }
 
     /// Lists the `hits` of the rays of `list` in `ReflectionList::sorted`.
-    pub fn record(
-        &self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        bounce: Bounce<'_>,
-    ) -> Result<()> {
+    pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, bounce: Bounce<'_>) -> Result<()> {
         let World { geometry, .. } = world;
         let Bounce { list, hits, .. } = bounce;
         let gpu = recording.gpu;

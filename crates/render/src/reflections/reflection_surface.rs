@@ -49,12 +49,7 @@ impl ReflectionSurface {
     }
 
     /// Makes the G-buffer of `hits`, which `list` has sorted.
-    pub fn record(
-        &self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        bounce: Bounce<'_>,
-    ) -> Result<()> {
+    pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, bounce: Bounce<'_>) -> Result<()> {
         let World { geometry, .. } = world;
         let gbuffer = &bounce.hits.gbuffer;
         let images: [&dyn Bind; 4] = [

@@ -185,14 +185,12 @@ impl Renderer {
         // Sampling begins anew with other settings, so that the same settings give the same picture.
         let of = (buffers.version, input.size, input.config);
         let are_of = self.frames_are_of.as_ref();
-        let continues =
-            are_of.is_some_and(|(version, size, config)| (*version, *size, config) == of);
+        let continues = are_of.is_some_and(|(version, size, config)| (*version, *size, config) == of);
         let begins = (!continues).then(|| (of.0, of.1, of.2.clone()));
         let number = if continues { self.frames } else { 0 };
         let sampled = self.sampled_as.unwrap_or(number);
         let (profiler, first_rows) = (&self.profiler, &self.first_rows);
-        let mut recording =
-            Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);
+        let mut recording = Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);
         let layouts = &self.uploader.layouts;
         let spreads = self.spreads_environment;
         let prepared = Prepared::new(
@@ -203,12 +201,9 @@ impl Renderer {
             (sampled, shown),
             &self.passes.environment,
         )?;
-        let frame = self
-            .passes
-            .prepare(&mut recording, prepared, layouts, spreads)?;
+        let frame = self.passes.prepare(&mut recording, prepared, layouts, spreads)?;
         let plan = state.update(gpu, &frame);
-        self.passes
-            .frame(&mut recording, &frame, &plan, state, target)?;
+        self.passes.frame(&mut recording, &frame, &plan, state, target)?;
         let pixels = recording.pixels();
         let (cpu_record_ms, parts) = recording.finish();
         let [width, height] = frame.size.map(u64::from);
@@ -386,10 +381,7 @@ impl Renderer {
             return;
         }
         self.profiler.collect(gpu);
-        let timed = self
-            .profiler
-            .frames()
-            .saturating_sub(self.stats.timed_frames);
+        let timed = self.profiler.frames().saturating_sub(self.stats.timed_frames);
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());
         self.stats.timed_frames = self.profiler.frames();
@@ -429,8 +421,7 @@ impl Renderer {
         self.occlusion_rays.clear();
         let shadows = untimed(self.stats.rays);
         let pixels = self.recorded_pixels;
-        self.budget
-            .learn(frame_ms, shadows, untimed(occlusion), pixels);
+        self.budget.learn(frame_ms, shadows, untimed(occlusion), pixels);
     }
 
     /// The figures of the last frames.

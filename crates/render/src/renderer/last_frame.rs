@@ -1,8 +1,8 @@
 //! What is asked of the last frame before the next one: picks, outlines, paths of rays, copies of its geometry.
 
 use crate::{
-    GeometryCopy, OutlineQuery, PathOf, PickQuery, Picked, RayPathCopy, Renderer, TreeCopy,
-    UploadedScene, View,
+    GeometryCopy, OutlineQuery, PathOf, PickQuery, Picked, RayPathCopy, Renderer, TreeCopy, UploadedScene,
+    View,
     geometry::trees,
     layout::TreeBox,
     queries::pick,
@@ -115,9 +115,7 @@ impl Renderer {
         target: &wgpu::TextureView,
         origin: [u32; 2],
     ) -> Result<()> {
-        self.passes
-            .tree_boxes
-            .show_path(gpu, encoder, target, origin)
+        self.passes.tree_boxes.show_path(gpu, encoder, target, origin)
     }
 
     /// Traces the rays of what `query` sees through the trees of the last frame, which was one of `scene`;
@@ -222,11 +220,7 @@ impl Renderer {
 
     /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit
     /// nothing. `scene` is the one that they were asked of. Never waits: the device has to be polled.
-    pub fn collect_picks(
-        &mut self,
-        scene: &UploadedScene,
-        mut arrived: impl FnMut(u64, Option<Picked>),
-    ) {
+    pub fn collect_picks(&mut self, scene: &UploadedScene, mut arrived: impl FnMut(u64, Option<Picked>)) {
         self.pick
             .collect(|number, hit| arrived(number, pick::named(&hit, scene)));
     }

@@ -14,9 +14,7 @@ use super::{
     inspect::{compared_tree::ComparedTree, guest::GuestPass},
     layout::ViewRays,
     paths::path_sums::PathSums,
-    queries::{
-        camera_arm::CameraArm, outline::Outline, pick::Pick, ray_path::RayPathPass, walk::Walk,
-    },
+    queries::{camera_arm::CameraArm, outline::Outline, pick::Pick, ray_path::RayPathPass, walk::Walk},
 };
 use crate::settings::Settings;
 use canopy_bvh::{
@@ -181,10 +179,7 @@ impl Renderer {
     }
 
     /// The guest that draws the channel `lab`. Where it is no `T`, `make` makes one, which takes its place.
-    #[expect(
-        clippy::expect_used,
-        reason = "the guest has the type that was asked for"
-    )]
+    #[expect(clippy::expect_used, reason = "the guest has the type that was asked for")]
     pub fn guest_or<T: GuestPass>(&mut self, make: impl FnOnce(&Layouts) -> T) -> &mut T {
         if self.guest::<T>().is_none() {
             self.passes.inspect.guest = Some(Box::new(make(&self.uploader.layouts)));

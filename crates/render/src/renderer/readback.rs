@@ -95,10 +95,7 @@ impl Renderer {
             let samples = self.passes.paths.samples();
             self.passes.paths.read(gpu)?.mean(samples)
         } else if channel == Channel::Lit && last.sample.count > 1 {
-            self.passes
-                .present
-                .accumulate
-                .read(gpu, last.sample.index + 1)?
+            self.passes.present.accumulate.read(gpu, last.sample.index + 1)?
         } else {
             let mut encoder = gpu.encoder("channel");
             let budget = FrameBudget {
@@ -106,8 +103,7 @@ impl Renderer {
                 ..self.budget
             };
             let (profiler, first_rows) = (&self.profiler, &self.first_rows);
-            let mut recording =
-                Recording::new(gpu, profiler, first_rows, "channel", &mut encoder, budget);
+            let mut recording = Recording::new(gpu, profiler, first_rows, "channel", &mut encoder, budget);
             let (pass, measured) = self.passes.inspect.channel_and_measured();
             let source = ChannelSource {
                 group,
@@ -174,10 +170,7 @@ impl Renderer {
 
     /// The merged buffers of the last frame, with positions counted from [`SceneBuffers::origin`], as they are drawn.
     pub fn read_merged_from_origin(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
-        let (vertices, triangles) = (
-            buffers.vertex_count as usize,
-            buffers.triangle_count as usize,
-        );
+        let (vertices, triangles) = (buffers.vertex_count as usize, buffers.triangle_count as usize);
         let positions: Vec<[f32; 3]> =
             bytemuck::pod_collect_to_vec(&gpu.read(buffers.positions.buffer())?[..12 * vertices]);
         let frames: Vec<[f32; 7]> =
@@ -193,9 +186,7 @@ impl Renderer {
                 .map(|frame| Vec4::new(frame[3], frame[4], frame[5], frame[6].signum()))
                 .collect(),
             scales: frames.iter().map(|frame| frame[6].abs()).collect(),
-            indices: bytemuck::pod_collect_to_vec(
-                &gpu.read(buffers.indices.buffer())?[..12 * triangles],
-            ),
+            indices: bytemuck::pod_collect_to_vec(&gpu.read(buffers.indices.buffer())?[..12 * triangles]),
             materials: bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(
                 &gpu.read(&buffers.triangle_info)?[..8 * triangles],
             )
@@ -224,9 +215,6 @@ impl Renderer {
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.passes.occlusion.output();
         let words: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);
-        Ok(words[..ambient.len()]
-            .iter()
-            .map(|[word, _]| *word)
-            .collect())
+        Ok(words[..ambient.len()].iter().map(|[word, _]| *word).collect())
     }
 }

@@ -1,8 +1,7 @@
 //! Meaning of `auto` where it depends on the adapter or on what lights the scene, in one place.
 
 use super::{
-    Antialias, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Settings, Switch,
-    TreeQuality,
+    Antialias, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Settings, Switch, TreeQuality,
 };
 use canopy_scene::Scene;
 use std::borrow::Cow;
@@ -48,11 +47,7 @@ impl Settings {
         replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
         // Frames that follow each other fast need fewer rays each for the same mean.
         replace(&mut config.occlusion.rays, 0, by_speed(1, 2));
-        replace(
-            &mut config.reflections.mode,
-            ReflectionMode::Auto,
-            reflections,
-        );
+        replace(&mut config.reflections.mode, ReflectionMode::Auto, reflections);
         replace(&mut config.image.antialias, Antialias::Auto, antialias);
         replace(&mut config.paths.kernels, PathKernels::Auto, kernels);
         replace(&mut config.tree.quality, TreeQuality::Auto, quality);
@@ -69,16 +64,8 @@ impl Settings {
         let (occlusion, reflections) = (OcclusionMode::Rays, ReflectionMode::Rays);
         replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
         replace(&mut config.occlusion.rays, 0, 2);
-        replace(
-            &mut config.reflections.mode,
-            ReflectionMode::Auto,
-            reflections,
-        );
-        replace(
-            &mut config.image.antialias,
-            Antialias::Auto,
-            Antialias::Smaa,
-        );
+        replace(&mut config.reflections.mode, ReflectionMode::Auto, reflections);
+        replace(&mut config.image.antialias, Antialias::Auto, Antialias::Smaa);
         config
     }
 
@@ -173,10 +160,7 @@ mod tests {
         let settled = Settings::default().settled();
         let [slow, fast] = [SOFTWARE, GPU].map(|adapter| drawn(&settled.resolved(adapter)));
         assert_eq!(slow, (true, 2, true, Antialias::Smaa, 36));
-        assert_eq!(
-            (fast.0, fast.1, fast.2, fast.3),
-            (slow.0, slow.1, slow.2, slow.3)
-        );
+        assert_eq!((fast.0, fast.1, fast.2, fast.3), (slow.0, slow.1, slow.2, slow.3));
     }
 
     #[test]
@@ -187,11 +171,7 @@ mod tests {
         config.reflections.mode = ReflectionMode::Off;
         config.image.antialias = Antialias::Temporal;
         config.fog.rows = 11;
-        let all = [
-            config.resolved(SOFTWARE),
-            config.resolved(GPU),
-            config.settled(),
-        ];
+        let all = [config.resolved(SOFTWARE), config.resolved(GPU), config.settled()];
         for config in &all {
             assert_eq!(drawn(config), (false, 7, false, Antialias::Temporal, 11));
         }

@@ -130,10 +130,7 @@ mod tests {
             let depths = BoxDepths::try_from(text.to_owned());
             assert_eq!(depths.map(String::from), Ok(text.to_owned()));
         }
-        assert_eq!(
-            BoxDepths::try_from("3-3".to_owned()),
-            Ok(BoxDepths::Depths(3, 3))
-        );
+        assert_eq!(BoxDepths::try_from("3-3".to_owned()), Ok(BoxDepths::Depths(3, 3)));
         for text in ["", "-", "4-0", "96", "0-96", "1-2-3", "leaf", "-1"] {
             assert!(BoxDepths::try_from(text.to_owned()).is_err(), "{text}");
         }

@@ -9,9 +9,8 @@ pub use auto::AdapterTraits;
 pub use boxes::{BoxDepths, BoxTrees};
 pub use canopy_scene::settings::*;
 pub use choices::{
-    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode,
-    OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Tonemap,
-    TreeQuality, VolumeTransfer,
+    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode, OcclusionMode,
+    PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Tonemap, TreeQuality, VolumeTransfer,
 };
 pub use cost_count::CostCount;
 

@@ -39,9 +39,7 @@ impl LightChoice {
         gbuffer: &GBuffer,
         visibility: &Visibility,
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         // Every light is looked at twice.
         let most = recording.budget.pixels() / (frame.lights.len() as u32 / 8).max(1);
         recording.dispatch_pixels(

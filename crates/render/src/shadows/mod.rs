@@ -124,9 +124,7 @@ impl Shadows {
         seen: Seen<'_>,
     ) -> Result<&Visibility> {
         let World { frame, .. } = world;
-        let Seen {
-            gbuffer, history, ..
-        } = seen;
+        let Seen { gbuffer, history, .. } = seen;
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
         let lights = frame.light_plan;
         let traces = shadows.mode == ShadowMode::Rays;
@@ -176,9 +174,7 @@ impl Shadows {
             true => {
                 let tiles = self.shafts.tiles(settles);
                 for pair in self.filter.pairs(gpu, frame)? {
-                    let taps = self
-                        .motion
-                        .record(recording, world, seen, tiles, output, pair)?;
+                    let taps = self.motion.record(recording, world, seen, tiles, output, pair)?;
                     let edges = &self.edges;
                     self.filter
                         .record(recording, frame, history, (pair, taps), output, edges)?;
@@ -210,8 +206,7 @@ impl Shadows {
             ..VisibilityPlan::untraced(frame.size)
         };
         let most = (recording.budget.batch_rays / lights.rays).max(1);
-        self.hits
-            .fit(recording.gpu, plan, shadows.compact_rays, most)?;
+        self.hits.fit(recording.gpu, plan, shadows.compact_rays, most)?;
         if traces {
             let job = ShadowJob {
                 label: shadow_rays::LABEL_AT_HITS,
@@ -230,8 +225,7 @@ impl Shadows {
     ///
     /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
     pub fn forget_hits(&mut self, gpu: &Gpu) -> Result<()> {
-        self.hits
-            .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
+        self.hits.fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
     /// Traces the shadow rays of `job`, in `list` where the settings compact them.
@@ -249,8 +243,7 @@ impl Shadows {
         let visibility = job.visibility;
         recording.scope.clear_buffer(&visibility.words, 0, cleared);
         if frame.light_plan.chooses() {
-            self.choice
-                .record(recording, world, job.gbuffer, visibility)?;
+            self.choice.record(recording, world, job.gbuffer, visibility)?;
         }
         if !lists {
             return self.rays.record(recording, world, job, None);
@@ -258,8 +251,7 @@ impl Shadows {
         recording.scope.clear_buffer(&list.arguments, 0, None);
         for batch in &list.batches {
             self.classify.record(recording, world, job, list, batch)?;
-            self.rays
-                .record(recording, world, job, Some((list, batch)))?;
+            self.rays.record(recording, world, job, Some((list, batch)))?;
         }
         Ok(())
     }
@@ -282,8 +274,7 @@ impl Shadows {
         if frame.filters_shadows {
             let most = lights::most(frame.scene);
             self.motion.announce(most, needs);
-            self.filter
-                .announce(most, frame.config.shadows.filter, needs);
+            self.filter.announce(most, frame.config.shadows.filter, needs);
         }
     }
 }

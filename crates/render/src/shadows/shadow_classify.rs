@@ -60,9 +60,7 @@ impl ShadowClassify {
         list: &RayList,
         batch: &Batch,
     ) -> Result<()> {
-        let World {
-            frame, geometry, ..
-        } = world;
+        let World { frame, geometry, .. } = world;
         let gpu = recording.gpu;
         let ShadowJob {
             gbuffer,

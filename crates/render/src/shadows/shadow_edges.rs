@@ -51,11 +51,7 @@ impl ShadowEdges {
     }
 
     /// Where this frame's pixels were, what the last frame found there, and the tiles where something has changed.
-    pub fn before<'a>(
-        &'a self,
-        history: Reprojection<'a>,
-        tiles: &'a GpuImage,
-    ) -> [&'a dyn Bind; 3] {
+    pub fn before<'a>(&'a self, history: Reprojection<'a>, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
         [history.taps, self.found(history)[0], tiles]
     }
 

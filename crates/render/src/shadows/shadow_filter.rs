@@ -69,9 +69,7 @@ impl ShadowFilter {
             let constants = [("SHADOW_LIGHTS", lights.into())];
             Kernels {
                 filter: SignalFilter::new(gpu, layouts, SHADERS, &constants),
-                last_round: Kernel::with_constants(
-                    gpu, PATH, LABEL, &shared, &bindings, &constants,
-                ),
+                last_round: Kernel::with_constants(gpu, PATH, LABEL, &shared, &bindings, &constants),
             }
         };
         Self {
@@ -97,9 +95,7 @@ impl ShadowFilter {
         while self.signals.len() < pairs.len() {
             self.signals.push(Signal::new(gpu)?);
         }
-        let soft = pairs
-            .enumerate()
-            .filter(|(_, pair)| softness(pair) != [0.0; 2]);
+        let soft = pairs.enumerate().filter(|(_, pair)| softness(pair) != [0.0; 2]);
         Ok(soft.map(|(index, _)| index).collect())
     }
 

@@ -169,12 +169,7 @@ impl ShadowMap {
     }
 
     /// Draws every layer.
-    pub fn record(
-        &self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        blended_cast: bool,
-    ) -> Result<()> {
+    pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, blended_cast: bool) -> Result<()> {
         let World { geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let draws = &buffers.draws;
@@ -189,15 +184,8 @@ impl ShadowMap {
                     ..Default::default()
                 },
             );
-            pass.set_bind_group(
-                1,
-                &self.matrix_group,
-                &[layer as u32 * MATRIX_STRIDE as u32],
-            );
-            pass.set_index_buffer(
-                buffers.indices.buffer().slice(..),
-                wgpu::IndexFormat::Uint32,
-            );
+            pass.set_bind_group(1, &self.matrix_group, &[layer as u32 * MATRIX_STRIDE as u32]);
+            pass.set_index_buffer(buffers.indices.buffer().slice(..), wgpu::IndexFormat::Uint32);
             pass.set_vertex_buffer(0, buffers.positions.buffer().slice(..));
             pass.set_vertex_buffer(1, buffers.vertices.slice(..));
             let mut pipeline = PipelineInUse::default();
@@ -228,11 +216,7 @@ fn cut_out(draws: &DrawLists, blended_cast: bool) -> impl Iterator<Item = &Run> 
 }
 
 /// The pipeline of opaque casters, or of masked and blended ones, which look at their alpha.
-fn pipeline(
-    gpu: &Gpu,
-    layout: &wgpu::PipelineLayout,
-    masked: bool,
-) -> Result<wgpu::RenderPipeline> {
+fn pipeline(gpu: &Gpu, layout: &wgpu::PipelineLayout, masked: bool) -> Result<wgpu::RenderPipeline> {
     let module = shader::module(gpu, "passes/shadow_map.wgsl")?;
     let buffers = [
         Some(wgpu::VertexBufferLayout {
@@ -354,14 +338,7 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
         (height / direction.y.abs().max(1e-6)).min(2.0 * ground.reach)
     });
     let (near, far) = (-whole.max.z - margin, -whole.min.z + margin + to_ground);
-    let clip_from_light = proj::orthographic(
-        corner.x,
-        corner.x + size,
-        corner.y,
-        corner.y + size,
-        far,
-        near,
-    );
+    let clip_from_light = proj::orthographic(corner.x, corner.x + size, corner.y, corner.y + size, far, near);
     ShadowView {
         clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
         texel_size: texel,
@@ -386,9 +363,7 @@ fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
 
 fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
-    let outer_angle = (-light.spot_offset / light.spot_scale)
-        .clamp(-1.0, 1.0)
-        .acos();
+    let outer_angle = (-light.spot_offset / light.spot_scale).clamp(-1.0, 1.0).acos();
     // A little wider than the cone, for the filter; a projection cannot see half a sphere.
     let fov = (2.0 * outer_angle + 0.02).min(170f32.to_radians());
     perspective(light, direction, up_for(direction), fov, scene, resolution)
@@ -397,14 +372,7 @@ fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
 /// Face 0 … 5 of a point light's cube: +X, −X, +Y, −Y, +Z, −Z. Each sees a little more than its quarter, for
 /// the filter at its edges.
 fn point(light: &Light, face: usize, scene: Aabb, resolution: u32) -> ShadowView {
-    let direction = [
-        Vec3::X,
-        Vec3::NEG_X,
-        Vec3::Y,
-        Vec3::NEG_Y,
-        Vec3::Z,
-        Vec3::NEG_Z,
-    ][face];
+    let direction = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z][face];
     let half = 1.0 + 16.0 / resolution as f32;
     perspective(
         light,

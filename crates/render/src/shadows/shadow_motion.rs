@@ -2,9 +2,7 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{
-        FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted,
-    },
+    edges::{FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted},
     frame::recording::Recording,
     layout::LIGHT_LIMIT,
     light::lights,
@@ -101,8 +99,7 @@ impl ShadowMotion {
         let gpu = recording.gpu;
         let lights = lights::filtered(lights::pair(&frame.lights, pair));
         let kernel = &self.kernels[lights - 1];
-        let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers())
-        else {
+        let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers()) else {
             return Ok([history.taps; 2]);
         };
         if self.taps[0].size() != frame.size {

@@ -126,14 +126,7 @@ impl ShadowShafts {
         self.params.write(gpu, &params);
         let own: &[&dyn Bind] = &[&self.params, history.surfaces, &self.tiles];
         let most = recording.budget.pixels();
-        recording.dispatch_pixels(
-            LABEL,
-            &self.kernel,
-            &[(0, &frame.group)],
-            own,
-            frame.size,
-            most,
-        )
+        recording.dispatch_pixels(LABEL, &self.kernel, &[(0, &frame.group)], own, frame.size, most)
     }
 
     /// What [`ShadowShafts::record`] has found, or that everything has changed, where nothing may settle.
@@ -183,9 +176,8 @@ impl Last {
 /// Whether each part has changed, from whether each instance has.
 fn moved_parts(scene: &Scene, changed: &[bool]) -> impl Iterator<Item = bool> {
     let instances = scene.instances().zip(changed);
-    instances.flat_map(|((_, mesh), &changed)| {
-        std::iter::repeat_n(changed, scene.meshes[mesh].primitives.len())
-    })
+    instances
+        .flat_map(|((_, mesh), &changed)| std::iter::repeat_n(changed, scene.meshes[mesh].primitives.len()))
 }
 
 /// Boxes around these, at most `most`: one around those whose middles lie in the same part of the longest side of all.

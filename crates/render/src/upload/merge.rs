@@ -60,11 +60,7 @@ pub(crate) fn merge(scene: &Scene) -> Merge {
             let skinned = skin.is_some() && primitive.influences_per_vertex > 0;
             let part = DeformPart {
                 first_vertex: merge.part_of_vertex.len() as u32,
-                first_influence: if skinned {
-                    source.first_influence
-                } else {
-                    u32::MAX
-                },
+                first_influence: if skinned { source.first_influence } else { u32::MAX },
                 first_matrix: merge.matrix_count + u32::from(skinned),
                 first_weight: merge.weight_count,
                 ..source
@@ -78,9 +74,7 @@ pub(crate) fn merge(scene: &Scene) -> Merge {
                 .vertices
                 .extend((0..primitive.positions.len()).map(|vertex| attributes(primitive, vertex)));
             triangle_count += primitive.indices.len() as u32;
-            merge
-                .segments
-                .extend(segments(primitive, part.first_vertex));
+            merge.segments.extend(segments(primitive, part.first_vertex));
         }
         merge.meshes.push(MeshRange {
             triangle_count: triangle_count - range.first_triangle,
@@ -154,11 +148,7 @@ fn segments(primitive: &Primitive, first_vertex: u32) -> impl Iterator<Item = [u
 fn attributes(primitive: &Primitive, vertex: usize) -> [u32; 6] {
     let uv0 = primitive.uv0.get(vertex).copied().unwrap_or_default();
     let uv1 = primitive.uv1.get(vertex).copied().unwrap_or_default();
-    let color = primitive
-        .colors
-        .get(vertex)
-        .copied()
-        .unwrap_or(glam::Vec4::ONE);
+    let color = primitive.colors.get(vertex).copied().unwrap_or(glam::Vec4::ONE);
     let [r, g, b, a] = color
         .to_array()
         .map(|c| (c.clamp(0.0, 1.0) * 65535.0).round() as u32);

@@ -130,10 +130,8 @@ impl Uploader {
         let vertices = gpu.buffer("merged.vertices", all_vertices * 24, merged);
         gpu.queue
             .write_buffer(&vertices, 0, bytemuck::cast_slice(&merge.vertices));
-        let index_usage = storage
-            | wgpu::BufferUsages::INDEX
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
+        let index_usage =
+            storage | wgpu::BufferUsages::INDEX | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let triangle_bytes = u64::from(triangle_count) * 12;
         let segments: &[u8] = bytemuck::cast_slice(&merge.segments);
         // Triangles have as many words of indices as of other things in front of them: lines and points have
@@ -159,18 +157,10 @@ impl Uploader {
             &info,
             storage | wgpu::BufferUsages::COPY_SRC,
         );
-        let pose = gpu.buffer(
-            "deform.pose",
-            pose_bytes,
-            storage | wgpu::BufferUsages::COPY_DST,
-        );
+        let pose = gpu.buffer("deform.pose", pose_bytes, storage | wgpu::BufferUsages::COPY_DST);
         let bind_pose = BindPose {
             parts: gpu.buffer_with("deform.parts", &merge.parts, storage),
-            part_of_vertex: gpu.buffer_with(
-                "deform.part_of_vertex",
-                &merge.part_of_vertex,
-                storage,
-            ),
+            part_of_vertex: gpu.buffer_with("deform.part_of_vertex", &merge.part_of_vertex, storage),
             sources: gpu.buffer_with("deform.sources", &merge.sources, storage),
             influences: gpu.buffer_with("deform.influences", &merge.influences, storage),
             deltas: gpu.buffer_with("deform.deltas", &merge.deltas, storage),

@@ -152,8 +152,7 @@ impl SceneState {
     /// Writes the pose and the moved materials of a frame, and decides what the frame does to the trees.
     pub(crate) fn update(&mut self, gpu: &Gpu, frame: &Prepared<'_>) -> TreePlan {
         let Prepared { scene, buffers, .. } = frame;
-        self.materials
-            .write(gpu, &buffers.materials, scene, &frame.pose);
+        self.materials.write(gpu, &buffers.materials, scene, &frame.pose);
         let mut changed = self.pose.write(gpu, buffers, scene, &frame.pose);
         for (changed, before) in changed.iter_mut().zip(&self.changed) {
             *changed |= before;
@@ -169,13 +168,7 @@ impl WrittenPose {
     /// Writes the pose: matrices and weights, and the winding of instances that matrices have
     /// turned inside out. Tells for each instance whether anything that moves its vertices differs from the
     /// last call; at first everything does.
-    fn write(
-        &mut self,
-        gpu: &Gpu,
-        buffers: &SceneBuffers,
-        scene: &Scene,
-        pose: &Pose,
-    ) -> Vec<bool> {
+    fn write(&mut self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, pose: &Pose) -> Vec<bool> {
         if self.has(pose) {
             return vec![false; buffers.meshes.len()];
         }
@@ -194,10 +187,7 @@ impl WrittenPose {
             for joint in joints.iter().flatten() {
                 words.extend_from_slice(AsRef::<[f32; 16]>::as_ref(joint));
             }
-            if primitives
-                .iter()
-                .any(|primitive| !primitive.targets.is_empty())
-            {
+            if primitives.iter().any(|primitive| !primitive.targets.is_empty()) {
                 weights.extend_from_slice(&pose.weights[node]);
             }
             parts.push([
@@ -249,11 +239,8 @@ impl WrittenPose {
         let write = |first_triangle: u32, indices: &mut Vec<[u32; 3]>| {
             if !indices.is_empty() {
                 let bytes = bytemuck::cast_slice(indices);
-                gpu.queue.write_buffer(
-                    buffers.indices.buffer(),
-                    u64::from(first_triangle) * 12,
-                    bytes,
-                );
+                gpu.queue
+                    .write_buffer(buffers.indices.buffer(), u64::from(first_triangle) * 12, bytes);
                 indices.clear();
             }
         };

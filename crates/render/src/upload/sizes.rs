@@ -106,16 +106,12 @@ pub(crate) fn check_sizes(gpu: &Gpu, scene: &Scene, config: &Settings) -> Result
         Some(index) => {
             let (what, bytes) = sizes.bindings()[index];
             let [needed, most] = [bytes, most_bytes].map(mib);
-            let by = format!(
-                "the {what} are {needed}, and {} binds {most}",
-                gpu.info.name
-            );
+            let by = format!("the {what} are {needed}, and {} binds {most}", gpu.info.name);
             let share = u128::from(sizes.triangles) * u128::from(most_bytes) / u128::from(bytes);
             (by, u64::try_from(share).unwrap_or(u64::MAX))
         }
     };
-    let count =
-        |instances: u64, triangles: u64| format!("{triangles} triangles in {instances} instances");
+    let count = |instances: u64, triangles: u64| format!("{triangles} triangles in {instances} instances");
     Err(Error::Limit {
         what: "the scene".into(),
         needed: count(instances, sizes.triangles),

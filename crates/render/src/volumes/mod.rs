@@ -191,12 +191,7 @@ impl Volumes {
     }
 
     /// Fills the light grid of an instance, where that was filled for something else.
-    fn fill(
-        &mut self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        index: usize,
-    ) -> Result<()> {
+    fn fill(&mut self, recording: &mut Recording<'_>, world: World<'_>, index: usize) -> Result<()> {
         let World { frame, plan, .. } = world;
         let instance = &self.instances[index];
         let lit = Lit {
@@ -298,8 +293,7 @@ impl Volumes {
         }
         // Grids of instances that are gone.
         for (volume, own) in &mut self.shared {
-            own.lights
-                .truncate(counts.get(volume).copied().unwrap_or(0));
+            own.lights.truncate(counts.get(volume).copied().unwrap_or(0));
         }
         let eye = frame.view.eye();
         let far = |index: &usize| distance(&self.instances[*index].settings, eye);
@@ -311,12 +305,7 @@ impl Volumes {
 }
 
 impl Instance {
-    fn new(
-        gpu: &Gpu,
-        (node, volume): (usize, usize),
-        light: usize,
-        settings: VolumeParams,
-    ) -> Result<Self> {
+    fn new(gpu: &Gpu, (node, volume): (usize, usize), light: usize, settings: VolumeParams) -> Result<Self> {
         let usage = Buffer::STORAGE | Buffer::COPY_DST;
         gpu.catch(|| Self {
             node,

@@ -34,9 +34,7 @@ impl VolumeCompose {
         let layout = pass::layout(gpu, LABEL, &bindings);
         let on_demand = |entry, blend, targets| {
             let layout = layout.clone();
-            OnDemand::new(entry, move |gpu| {
-                pipeline(gpu, &layout, entry, blend, targets)
-            })
+            OnDemand::new(entry, move |gpu| pipeline(gpu, &layout, entry, blend, targets))
         };
         use wgpu::BlendFactor::{One, SrcAlpha, Zero};
         let component = |src_factor| wgpu::BlendComponent {
@@ -96,12 +94,7 @@ impl VolumeCompose {
     }
 
     /// Lays what is `seen` of a volume over that of those behind it, of which there are none for the `first`.
-    pub fn add(
-        &self,
-        recording: &mut Recording<'_>,
-        seen: &TextureView,
-        is_first: bool,
-    ) -> Result<()> {
+    pub fn add(&self, recording: &mut Recording<'_>, seen: &TextureView, is_first: bool) -> Result<()> {
         let gpu = recording.gpu;
         let group = bind_group(gpu, TOTAL, &self.layout, &[seen]);
         let load = match is_first {

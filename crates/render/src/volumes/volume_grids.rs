@@ -54,19 +54,8 @@ impl VolumeGrids {
         check(gpu, name, lattice.size)?;
         let size = lattice.size;
         let of = texel_range(lattice.range);
-        let texels: Vec<f16> = lattice
-            .density
-            .iter()
-            .map(|value| texel(of, *value))
-            .collect();
-        let density = uploaded(
-            gpu,
-            "volume.density",
-            size,
-            Format::R16Float,
-            &texels,
-            progress,
-        )?;
+        let texels: Vec<f16> = lattice.density.iter().map(|value| texel(of, *value)).collect();
+        let density = uploaded(gpu, "volume.density", size, Format::R16Float, &texels, progress)?;
         let (look_size, look) = match &lattice.look {
             Some(look) => (size, look.as_flattened()),
             None => ([1; 3], &[0.0; 4][..]),
@@ -98,14 +87,9 @@ impl VolumeGrids {
     pub fn most(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
         let [columns, rows, slices] = self.brick_counts.map(|count| count as usize);
         let spread = |index: usize| {
-            let place = [
-                index % columns,
-                index / columns % rows,
-                index / columns / rows,
-            ];
-            let near = |axis: usize, count: usize| {
-                place[axis].saturating_sub(1)..(place[axis] + 2).min(count)
-            };
+            let place = [index % columns, index / columns % rows, index / columns / rows];
+            let near =
+                |axis: usize, count: usize| place[axis].saturating_sub(1)..(place[axis] + 2).min(count);
             let mut found = self.bricks[index];
             for z in near(2, slices) {
                 for y in near(1, rows) {
@@ -169,13 +153,7 @@ pub fn sampler(gpu: &Gpu) -> wgpu::Sampler {
 }
 
 /// A texture in three dimensions.
-pub fn texture_3d(
-    gpu: &Gpu,
-    label: &str,
-    size: [u32; 3],
-    format: Format,
-    usage: Usage,
-) -> wgpu::Texture {
+pub fn texture_3d(gpu: &Gpu, label: &str, size: [u32; 3], format: Format, usage: Usage) -> wgpu::Texture {
     gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
         size: extent(size),
@@ -222,11 +200,7 @@ fn write(gpu: &Gpu, texture: &wgpu::Texture, bytes: &[u8], size: [u32; 3], first
     let destination = wgpu::TexelCopyTextureInfo {
         texture,
         mip_level: 0,
-        origin: wgpu::Origin3d {
-            x: 0,
-            y: 0,
-            z: first,
-        },
+        origin: wgpu::Origin3d { x: 0, y: 0, z: first },
         aspect: wgpu::TextureAspect::All,
     };
     let layout = wgpu::TexelCopyBufferLayout {
@@ -234,6 +208,5 @@ fn write(gpu: &Gpu, texture: &wgpu::Texture, bytes: &[u8], size: [u32; 3], first
         bytes_per_row: Some(bytes.len() as u32 / (rows * slices)),
         rows_per_image: Some(rows),
     };
-    gpu.queue
-        .write_texture(destination, bytes, layout, extent(size));
+    gpu.queue.write_texture(destination, bytes, layout, extent(size));
 }

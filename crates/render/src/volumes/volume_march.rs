@@ -107,9 +107,8 @@ impl VolumeMarch {
 impl Output {
     fn new(gpu: &Gpu, size: [u32; 2], kept: Option<u32>) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-        let image = |label, size, layers, format| {
-            GpuImage::with_layers(gpu, label, size, layers, format, usage)
-        };
+        let image =
+            |label, size, layers, format| GpuImage::with_layers(gpu, label, size, layers, format, usage);
         let layers = kept.unwrap_or(1).max(1);
         let spans_size = if kept.is_some() { size } else { [1, 1] };
         let seen = image(LABEL, size, layers, HDR_FORMAT);

@@ -189,9 +189,8 @@ pub fn control_points(settings: &Settings) -> Option<Vec<[f32; POINT]>> {
         ],
         VolumeTransfer::Custom => {
             let points = settings.points.chunks_exact(POINT);
-            let mut points: Vec<[f32; POINT]> = points
-                .map(|point| std::array::from_fn(|i| point[i]))
-                .collect();
+            let mut points: Vec<[f32; POINT]> =
+                points.map(|point| std::array::from_fn(|i| point[i])).collect();
             points.sort_by(|a, b| a[0].total_cmp(&b[0]));
             return (!points.is_empty()).then_some(points);
         }
@@ -298,11 +297,7 @@ mod tests {
         assert_eq!(table[0], [0.0; 4]);
         let rises = |pair: &[[f32; 4]]| luminance(pair[0]) <= luminance(pair[1]);
         assert!(table.windows(2).all(rises));
-        assert!(
-            (luminance(table[127]) - 1.0).abs() < 0.05,
-            "{:?}",
-            table[127]
-        );
+        assert!((luminance(table[127]) - 1.0).abs() < 0.05, "{:?}", table[127]);
     }
 
     /// Bricks that a transfer function makes opaque anywhere between their values are not empty.

@@ -31,11 +31,7 @@ pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
         return Ok(None);
     }
     let fault = || {
-        let numbers: Vec<_> = from
-            .as_flattened()
-            .iter()
-            .map(|xy| format!("{xy:?}"))
-            .collect();
+        let numbers: Vec<_> = from.as_flattened().iter().map(|xy| format!("{xy:?}")).collect();
         format!(
             "has the chromaticities {}, which span no colours",
             numbers.join(" ")
@@ -81,12 +77,7 @@ pub(super) fn convert(matrix: &Mat3, colors: &mut [[f32; 3]]) {
 mod tests {
     use super::*;
 
-    const REC_2020: Chromaticities = [
-        [0.708, 0.292],
-        [0.17, 0.797],
-        [0.131, 0.046],
-        [0.3127, 0.329],
-    ];
+    const REC_2020: Chromaticities = [[0.708, 0.292], [0.17, 0.797], [0.131, 0.046], [0.3127, 0.329]];
 
     #[test]
     fn colors_of_rec_2020_are_those_of_itu_r_bt_2087() {
@@ -105,18 +96,8 @@ mod tests {
     fn white_stays_white() {
         for from in [
             // ACES AP0 and AP1; CIE RGB; XYZ.
-            [
-                [0.7347, 0.2653],
-                [0.0, 1.0],
-                [0.0001, -0.077],
-                [0.32168, 0.33767],
-            ],
-            [
-                [0.713, 0.293],
-                [0.165, 0.83],
-                [0.128, 0.044],
-                [0.32168, 0.33767],
-            ],
+            [[0.7347, 0.2653], [0.0, 1.0], [0.0001, -0.077], [0.32168, 0.33767]],
+            [[0.713, 0.293], [0.165, 0.83], [0.128, 0.044], [0.32168, 0.33767]],
             [
                 [0.7347, 0.2653],
                 [0.2738, 0.7174],
@@ -126,10 +107,7 @@ mod tests {
             [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [1.0 / 3.0; 2]],
         ] {
             let matrix = to_rec709(&from).unwrap().unwrap();
-            assert!(
-                (matrix * Vec3::ONE).abs_diff_eq(Vec3::ONE, 1e-5),
-                "{from:?}"
-            );
+            assert!((matrix * Vec3::ONE).abs_diff_eq(Vec3::ONE, 1e-5), "{from:?}");
             // More saturated colours than those of Rec. 709.
             assert!(matrix.x_axis.x > 1.0 && matrix.x_axis.y < 0.0);
         }

@@ -120,9 +120,8 @@ fn cube<'a>(
         for (y, bytes) in texels.chunks_exact(16 * width).enumerate() {
             row.clear();
             row.extend(bytes.chunks_exact(16).map(|texel| {
-                let channel = |at: usize| {
-                    f32::from_ne_bytes([texel[at], texel[at + 1], texel[at + 2], texel[at + 3]])
-                };
+                let channel =
+                    |at: usize| f32::from_ne_bytes([texel[at], texel[at + 1], texel[at + 2], texel[at + 3]]);
                 let color = [channel(0), channel(4), channel(8)];
                 if srgb { color.map(srgb::decode) } else { color }
             }));

@@ -22,17 +22,9 @@ pub fn place(direction: DVec3) -> (usize, DVec2) {
     let DVec3 { x, y, z } = direction;
     let sides = direction.abs();
     let (face, right, down, along) = if sides.x >= sides.y && sides.x >= sides.z {
-        if x > 0.0 {
-            (0, -z, -y, x)
-        } else {
-            (1, z, -y, -x)
-        }
+        if x > 0.0 { (0, -z, -y, x) } else { (1, z, -y, -x) }
     } else if sides.y >= sides.z {
-        if y > 0.0 {
-            (2, x, z, y)
-        } else {
-            (3, x, -z, -y)
-        }
+        if y > 0.0 { (2, x, z, y) } else { (3, x, -z, -y) }
     } else if z > 0.0 {
         (4, x, -y, z)
     } else {

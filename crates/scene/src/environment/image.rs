@@ -88,19 +88,13 @@ impl EnvironmentImage {
             }
         }
         let mean = sum / f64::max(weights, f64::MIN_POSITIVE) * f64::from(self.scale);
-        let sun = self
-            .sun
-            .map_or(0.0, |sun| luminance(sun.illuminance.into()));
+        let sun = self.sun.map_or(0.0, |sun| luminance(sun.illuminance.into()));
         (mean + sun / (4.0 * PI)) as f32
     }
 }
 
 /// Fails, before anything is decoded, if a picture or its `faces` together have no pixels or too many.
-pub(super) fn check_size(
-    [width, height]: [u32; 2],
-    faces: u64,
-    max_pixels: u64,
-) -> Result<(), String> {
+pub(super) fn check_size([width, height]: [u32; 2], faces: u64, max_pixels: u64) -> Result<(), String> {
     let pixels = (u64::from(width) * u64::from(height)).saturating_mul(faces);
     if pixels == 0 {
         return Err("holds no pixels".into());
@@ -137,11 +131,7 @@ pub(super) fn image(shape: Shape, rows: Rows) -> EnvironmentImage {
         name: String::new(),
         shape,
         width,
-        height: if shape == Shape::Cube {
-            6 * height
-        } else {
-            height
-        },
+        height: if shape == Shape::Cube { 6 * height } else { height },
         texels,
         scale,
         sun: None,

@@ -36,8 +36,8 @@ pub(crate) fn rgb(bytes: &[u8], max_pixels: u64) -> Result<([u32; 2], Vec<[f32; 
     let to_rec709 = primaries.map_or(Ok(None), |from| {
         chromaticities::to_rec709(&from.map(|xy| xy.map(f64::from)))
     })?;
-    let decoder = OpenExrDecoder::with_alpha_preference(Cursor::new(bytes), Some(false))
-        .map_err(|e| one_line(&e))?;
+    let decoder =
+        OpenExrDecoder::with_alpha_preference(Cursor::new(bytes), Some(false)).map_err(|e| one_line(&e))?;
     let size: [u32; 2] = decoder.dimensions().into();
     check_size(size, 1, max_pixels)?;
     let [width, height] = size;
@@ -54,10 +54,7 @@ pub(crate) fn rgb(bytes: &[u8], max_pixels: u64) -> Result<([u32; 2], Vec<[f32; 
 /// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which
 /// may be as large as the data window, before it reads them. Returns the chromaticities, of all parts alike.
 /// (OpenEXR file layout, "Header"; little-endian.)
-pub(crate) fn check_headers(
-    bytes: &[u8],
-    max_pixels: u64,
-) -> Result<Option<[[f32; 2]; 4]>, String> {
+pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f32; 2]; 4]>, String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
     let several = headers.int()? & 0x1000 != 0;
@@ -81,8 +78,7 @@ pub(crate) fn check_headers(
                 b"displayWindow" => windows[1] = larger(windows[1], value.sides()?),
                 b"compression" => lines = lines_of_block(value.take(1)?[0]).max(lines),
                 b"tiles" => {
-                    let [across, down] =
-                        [value.int()?, value.int()?].map(|side| u64::from(side as u32));
+                    let [across, down] = [value.int()?, value.int()?].map(|side| u64::from(side as u32));
                     tile = across.saturating_mul(down).max(tile);
                 }
                 b"channels" => texel_bytes = (value.channels()? * 4).max(texel_bytes),
@@ -144,11 +140,7 @@ impl<'a> Headers<'a> {
 
     /// Text up to a NUL.
     fn text(&mut self) -> Result<&'a [u8], &'static str> {
-        let length = self
-            .0
-            .iter()
-            .position(|byte| *byte == 0)
-            .ok_or(Self::FAULT)?;
+        let length = self.0.iter().position(|byte| *byte == 0).ok_or(Self::FAULT)?;
         let text = self.take(length)?;
         self.take(1)?;
         Ok(text)

@@ -100,15 +100,11 @@ impl Header {
                     ));
                 }
                 "EXPOSURE" => {
-                    let [exposure] = numbers(value)
-                        .filter(are_positive)
-                        .ok_or_else(|| odd(&text))?;
+                    let [exposure] = numbers(value).filter(are_positive).ok_or_else(|| odd(&text))?;
                     multiplied *= exposure;
                 }
                 "COLORCORR" => {
-                    let factors = numbers(value)
-                        .filter(are_positive)
-                        .ok_or_else(|| odd(&text))?;
+                    let factors = numbers(value).filter(are_positive).ok_or_else(|| odd(&text))?;
                     multiplied *= DVec3::from_array(factors);
                 }
                 "PRIMARIES" => {
@@ -145,9 +141,7 @@ fn numbers<const N: usize>(value: &str) -> Option<[f64; N]> {
 
 /// True if pixels can have been multiplied by these numbers.
 fn are_positive<const N: usize>(numbers: &[f64; N]) -> bool {
-    numbers
-        .iter()
-        .all(|number| number.is_finite() && *number > 0.0)
+    numbers.iter().all(|number| number.is_finite() && *number > 0.0)
 }
 
 /// The error for a line of a header.

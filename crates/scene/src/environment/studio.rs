@@ -79,11 +79,7 @@ impl SoftBox {
         let sides = [right, middle.cross(right)];
         let shares = [0, 1].map(|axis| {
             let off = direction.dot(sides[axis]).abs() / ahead;
-            1.0 - smooth_step(
-                1.0 - FADE,
-                1.0 + FADE,
-                off / self.half[axis].to_radians().tan(),
-            )
+            1.0 - smooth_step(1.0 - FADE, 1.0 + FADE, off / self.half[axis].to_radians().tan())
         });
         self.radiance * shares[0] * shares[1]
     }

@@ -36,11 +36,7 @@ impl EnvironmentImage {
         }
         let brightest = |best: (usize, f64), (at, texel): (usize, &[f16; 4])| {
             let luminance = luminance(radiance(*texel));
-            if luminance > best.1 {
-                (at, luminance)
-            } else {
-                best
-            }
+            if luminance > best.1 { (at, luminance) } else { best }
         };
         let (peak, peak_luminance) = self.texels.iter().enumerate().fold((0, 0.0), brightest);
         let mean = f64::from(self.mean_luminance()) / f64::from(self.scale);
@@ -242,10 +238,7 @@ mod tests {
                     let normal = normal.normalize();
                     let (before, after) = (irradiance(&whole, normal), irradiance(&parted, normal));
                     let error = ((before - after) / before).abs().max_element();
-                    assert!(
-                        error < 0.01,
-                        "{shape:?} {to_sun} {normal}: {before} {after}"
-                    );
+                    assert!(error < 0.01, "{shape:?} {to_sun} {normal}: {before} {after}");
                 }
                 let (before, after) = (whole.mean_luminance(), parted.mean_luminance());
                 assert!((before / after - 1.0).abs() < 0.01, "{before} {after}");

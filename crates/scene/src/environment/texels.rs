@@ -82,9 +82,7 @@ impl Rows {
                 rows.push(row, |_| weight);
             }
         } else {
-            texels
-                .iter_mut()
-                .for_each(|texel| *texel = texel.map(sound));
+            texels.iter_mut().for_each(|texel| *texel = texel.map(sound));
             rows.out = texels;
         }
         rows
@@ -110,9 +108,7 @@ impl Rows {
         self.add(row, part, &weight);
         self.filled += part;
         if self.filled == self.input[1] {
-            let mean = |[red, green, blue, all]: [f64; 4]| {
-                [red, green, blue].map(|sum| (sum / all) as f32)
-            };
+            let mean = |[red, green, blue, all]: [f64; 4]| [red, green, blue].map(|sum| (sum / all) as f32);
             self.out.extend(self.sums.iter().map(|sum| mean(*sum)));
             self.sums.fill([0.0; 4]);
             self.filled = self.output[1] - part;

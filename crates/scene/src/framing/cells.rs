@@ -220,8 +220,8 @@ impl Cells {
     /// inside too, and is to be seen from outside.
     pub(crate) fn inside(&self) -> Option<Inside> {
         let extent = self.extent();
-        let is_like_a_room = ROOM_DIAGONALS.contains(&extent.length())
-            && extent.y < MOST_ROOM_HEIGHT * extent.x.max(extent.z);
+        let is_like_a_room =
+            ROOM_DIAGONALS.contains(&extent.length()) && extent.y < MOST_ROOM_HEIGHT * extent.x.max(extent.z);
         if !is_like_a_room {
             return None;
         }
@@ -252,8 +252,7 @@ impl Cells {
             }
         }
         let whole = (self.size - 2).element_product() as f32;
-        let is_room =
-            inward > INWARD_SHARE * (inward + outward) && room.len() as f32 > ROOM_SHARE * whole;
+        let is_room = inward > INWARD_SHARE * (inward + outward) && room.len() as f32 > ROOM_SHARE * whole;
         is_room.then(|| self.widest_view(&room)).flatten()
     }
 

@@ -172,9 +172,7 @@ fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
             }
             if !is_seen {
                 // It is smaller than a cell: its middle stands for it.
-                let middle = ((p + q + r) / 3.0)
-                    .floor()
-                    .clamp(Vec2::ZERO, Vec2::splat(last));
+                let middle = ((p + q + r) / 3.0).floor().clamp(Vec2::ZERO, Vec2::splat(last));
                 see(middle.x, middle.y, (a.y + b.y + c.y) / 3.0);
             }
         }
@@ -192,10 +190,7 @@ mod tests {
     fn scene(positions: Vec<Vec3>, transform: Mat4) -> Scene {
         let corners: Vec<u32> = (0..positions.len() as u32).collect();
         let primitive = Primitive {
-            indices: corners
-                .chunks_exact(3)
-                .map(|t| [t[0], t[1], t[2]])
-                .collect(),
+            indices: corners.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(),
             positions,
             ..Primitive::default()
         };

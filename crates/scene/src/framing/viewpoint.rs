@@ -280,11 +280,7 @@ mod tests {
     #[test]
     fn framing_holds_every_corner_at_every_scale() {
         for scale in [1e-3, 1.0, 1e5] {
-            for half in [
-                Vec3::ONE,
-                Vec3::new(1.0, 0.01, 0.2),
-                Vec3::new(0.1, 2.0, 0.0),
-            ] {
+            for half in [Vec3::ONE, Vec3::new(1.0, 0.01, 0.2), Vec3::new(0.1, 2.0, 0.0)] {
                 for (offset, aspect) in [(Vec3::ZERO, 1.78), (Vec3::new(9.0, -7.0, 20.0), 0.5)] {
                     let bounds = cuboid(offset * scale, half * scale);
                     let view = Viewpoint::framing(&bounds.corners(), LENS, aspect);
@@ -298,12 +294,7 @@ mod tests {
                         assert!((near..far).contains(&-p.z), "{near} {far} {p}");
                         let (x, y) = (p.x / -p.z / tan / aspect, p.y / -p.z / tan);
                         widest = widest.max(x.abs()).max(y.abs());
-                        sides = [
-                            sides[0].min(x),
-                            sides[1].max(x),
-                            sides[2].min(y),
-                            sides[3].max(y),
-                        ];
+                        sides = [sides[0].min(x), sides[1].max(x), sides[2].min(y), sides[3].max(y)];
                     }
                     assert!((0.9..0.96).contains(&widest), "{widest} {bounds:?}");
                     assert!(
@@ -330,13 +321,7 @@ mod tests {
 
     #[test]
     fn no_direction_is_degenerate() {
-        for direction in [
-            Vec3::Y,
-            Vec3::NEG_Y,
-            Vec3::ZERO,
-            Vec3::X,
-            Vec3::splat(1e-30),
-        ] {
+        for direction in [Vec3::Y, Vec3::NEG_Y, Vec3::ZERO, Vec3::X, Vec3::splat(1e-30)] {
             let m = Viewpoint::looking(Vec3::ZERO, direction, Vec3::Y, LENS).world_from_view;
             assert!((m.determinant() - 1.0).abs() < 1e-4, "{direction}: {m}");
         }

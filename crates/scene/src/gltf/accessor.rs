@@ -35,8 +35,7 @@ struct Sparse<'a> {
 }
 
 /// Component types of vertex indices.
-pub(super) const UNSIGNED: [ComponentType; 3] =
-    [ComponentType::U8, ComponentType::U16, ComponentType::U32];
+pub(super) const UNSIGNED: [ComponentType; 3] = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
 
 /// Every component type.
 pub(super) const ANY: [ComponentType; 6] = [
@@ -94,19 +93,14 @@ impl<'a> Accessor<'a> {
                 )));
             }
             accessor.stride = stride;
-            accessor.data = Some(Cow::Borrowed(
-                bytes.get(offset as usize..).unwrap_or_default(),
-            ));
+            accessor.data = Some(Cow::Borrowed(bytes.get(offset as usize..).unwrap_or_default()));
         }
         if let Some(sparse) = &json.sparse {
             let Checked::Valid(kind) = sparse.indices.component_type else {
-                return Err(fail(
-                    "has sparse indices of an unknown componentType".into(),
-                ));
+                return Err(fail("has sparse indices of an unknown componentType".into()));
             };
             let slice = |view: Index<View>, offset: u64, size: usize| -> Result<&'a [u8]> {
-                let (bytes, _) =
-                    view_bytes(file, view, || format!("{user}: accessor {index} (sparse)"))?;
+                let (bytes, _) = view_bytes(file, view, || format!("{user}: accessor {index} (sparse)"))?;
                 let range = sparse
                     .count
                     .0
@@ -125,8 +119,7 @@ impl<'a> Accessor<'a> {
                     let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
                     let width = kind.0.size();
                     let elements = slice(view, offset, width)?.chunks_exact(width);
-                    let indices: Rc<[u32]> =
-                        elements.map(|bytes| unsigned(kind.0, bytes)).collect();
+                    let indices: Rc<[u32]> = elements.map(|bytes| unsigned(kind.0, bytes)).collect();
                     if indices.last().is_some_and(|&last| last as usize >= count)
                         || indices.windows(2).any(|pair| pair[0] >= pair[1])
                     {
@@ -155,8 +148,7 @@ impl<'a> Accessor<'a> {
     ) -> Result<Self> {
         let json = file.get(&file.root.accessors, "accessor", index, || user.to_owned())?;
         let fail = |what: String| file.error(format!("{user}: accessor {index} {what}"));
-        let (Checked::Valid(kind), Checked::Valid(component)) = (json.type_, json.component_type)
-        else {
+        let (Checked::Valid(kind), Checked::Valid(component)) = (json.type_, json.component_type) else {
             return Err(fail("has an unknown type or componentType".into()));
         };
         let component = component.0;
@@ -220,11 +212,10 @@ impl<'a> Accessor<'a> {
     pub(super) fn floats<const N: usize>(&self, index: usize) -> [f32; N] {
         let mut out = [0.0; N];
         if let Some(bytes) = self.element(index) {
-            for (value, bytes) in out.iter_mut().zip(
-                bytes
-                    .chunks_exact(self.component.size())
-                    .take(self.components),
-            ) {
+            for (value, bytes) in out
+                .iter_mut()
+                .zip(bytes.chunks_exact(self.component.size()).take(self.components))
+            {
                 *value = self.float(bytes);
             }
         }
@@ -235,11 +226,10 @@ impl<'a> Accessor<'a> {
     pub(super) fn integers<const N: usize>(&self, index: usize) -> [u32; N] {
         let mut out = [0; N];
         if let Some(bytes) = self.element(index) {
-            for (value, bytes) in out.iter_mut().zip(
-                bytes
-                    .chunks_exact(self.component.size())
-                    .take(self.components),
-            ) {
+            for (value, bytes) in out
+                .iter_mut()
+                .zip(bytes.chunks_exact(self.component.size()).take(self.components))
+            {
                 *value = unsigned(self.component, bytes);
             }
         }
@@ -250,13 +240,9 @@ impl<'a> Accessor<'a> {
         let (value, largest) = match (self.component, bytes) {
             (ComponentType::F32, &[a, b, c, d]) => return f32::from_le_bytes([a, b, c, d]),
             (ComponentType::I8, &[a]) => (f32::from(a.cast_signed()), f32::from(i8::MAX)),
-            (ComponentType::I16, &[a, b]) => {
-                (f32::from(i16::from_le_bytes([a, b])), f32::from(i16::MAX))
-            }
+            (ComponentType::I16, &[a, b]) => (f32::from(i16::from_le_bytes([a, b])), f32::from(i16::MAX)),
             (ComponentType::U8, _) => (unsigned(self.component, bytes) as f32, f32::from(u8::MAX)),
-            (ComponentType::U16, _) => {
-                (unsigned(self.component, bytes) as f32, f32::from(u16::MAX))
-            }
+            (ComponentType::U16, _) => (unsigned(self.component, bytes) as f32, f32::from(u16::MAX)),
             _ => (unsigned(self.component, bytes) as f32, u32::MAX as f32),
         };
         if self.normalized {

@@ -30,10 +30,7 @@ pub(super) fn cameras(file: &File<'_>, scene: &mut Scene) -> Result<()> {
                 let half_height = o.ymag.abs();
                 let sound = half_height > 0.0 && half_height.is_finite();
                 if !sound {
-                    file.warn(format!(
-                        "camera {index} has a ymag of {}; canopy uses 1",
-                        o.ymag
-                    ));
+                    file.warn(format!("camera {index} has a ymag of {}; canopy uses 1", o.ymag));
                 }
                 Projection::Orthographic {
                     half_height: if sound { half_height } else { 1.0 },

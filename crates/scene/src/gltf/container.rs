@@ -61,9 +61,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
         return Err("ends within the GLB header".into());
     };
     if version != 2 {
-        return Err(format!(
-            "is GLB of version {version}; canopy reads version 2"
-        ));
+        return Err(format!("is GLB of version {version}; canopy reads version 2"));
     }
     // Bytes after the declared length are no part of the scene.
     let whole = bytes.get(..length as usize).ok_or_else(|| {
@@ -121,8 +119,7 @@ fn without_zeros(data: &[u8]) -> &[u8] {
 
 /// Parses the JSON, and checks it by itself; repairs are added to `warnings`.
 pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, String> {
-    let mut value: Value =
-        deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
+    let mut value: Value = deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
     check_version(&value)?;
     let light_extras = light_extras(&value);
     let target_names = target_names(&value);
@@ -132,17 +129,11 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
         if let Some(scene) = scene.as_object_mut() {
-            scene
-                .entry("nodes")
-                .or_insert_with(|| Value::Array(Vec::new()));
+            scene.entry("nodes").or_insert_with(|| Value::Array(Vec::new()));
         }
     }
     let mut pointers = Vec::new();
-    for (index, animation) in array(&mut value, "animations")
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
+    for (index, animation) in array(&mut value, "animations").into_iter().flatten().enumerate() {
         let Some(channels) = array(animation, "channels") else {
             continue;
         };
@@ -215,9 +206,7 @@ fn node_volumes(value: &Value) -> HashMap<usize, String> {
 fn target_names(value: &Value) -> Vec<Vec<String>> {
     let meshes = value.get("meshes").and_then(Value::as_array);
     let names = |mesh: &Value| {
-        let names = mesh
-            .pointer("/extras/targetNames")
-            .and_then(Value::as_array);
+        let names = mesh.pointer("/extras/targetNames").and_then(Value::as_array);
         let name = |name: &Value| clip(name.as_str().unwrap_or_default(), 100).to_string();
         names.into_iter().flatten().map(name).collect()
     };
@@ -250,11 +239,7 @@ fn check_version(value: &Value) -> Result<(), String> {
     let asset = value
         .get("asset")
         .ok_or("is not glTF: its JSON has no \"asset\"")?;
-    let part = |key: &str| {
-        asset
-            .get(key)
-            .map(|v| v.as_str().unwrap_or("of a wrong type"))
-    };
+    let part = |key: &str| asset.get(key).map(|v| v.as_str().unwrap_or("of a wrong type"));
     let version = part("version").ok_or("is not glTF: asset.version is missing")?;
     if version != "2" && !version.starts_with("2.") {
         return Err(format!("is glTF {version}; canopy reads glTF 2.0"));

@@ -16,8 +16,8 @@ use ::gltf::json::{
     validation::Checked,
 };
 use draco_core::{
-    DataType, DecodeLimits, DecoderBuffer, ErrorKind, GeometryMetadata, Mesh, MeshDecoder,
-    PointAttribute, PointIndex,
+    DataType, DecodeLimits, DecoderBuffer, ErrorKind, GeometryMetadata, Mesh, MeshDecoder, PointAttribute,
+    PointIndex,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -205,11 +205,7 @@ impl Declared {
     /// Counts the declared triangles against the limits.
     fn take(&self, what: impl Fn() -> String, instances: u64, load: &mut Load<'_>) -> Result<()> {
         let triangles = self.triangles.unwrap_or_default();
-        load.take(
-            Budget::Triangles,
-            triangles.saturating_mul(instances),
-            &what,
-        )?;
+        load.take(Budget::Triangles, triangles.saturating_mul(instances), &what)?;
         let most_vertices = load.limits.max_triangles.saturating_mul(3);
         if self.vertices <= most_vertices {
             return Ok(());
@@ -265,20 +261,7 @@ fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), Strin
 
 /// Triangles and tables of seams that the head of an Edgebreaker stream declares.
 fn seams(bytes: &[u8]) -> Option<(u32, u8)> {
-    let &[
-        _,
-        _,
-        _,
-        _,
-        _,
-        major,
-        minor,
-        _,
-        method,
-        flags_low,
-        flags_high,
-    ] = bytes.get(..11)?
-    else {
+    let &[_, _, _, _, _, major, minor, _, method, flags_low, flags_high] = bytes.get(..11)? else {
         return None;
     };
     let mut head = DecoderBuffer::new(bytes);
@@ -303,10 +286,9 @@ fn decode(bytes: &[u8], limits: DecodeLimits) -> std::result::Result<Mesh, Strin
     let mut buffer = DecoderBuffer::new(bytes).with_limits(limits);
     match MeshDecoder::new().decode(&mut buffer, &mut mesh) {
         Ok(()) => Ok(mesh),
-        Err(why) if why.kind() == ErrorKind::LimitExceeded => Err(format!(
-            "more than the accessors declare: {}",
-            why.message()
-        )),
+        Err(why) if why.kind() == ErrorKind::LimitExceeded => {
+            Err(format!("more than the accessors declare: {}", why.message()))
+        }
         Err(why) => Err(why.to_string()),
     }
 }
@@ -334,9 +316,8 @@ fn values(
             .ok_or_else(|| format!("lacks the value of vertex {vertex}"))?;
         for value in value.chunks_exact(width) {
             let value = read(kind, value) / scale;
-            push(&mut bytes, component, value).ok_or_else(|| {
-                format!("is {value} at vertex {vertex}, which is no {component:?}")
-            })?;
+            push(&mut bytes, component, value)
+                .ok_or_else(|| format!("is {value} at vertex {vertex}, which is no {component:?}"))?;
         }
     }
     Ok(bytes)

@@ -17,22 +17,14 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Full,
         "every instance is one of the scene's",
     ),
-    (
-        "EXT_meshopt_compression",
-        Full,
-        "decompressed when it is loaded",
-    ),
+    ("EXT_meshopt_compression", Full, "decompressed when it is loaded"),
     (
         "KHR_draco_mesh_compression",
         Full,
         "decompressed when it is loaded",
     ),
     ("KHR_mesh_quantization", Full, "read as floats"),
-    (
-        "KHR_meshopt_compression",
-        Full,
-        "decompressed when it is loaded",
-    ),
+    ("KHR_meshopt_compression", Full, "decompressed when it is loaded"),
     // Textures.
     ("EXT_texture_webp", Full, "decoded when it is loaded"),
     (
@@ -59,11 +51,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Ignored,
         "light is not split into colours",
     ),
-    (
-        "KHR_materials_emissive_strength",
-        Full,
-        "scales what is emitted",
-    ),
+    ("KHR_materials_emissive_strength", Full, "scales what is emitted"),
     (
         "KHR_materials_ior",
         Full,
@@ -79,11 +67,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Approximate,
         "read as a dielectric with that reflection",
     ),
-    (
-        "KHR_materials_sheen",
-        Full,
-        "with roughness of at least 0.07",
-    ),
+    ("KHR_materials_sheen", Full, "with roughness of at least 0.07"),
     (
         "KHR_materials_specular",
         Full,
@@ -133,11 +117,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Ignored,
         "nothing is hovered over in canopy",
     ),
-    (
-        "KHR_node_selectability",
-        Ignored,
-        "nothing is selected in canopy",
-    ),
+    ("KHR_node_selectability", Ignored, "nothing is selected in canopy"),
     (
         "KHR_node_visibility",
         Full,
@@ -169,8 +149,7 @@ pub(super) fn used(root: &Root) -> Vec<ExtensionUse> {
     names.dedup();
     let describe = |name: &String| {
         let known = KNOWN.iter().find(|(known, ..)| known == name);
-        let (treatment, note) =
-            known.map_or((Ignored, "not known to canopy"), |known| (known.1, known.2));
+        let (treatment, note) = known.map_or((Ignored, "not known to canopy"), |known| (known.1, known.2));
         ExtensionUse {
             name: shorten(name),
             required: root.extensions_required.contains(name),

@@ -68,10 +68,7 @@ impl File<'_> {
         if warnings.len() < MAX_WARNINGS && known.is_none() {
             warnings.push(line);
             if warnings.len() == MAX_WARNINGS {
-                warnings.push(format!(
-                    "{}: further warnings are left out",
-                    self.path.display()
-                ));
+                warnings.push(format!("{}: further warnings are left out", self.path.display()));
             }
         }
     }
@@ -79,10 +76,7 @@ impl File<'_> {
     /// A warning is about this too.
     pub(super) fn add_place(&self, warning: usize, place: WarningPlace) {
         let mut places = self.warning_places.borrow_mut();
-        if warning < MAX_WARNINGS
-            && places.len() < MAX_PLACES
-            && !places.contains(&(warning, place))
-        {
+        if warning < MAX_WARNINGS && places.len() < MAX_PLACES && !places.contains(&(warning, place)) {
             places.push((warning, place));
         }
     }
@@ -140,10 +134,7 @@ impl Tally {
         match self.count {
             0 => {}
             1 => file.warn(format!("{first}; {outcome}")),
-            count => file.warn(format!(
-                "{first}; {outcome} (and {} more like it)",
-                count - 1
-            )),
+            count => file.warn(format!("{first}; {outcome} (and {} more like it)", count - 1)),
         }
     }
 }

@@ -62,9 +62,8 @@ pub(super) fn read(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
         if !listed.insert(root) {
             twice.add(|| format!("the scene lists node {root} twice"));
         } else if let Some(parent) = hierarchy.parents[root] {
-            child_roots.add(|| {
-                format!("the scene lists node {root} as a root, and it is a child of node {parent}")
-            });
+            child_roots
+                .add(|| format!("the scene lists node {root} as a root, and it is a child of node {parent}"));
         }
         // A root that is another's child is drawn below it.
         hierarchy.add(file, hierarchy.topmost(root), &shown);
@@ -172,8 +171,7 @@ impl Hierarchy {
     /// The first of `node` and its ancestors that is in the order already, or the topmost of them.
     fn topmost(&self, node: usize) -> usize {
         let mut topmost = node;
-        while let Some(parent) = self.parents[topmost].filter(|_| self.index_of[topmost].is_none())
-        {
+        while let Some(parent) = self.parents[topmost].filter(|_| self.index_of[topmost].is_none()) {
             topmost = parent;
         }
         topmost

@@ -29,28 +29,19 @@ pub(super) fn read(
     load: &mut Load<'_>,
 ) -> Result<Option<Vec<Transform>>> {
     let ignored = |why: &str| {
-        file.warn(format!(
-            "node {number}: {NAME} {why}; its mesh is shown once"
-        ));
+        file.warn(format!("node {number}: {NAME} {why}; its mesh is shown once"));
         Ok(None)
     };
     if file.root.nodes[number].skin.is_some() {
         return ignored("moves nothing that has a skin");
     }
     match transforms(file, number, value, load) {
-        Err(Error::Scene { what, .. }) if !file.requires(NAME) => {
-            ignored(&format!("is broken ({what})"))
-        }
+        Err(Error::Scene { what, .. }) if !file.requires(NAME) => ignored(&format!("is broken ({what})")),
         outcome => outcome.map(Some),
     }
 }
 
-fn transforms(
-    file: &File<'_>,
-    number: usize,
-    value: &Value,
-    load: &mut Load<'_>,
-) -> Result<Vec<Transform>> {
+fn transforms(file: &File<'_>, number: usize, value: &Value, load: &mut Load<'_>) -> Result<Vec<Transform>> {
     let user = format!("node {number}: {NAME}");
     let Instancing { attributes } =
         Instancing::deserialize(value).map_err(|why| file.error(format!("{user}: {why}")))?;
@@ -59,8 +50,7 @@ fn transforms(
         let Some(&index) = attributes.get(name) else {
             return Ok(None);
         };
-        let accessor =
-            Accessor::open(file, index, &format!("{user}: {name}"), &[kind], components)?;
+        let accessor = Accessor::open(file, index, &format!("{user}: {name}"), &[kind], components)?;
         let expected = *count.get_or_insert(accessor.count);
         if accessor.count != expected {
             return Err(file.error(format!(
@@ -94,10 +84,7 @@ fn transforms(
         let rotation = rotations
             .as_ref()
             .map_or(DVec4::W, |of| Vec4::from(of.floats(at)).as_dvec4());
-        let (translation, scale) = (
-            vector(&translations, DVec3::ZERO),
-            vector(&scales, DVec3::ONE),
-        );
+        let (translation, scale) = (vector(&translations, DVec3::ZERO), vector(&scales, DVec3::ONE));
         let finite = translation.is_finite() && scale.is_finite() && rotation.is_finite();
         let rotation = rotation.try_normalize();
         finite.then(|| Transform::Trs {
@@ -107,8 +94,6 @@ fn transforms(
         })
     };
     (0..count)
-        .map(|at| {
-            transform(at).ok_or_else(|| file.error(format!("{user}: instance {at} is not finite")))
-        })
+        .map(|at| transform(at).ok_or_else(|| file.error(format!("{user}: instance {at} is not finite"))))
         .collect()
 }

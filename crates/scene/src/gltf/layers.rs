@@ -35,18 +35,15 @@ pub(super) fn read(
         any = true;
         layers.specular = extension.number(textures, "specularFactor", 1.0, 0.0..=1.0);
         layers.specular_texture = extension.texture(textures, "specularTexture")?;
-        layers.specular_color =
-            extension.color(textures, "specularColorFactor", Vec3::ONE, LARGEST);
+        layers.specular_color = extension.color(textures, "specularColorFactor", Vec3::ONE, LARGEST);
         layers.specular_color_texture = extension.texture(textures, "specularColorTexture")?;
     }
     if let Some(extension) = open("KHR_materials_clearcoat") {
         any = true;
         layers.clearcoat = extension.number(textures, "clearcoatFactor", 0.0, 0.0..=1.0);
         layers.clearcoat_texture = extension.texture(textures, "clearcoatTexture")?;
-        layers.clearcoat_roughness =
-            extension.number(textures, "clearcoatRoughnessFactor", 0.0, 0.0..=1.0);
-        layers.clearcoat_roughness_texture =
-            extension.texture(textures, "clearcoatRoughnessTexture")?;
+        layers.clearcoat_roughness = extension.number(textures, "clearcoatRoughnessFactor", 0.0, 0.0..=1.0);
+        layers.clearcoat_roughness_texture = extension.texture(textures, "clearcoatRoughnessTexture")?;
         layers.clearcoat_normal_texture = extension.texture(textures, "clearcoatNormalTexture")?;
         layers.clearcoat_normal_scale = extension.scale(textures, "clearcoatNormalTexture");
     }
@@ -72,8 +69,7 @@ pub(super) fn read(
         let thickness = |key, default| extension.number(textures, key, default, 0.0..=LARGEST);
         layers.iridescence_thickness_min = thickness("iridescenceThicknessMinimum", 100.0);
         layers.iridescence_thickness_max = thickness("iridescenceThicknessMaximum", 400.0);
-        layers.iridescence_thickness_texture =
-            extension.texture(textures, "iridescenceThicknessTexture")?;
+        layers.iridescence_thickness_texture = extension.texture(textures, "iridescenceThicknessTexture")?;
     }
     if let Some(extension) = open("KHR_materials_transmission") {
         any = true;
@@ -138,13 +134,7 @@ impl Extension<'_> {
         format!("{key} of {} of material {}", self.name, self.index)
     }
 
-    fn number(
-        &self,
-        textures: &Textures<'_>,
-        key: &str,
-        default: f32,
-        range: RangeInclusive<f32>,
-    ) -> f32 {
+    fn number(&self, textures: &Textures<'_>, key: &str, default: f32, range: RangeInclusive<f32>) -> f32 {
         let [number] = self.numbers(textures, key, [default]);
         number.clamp(*range.start(), *range.end())
     }
@@ -154,21 +144,12 @@ impl Extension<'_> {
         Vec3::from(color).clamp(Vec3::ZERO, Vec3::splat(most))
     }
 
-    fn numbers<const N: usize>(
-        &self,
-        textures: &Textures<'_>,
-        key: &str,
-        default: [f32; N],
-    ) -> [f32; N] {
+    fn numbers<const N: usize>(&self, textures: &Textures<'_>, key: &str, default: [f32; N]) -> [f32; N] {
         let Some(json) = self.json.get(key) else {
             return default;
         };
         let list: Vec<f32> = match json {
-            Value::Array(list) => list
-                .iter()
-                .filter_map(Value::as_f64)
-                .map(|n| n as f32)
-                .collect(),
+            Value::Array(list) => list.iter().filter_map(Value::as_f64).map(|n| n as f32).collect(),
             one => one.as_f64().map(|n| n as f32).into_iter().collect(),
         };
         list.try_into().unwrap_or_else(|_| {

@@ -25,8 +25,8 @@ pub(super) fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
         .as_ref()
         .and_then(|e| e.khr_lights_punctual.as_ref());
     for (index, json) in json.iter().flat_map(|l| &l.lights).enumerate() {
-        let kind = light_kind(json)
-            .ok_or_else(|| file.error(format!("light {index} is of an unknown type")))?;
+        let kind =
+            light_kind(json).ok_or_else(|| file.error(format!("light {index} is of an unknown type")))?;
         scene.lights.push(Light {
             name: name_of(json.name.as_ref()),
             kind,
@@ -49,9 +49,7 @@ fn radius(kind: LightKind, extras: &Map<String, Value>) -> Option<f32> {
     let number = |key| extras.get(key).and_then(Value::as_f64);
     let radius = match kind {
         LightKind::Directional => number("angle").map(|angle| 0.5 * angle.min(PI)),
-        LightKind::Point | LightKind::Spot { .. } => {
-            number("radius").or_else(|| number("shadow_soft_size"))
-        }
+        LightKind::Point | LightKind::Spot { .. } => number("radius").or_else(|| number("shadow_soft_size")),
     };
     let radius = radius? as f32;
     (0.0..=LARGEST).contains(&radius).then_some(radius)

@@ -48,8 +48,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
         let mut material = Material {
             name: name_of(json.name.as_ref()),
             base_color: Vec4::from(pbr.base_color_factor.0).clamp(Vec4::ZERO, Vec4::ONE),
-            base_color_texture: textures
-                .info(pbr.base_color_texture.as_ref(), &user("baseColorTexture"))?,
+            base_color_texture: textures.info(pbr.base_color_texture.as_ref(), &user("baseColorTexture"))?,
             metallic: pbr.metallic_factor.0.clamp(0.0, 1.0),
             roughness: pbr.roughness_factor.0.clamp(0.0, 1.0),
             metallic_roughness_texture: textures.info(
@@ -70,8 +69,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
                 .clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST)),
             emissive_factor: json.emissive_factor.0.into(),
             emissive_strength: strength,
-            emissive_texture: textures
-                .info(json.emissive_texture.as_ref(), &user("emissiveTexture"))?,
+            emissive_texture: textures.info(json.emissive_texture.as_ref(), &user("emissiveTexture"))?,
             alpha_mode: match alpha_mode {
                 JsonAlphaMode::Opaque => AlphaMode::Opaque,
                 JsonAlphaMode::Mask => AlphaMode::Mask,

@@ -27,12 +27,7 @@ use glam::Vec4;
 use reader::PrimitiveReader;
 
 /// Reads the meshes that nodes show.
-pub(super) fn meshes(
-    file: &File<'_>,
-    used: &Used,
-    load: &mut Load<'_>,
-    scene: &mut Scene,
-) -> Result<()> {
+pub(super) fn meshes(file: &File<'_>, used: &Used, load: &mut Load<'_>, scene: &mut Scene) -> Result<()> {
     check_counts(file, used, load)?;
     // The materials of primitives that name none: without vertex colours, and with them, where the base is
     // white.
@@ -98,10 +93,7 @@ pub(super) fn meshes(
         }
         let names = file.target_names.get(number);
         for primitive in &mut primitives {
-            let named = primitive
-                .targets
-                .iter_mut()
-                .zip(names.into_iter().flatten());
+            let named = primitive.targets.iter_mut().zip(names.into_iter().flatten());
             named.for_each(|(target, name)| target.name.clone_from(name));
         }
         scene.meshes.push(Mesh {

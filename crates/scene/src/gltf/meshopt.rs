@@ -126,10 +126,7 @@ impl<'a> Stream<'a> {
     fn of(file: &'a File<'_>, value: &Value) -> std::result::Result<Self, String> {
         let json = Extension::deserialize(value).map_err(|why| why.to_string())?;
         let buffer = json.buffer;
-        let bytes = file
-            .buffers
-            .get(buffer)
-            .and_then(|bytes| bytes.as_ref().ok());
+        let bytes = file.buffers.get(buffer).and_then(|bytes| bytes.as_ref().ok());
         let bytes = bytes.ok_or_else(|| format!("buffer {buffer} has no bytes"))?;
         let bytes = byte_range(json.byte_offset, json.byte_length)
             .and_then(|range| bytes.get(range))
@@ -141,9 +138,7 @@ impl<'a> Stream<'a> {
             }
             (Mode::Attributes, Filter::Octahedral | Filter::Color) => stride == 4 || stride == 8,
             (Mode::Attributes, Filter::Quaternion) => stride == 8,
-            (Mode::Triangles, Filter::None) => {
-                (stride == 2 || stride == 4) && count.is_multiple_of(3)
-            }
+            (Mode::Triangles, Filter::None) => (stride == 2 || stride == 4) && count.is_multiple_of(3),
             (Mode::Indices, Filter::None) => stride == 2 || stride == 4,
             _ => false,
         };
@@ -229,15 +224,11 @@ impl<'a> Stream<'a> {
             (Filter::Octahedral, _) => {
                 |words| meshopt::decode_filter_oct::<i16>(bytemuck::cast_slice_mut(words))
             }
-            (Filter::Quaternion, _) => {
-                |words| meshopt::decode_filter_quat(bytemuck::cast_slice_mut(words))
-            }
+            (Filter::Quaternion, _) => |words| meshopt::decode_filter_quat(bytemuck::cast_slice_mut(words)),
             (Filter::Exponential, _) => {
                 |words| meshopt::decode_filter_exp::<1>(bytemuck::cast_slice_mut(words))
             }
-            (Filter::Color, 4) => {
-                |words| meshopt::decode_filter_color::<u8>(bytemuck::cast_slice_mut(words))
-            }
+            (Filter::Color, 4) => |words| meshopt::decode_filter_color::<u8>(bytemuck::cast_slice_mut(words)),
             (Filter::Color, _) => {
                 |words| meshopt::decode_filter_color::<u16>(bytemuck::cast_slice_mut(words))
             }

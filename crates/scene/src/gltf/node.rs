@@ -69,9 +69,7 @@ pub(super) fn nodes(
                     used.meshes.len() - 1
                 });
                 let many = others.and_then(|all| all.get(instancing::NAME));
-                let many = many.map_or(Ok(None), |value| {
-                    instancing::read(file, number, value, load)
-                })?;
+                let many = many.map_or(Ok(None), |value| instancing::read(file, number, value, load))?;
                 used.meshes[index].1 += many.as_ref().map_or(1, |many| many.len() as u64);
                 match many {
                     Some(many) => instances.push((scene.nodes.len(), index, many)),
@@ -106,15 +104,13 @@ pub(super) fn nodes(
     file.place.set(None);
     // Instances come last, and so after their parents.
     for (parent, mesh, transforms) in instances {
-        scene
-            .nodes
-            .extend(transforms.into_iter().map(|transform| Node {
-                parent: Some(parent),
-                transform,
-                mesh: Some(mesh),
-                instance: true,
-                ..Node::default()
-            }));
+        scene.nodes.extend(transforms.into_iter().map(|transform| Node {
+            parent: Some(parent),
+            transform,
+            mesh: Some(mesh),
+            instance: true,
+            ..Node::default()
+        }));
     }
     for &skin in &used.skins {
         scene.skins.push(skin::read(file, skin, hierarchy)?);
@@ -136,8 +132,7 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
         }
         let matrix = DMat4::from_cols_array(&doubles(file, (number, "matrix"), matrix));
         // Rounding errors in the last row would make w other than 1.
-        let affine =
-            DMat4::from_mat3_translation(DMat3::from_mat4(matrix), matrix.w_axis.truncate());
+        let affine = DMat4::from_mat3_translation(DMat3::from_mat4(matrix), matrix.w_axis.truncate());
         (rounded.is_finite(), Transform::Matrix(affine))
     } else {
         let of = |key, value: Option<[f32; 3]>, default| {
@@ -151,9 +146,7 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
             DVec4::from(doubles(file, (number, "rotation"), rotation.0))
         });
         let finite = translation.0 && scale.0 && rotation.as_vec4().is_finite();
-        let rotation = rotation
-            .try_normalize()
-            .map_or(DQuat::IDENTITY, DQuat::from_vec4);
+        let rotation = rotation.try_normalize().map_or(DQuat::IDENTITY, DQuat::from_vec4);
         (
             finite,
             Transform::Trs {
@@ -185,13 +178,7 @@ fn doubles<const N: usize>(
 /// has a weight.
 pub(super) fn check(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
     // Once for each mesh: any number of nodes may show it.
-    let highest = |mesh: &Mesh| {
-        mesh.primitives
-            .iter()
-            .flat_map(|p| &p.joints)
-            .max()
-            .copied()
-    };
+    let highest = |mesh: &Mesh| mesh.primitives.iter().flat_map(|p| &p.joints).max().copied();
     let highest_joints: Vec<Option<u32>> = scene.meshes.iter().map(highest).collect();
     let mut meshes: Vec<Option<usize>> = scene.nodes.iter().map(|node| node.mesh).collect();
     for node in scene.nodes.iter().filter(|node| node.instance) {

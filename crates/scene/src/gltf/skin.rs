@@ -20,13 +20,7 @@ pub(super) fn read(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Res
         });
     };
     let user = format!("skin {number}");
-    let accessor = Accessor::open(
-        file,
-        index.value(),
-        &user,
-        &[Type::Mat4],
-        &[ComponentType::F32],
-    )?;
+    let accessor = Accessor::open(file, index.value(), &user, &[Type::Mat4], &[ComponentType::F32])?;
     if accessor.count < joints.len() {
         let (has, needs) = (accessor.count, joints.len());
         return Err(file.error(format!(

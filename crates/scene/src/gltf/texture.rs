@@ -60,10 +60,8 @@ impl<'a> Textures<'a> {
         user: &str,
     ) -> Result<TextureRef> {
         let transform = match extensions.and_then(|e| e.get("KHR_texture_transform")) {
-            Some(json) => deserialize::from_value(json.clone()).map_err(|e| {
-                self.file
-                    .error(format!("{user}: KHR_texture_transform: {e}"))
-            })?,
+            Some(json) => deserialize::from_value(json.clone())
+                .map_err(|e| self.file.error(format!("{user}: KHR_texture_transform: {e}")))?,
             None => TextureTransform::default(),
         };
         self.reference(texture, uv_set, &transform, user)
@@ -78,9 +76,7 @@ impl<'a> Textures<'a> {
     ) -> Result<TextureRef> {
         let json = self
             .file
-            .get(&self.file.root.textures, "texture", texture, || {
-                user.to_owned()
-            })?;
+            .get(&self.file.root.textures, "texture", texture, || user.to_owned())?;
         let mut uv_set = transform.tex_coord.unwrap_or(uv_set);
         if uv_set > 1 {
             self.file.warn(format!(
@@ -97,9 +93,9 @@ impl<'a> Textures<'a> {
         let index = match self.indices.get(&texture) {
             Some(&index) => index,
             None => {
-                let sampler = json.sampler.map_or(Ok(Sampler::default()), |s| {
-                    sampler(self.file, s.value(), texture)
-                })?;
+                let sampler = json
+                    .sampler
+                    .map_or(Ok(Sampler::default()), |s| sampler(self.file, s.value(), texture))?;
                 self.textures.push(Texture {
                     image: texture,
                     sampler,
@@ -126,11 +122,7 @@ fn uv_transform_of(transform: &TextureTransform) -> UvTransform {
 
 /// KHR_texture_transform of a texture of material `index`, which animations may set; `None` where it has no
 /// such extension.
-pub(super) fn uv_transform(
-    file: &File<'_>,
-    index: usize,
-    slot: TextureSlot,
-) -> Option<UvTransform> {
+pub(super) fn uv_transform(file: &File<'_>, index: usize, slot: TextureSlot) -> Option<UvTransform> {
     let material = file.root.materials.get(index)?;
     let of_info = |info: Option<&Info>| info?.extensions.as_ref()?.texture_transform.clone();
     let of_map = |others: &Map<String, Value>| {
@@ -162,9 +154,7 @@ fn sampler(file: &File<'_>, index: usize, texture: usize) -> Result<Sampler> {
         Checked::Valid(WrappingMode::MirroredRepeat) => Wrap::Mirror,
         Checked::Valid(WrappingMode::Repeat) => Wrap::Repeat,
         Checked::Invalid => {
-            file.warn(format!(
-                "sampler {index} has an unknown wrapping; it repeats"
-            ));
+            file.warn(format!("sampler {index} has an unknown wrapping; it repeats"));
             Wrap::Repeat
         }
     };
@@ -283,8 +273,7 @@ fn name(image: &Image, number: usize) -> String {
     let is_shown = |name: &&str| !name.trim().is_empty();
     let uri = image.uri.as_deref().filter(|uri| !uri.starts_with("data:"));
     let name = image.name.as_deref().filter(is_shown).or(uri);
-    name.filter(is_shown)
-        .map_or_else(|| number.to_string(), shorten)
+    name.filter(is_shown).map_or_else(|| number.to_string(), shorten)
 }
 
 /// The bytes of an image. A reference past the end is an error; where the bytes themselves are missing, the

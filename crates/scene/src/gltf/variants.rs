@@ -38,11 +38,7 @@ pub(super) fn names(file: &File<'_>) -> Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let names = Names::deserialize(value).map_err(|why| file.error(format!("{NAME}: {why}")))?;
-    Ok(names
-        .variants
-        .into_iter()
-        .map(|variant| variant.name)
-        .collect())
+    Ok(names.variants.into_iter().map(|variant| variant.name).collect())
 }
 
 /// The materials of a primitive called `name`, by variant: its own is that of `None`.

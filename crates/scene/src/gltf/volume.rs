@@ -35,10 +35,7 @@ pub(super) fn volumes(
         };
         file.place.set(Some(WarningPlace::Node(index)));
         let warn = |what: &str| {
-            file.warn(format!(
-                "node {number}: {VOLUME} \"{}\": {what}",
-                shorten(uri)
-            ));
+            file.warn(format!("node {number}: {VOLUME} \"{}\": {what}", shorten(uri)));
         };
         let bytes = match file.folder.uri(uri) {
             Ok(bytes) => bytes,

@@ -48,8 +48,7 @@ pub(crate) fn surface(
     mut bytes: &[u8],
     color: ColorFormat,
 ) -> Result<Vec<u8>, String> {
-    let mut texels =
-        vec![0; width as usize * height as usize * usize::from(color.bytes_per_pixel())];
+    let mut texels = vec![0; width as usize * height as usize * usize::from(color.bytes_per_pixel())];
     let view = ImageViewMut::new(&mut texels, Size::new(width, height), color);
     let view = view.ok_or("has a size that its decoder does not support")?;
     ::dds::decode(&mut bytes, view, format, &DecodeOptions::default()).map_err(|e| one_line(&e))?;
@@ -57,12 +56,7 @@ pub(crate) fn surface(
 }
 
 /// An image of stored levels of blocks: kept if they are supported, else decoded.
-pub(super) fn image(
-    format: TexelFormat,
-    size: [u32; 2],
-    levels: Vec<Vec<u8>>,
-    request: &Request,
-) -> Image {
+pub(super) fn image(format: TexelFormat, size: [u32; 2], levels: Vec<Vec<u8>>, request: &Request) -> Image {
     let [width, height] = size;
     let stored = Image {
         name: String::new(),
@@ -81,9 +75,8 @@ pub(super) fn image(
 /// The same image with a byte a channel in every level.
 pub(super) fn texels(image: &Image) -> Image {
     let levels = image.levels.iter().enumerate();
-    let decode = |(level, bytes): (usize, &Vec<u8>)| {
-        rgba8(image.format, level_size(image.size(), level), bytes)
-    };
+    let decode =
+        |(level, bytes): (usize, &Vec<u8>)| rgba8(image.format, level_size(image.size(), level), bytes);
     Image {
         name: image.name.clone(),
         format: TexelFormat::Rgba8,

@@ -34,11 +34,7 @@ pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
 }
 
 /// Decodes a file whose size has been checked.
-pub(super) fn decode(
-    bytes: &[u8],
-    request: &Request,
-    notes: &mut Vec<String>,
-) -> Result<Image, String> {
+pub(super) fn decode(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -> Result<Image, String> {
     let (header, format, mut rest) = open(bytes)?;
     let size = [header.width(), header.height()];
     let slices = header.depth().unwrap_or(1);
@@ -73,9 +69,6 @@ pub(super) fn decode(
         let levels = levels.into_iter().map(<[u8]>::to_vec).collect();
         return Ok(blocks::image(stored, size, levels, request));
     }
-    let two_channels = matches!(
-        format,
-        Format::BC5_UNORM | Format::BC5_SNORM | Format::R8G8_UNORM
-    );
+    let two_channels = matches!(format, Format::BC5_UNORM | Format::BC5_SNORM | Format::R8G8_UNORM);
     blocks::decoded(format, size, &levels, two_channels, request)
 }

@@ -18,10 +18,7 @@ const ZSTD_WINDOW: u64 = 8 << 20;
 pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     let header = open(bytes)?.header();
     // Half floats may be kept at sixteen bits.
-    let halves = [
-        ktx2::Format::BC6H_UFLOAT_BLOCK,
-        ktx2::Format::BC6H_SFLOAT_BLOCK,
-    ];
+    let halves = [ktx2::Format::BC6H_UFLOAT_BLOCK, ktx2::Format::BC6H_SFLOAT_BLOCK];
     let format = match header.format {
         Some(format) if halves.contains(&format) => TexelFormat::Rgba16,
         _ => TexelFormat::Rgba8,
@@ -34,11 +31,7 @@ pub(crate) fn open(bytes: &[u8]) -> Result<Reader<&[u8]>, String> {
 }
 
 /// Decodes a file whose size has been checked.
-pub(super) fn decode(
-    bytes: &[u8],
-    request: &Request,
-    notes: &mut Vec<String>,
-) -> Result<Image, String> {
+pub(super) fn decode(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -> Result<Image, String> {
     let reader = open(bytes)?;
     let header = reader.header();
     let parts = [header.layer_count, header.face_count, header.pixel_depth];
@@ -59,11 +52,7 @@ pub(super) fn decode(
 /// The number of levels that are used: all if they go down to a single texel, else the first.
 fn usable_levels(reader: &Reader<&[u8]>, size: [u32; 2]) -> usize {
     let full = full_levels(size);
-    if reader.levels().len() == full {
-        full
-    } else {
-        1
-    }
+    if reader.levels().len() == full { full } else { 1 }
 }
 
 /// Reads a texture in a VkFormat.
@@ -90,9 +79,8 @@ fn plain(reader: &Reader<&[u8]>, format: u32, request: &Request) -> Result<Image
         })
     };
     let blocks = |format: TexelFormat| -> Result<Image, String> {
-        let level = |level| {
-            stored(reader, level, format.level_bytes(level_size(size, level))).map(Cow::into_owned)
-        };
+        let level =
+            |level| stored(reader, level, format.level_bytes(level_size(size, level))).map(Cow::into_owned);
         let levels: Result<_, String> = (0..levels).map(level).collect();
         Ok(blocks::image(format, size, levels?, request))
     };
@@ -121,9 +109,7 @@ fn plain(reader: &Reader<&[u8]>, format: u32, request: &Request) -> Result<Image
         143 => decoded(Encoding::BC6H_UF16, 16),
         144 => decoded(Encoding::BC6H_SF16, 16),
         145 | 146 => blocks(TexelFormat::Bc7),
-        other => Err(format!(
-            "is KTX2 in VkFormat {other}, which canopy does not read"
-        )),
+        other => Err(format!("is KTX2 in VkFormat {other}, which canopy does not read")),
     }
 }
 
@@ -195,8 +181,7 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
             check_window(level.data, bytes)?;
         }
     }
-    let transcoder =
-        Transcoder::new(reader.data()).map_err(|e| format!("is not sound Basis: {e:?}"))?;
+    let transcoder = Transcoder::new(reader.data()).map_err(|e| format!("is not sound Basis: {e:?}"))?;
     let levels = usable_levels(reader, size);
     // Samples of red, red, red and green mean that alpha is the second of two channels.
     let is_second = |channel| match transcoder.source_format() {

@@ -16,25 +16,17 @@ fn reader(bytes: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
 
 /// Width and height, and the format that keeps all of its precision.
 pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], TexelFormat), String> {
-    let decoder = reader(bytes, format)
-        .into_decoder()
-        .map_err(|e| one_line(&e))?;
+    let decoder = reader(bytes, format).into_decoder().map_err(|e| one_line(&e))?;
     let (width, height) = decoder.dimensions();
     let texel = match decoder.color_type() {
-        ColorType::L16 | ColorType::La16 | ColorType::Rgb16 | ColorType::Rgba16 => {
-            TexelFormat::Rgba16
-        }
+        ColorType::L16 | ColorType::La16 | ColorType::Rgb16 | ColorType::Rgba16 => TexelFormat::Rgba16,
         _ => TexelFormat::Rgba8,
     };
     Ok(([width, height], texel))
 }
 
 /// Decodes a file whose size has been checked, as a texture.
-pub(super) fn decode(
-    bytes: &[u8],
-    format: ImageFormat,
-    request: &Request,
-) -> Result<Image, String> {
+pub(super) fn decode(bytes: &[u8], format: ImageFormat, request: &Request) -> Result<Image, String> {
     let ([width, height], texel) = probe(bytes, format)?;
     let decoded = decoded(bytes, format)?;
     if texel == TexelFormat::Rgba16 && request.sixteen_bits() {

@@ -82,11 +82,7 @@ fn work(
             return;
         };
         // Where nobody waits for the outcome any more, the load has failed elsewhere.
-        if progress.check().is_err()
-            || sender
-                .send((index, decode::decode(source, request)))
-                .is_err()
-        {
+        if progress.check().is_err() || sender.send((index, decode::decode(source, request))).is_err() {
             return;
         }
     }

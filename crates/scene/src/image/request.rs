@@ -42,8 +42,6 @@ impl Request {
 
     /// Whether an image of this size with this many levels is kept in blocks.
     pub(super) fn blocks(&self, size: [u32; 2], levels: usize) -> bool {
-        self.supported.blocks
-            && size.iter().all(|side| side.is_multiple_of(4))
-            && levels == full_levels(size)
+        self.supported.blocks && size.iter().all(|side| side.is_multiple_of(4)) && levels == full_levels(size)
     }
 }

@@ -141,8 +141,7 @@ fn coarser_normals(size: [u32; 2], finer: &[u8]) -> Vec<u8> {
                 [0.0, 0.0, 1.0]
             };
             let [x, y, z] = normal.map(|x| x * 0.5 + 0.5);
-            let stored =
-                [x, y, z, 1.0 - (1.0 - length).sqrt()].map(|c| (c * 65535.0).round() as u16);
+            let stored = [x, y, z, 1.0 - (1.0 - length).sqrt()].map(|c| (c * 65535.0).round() as u16);
             out.extend(stored.iter().flat_map(|c| c.to_ne_bytes()));
         },
     );

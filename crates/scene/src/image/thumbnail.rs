@@ -79,13 +79,7 @@ mod tests {
     #[test]
     fn thumbnails_are_means_and_keep_the_shape() {
         // Two halves, wider than high.
-        let texels = (0..64 * 32).flat_map(|i| {
-            if i % 64 < 32 {
-                [10, 20, 30, 255]
-            } else {
-                [90; 4]
-            }
-        });
+        let texels = (0..64 * 32).flat_map(|i| if i % 64 < 32 { [10, 20, 30, 255] } else { [90; 4] });
         let image = Image::from_rgba8("a", 64, 32, texels.collect());
         let (size, small) = image.thumbnail(4);
         assert_eq!(size, [4, 2]);
@@ -103,11 +97,7 @@ mod tests {
     fn sixteen_bits_and_blocks_are_shown_as_their_texels() {
         let deep = Image {
             format: TexelFormat::Rgba16,
-            levels: vec![
-                [65535_u16, 0, 257 * 7, 65535]
-                    .map(u16::to_ne_bytes)
-                    .concat(),
-            ],
+            levels: vec![[65535_u16, 0, 257 * 7, 65535].map(u16::to_ne_bytes).concat()],
             ..Image::from_rgba8("deep", 1, 1, vec![])
         };
         assert_eq!(deep.thumbnail(8), ([1, 1], vec![255, 0, 7, 255]));

@@ -35,12 +35,7 @@ pub(super) struct Materials<'a> {
 
 impl<'a> Materials<'a> {
     /// Reads the MTL files that the OBJ at `path` names.
-    pub(super) fn read(
-        path: &Path,
-        model: &Model,
-        folder: &'a Folder,
-        warnings: &mut Vec<String>,
-    ) -> Self {
+    pub(super) fn read(path: &Path, model: &Model, folder: &'a Folder, warnings: &mut Vec<String>) -> Self {
         let mut found: HashMap<String, Rc<(mtl::Material, String)>> = HashMap::new();
         for library in &model.libraries {
             for (name, bytes) in read_library(path, library, folder, warnings) {
@@ -144,9 +139,7 @@ impl<'a> Materials<'a> {
         for (number, found) in self.used.iter().zip(&used) {
             load.progress().check()?;
             let material = match found {
-                Some((material, base)) => {
-                    build(material, base, &images, &mut made, scene, load, warnings)?
-                }
+                Some((material, base)) => build(material, base, &images, &mut made, scene, load, warnings)?,
                 None => mtl::default_material(number.map_or("", |_| "undefined")),
             };
             scene.materials.push(material);
@@ -272,9 +265,7 @@ impl Made {
 /// Adds an image that was made of others.
 fn add_image(scene: &mut Scene, load: &mut Load<'_>, image: Image) -> Result<usize> {
     let bytes = image.rgba8().len() as u64;
-    load.take(Budget::TextureBytes, bytes, || {
-        format!("image {}", image.name)
-    })?;
+    load.take(Budget::TextureBytes, bytes, || format!("image {}", image.name))?;
     scene.images.push(image);
     Ok(scene.images.len() - 1)
 }
@@ -405,9 +396,8 @@ impl Grey<'_> {
         match self {
             Self::Value(value) => *value,
             Self::Image(image, rgba8) => {
-                let scaled = |at: u32, from: u32, to: u32| {
-                    (u64::from(at) * u64::from(to) / u64::from(from)) as usize
-                };
+                let scaled =
+                    |at: u32, from: u32, to: u32| (u64::from(at) * u64::from(to) / u64::from(from)) as usize;
                 let row = scaled(y, height, image.height) * image.width as usize;
                 rgba8[(row + scaled(x, width, image.width)) * 4]
             }

@@ -55,11 +55,9 @@ pub(super) fn build(
         let material = materials.index_of(face.material);
         let first = face.corners.start;
         let group = groups.entry((face.object, material)).or_default();
-        group.triangles.extend(
-            triangles
-                .iter()
-                .map(|t| (t.map(|c| first + c), face.smooth)),
-        );
+        group
+            .triangles
+            .extend(triangles.iter().map(|t| (t.map(|c| first + c), face.smooth)));
     }
     for points in &model.points {
         let key = (points.object, materials.index_of(points.material));
@@ -95,9 +93,7 @@ pub(super) fn build(
         })?;
         if object_before.replace(*object) != Some(*object) {
             let name = model.objects[*object as usize].clone();
-            load.take(Budget::Nodes, 1, || {
-                format!("object \"{}\"", shorten(&name))
-            })?;
+            load.take(Budget::Nodes, 1, || format!("object \"{}\"", shorten(&name)))?;
             scene.nodes.push(Node {
                 name: name.clone(),
                 parent: None,
@@ -185,8 +181,7 @@ fn primitive(
                         out.uv0.push(model.uv(at).unwrap_or(Vec2::ZERO));
                     }
                     if coloured {
-                        out.colors
-                            .push(model.color(at).unwrap_or(Vec3::ONE).extend(1.0));
+                        out.colors.push(model.color(at).unwrap_or(Vec3::ONE).extend(1.0));
                     }
                     out.positions.len() as u32 - 1
                 })
@@ -216,8 +211,7 @@ fn lines_and_points(model: &Model, material: usize, group: &Group) -> Primitive 
                 out.uv0.push(model.uv(at).unwrap_or(Vec2::ZERO));
             }
             if coloured {
-                out.colors
-                    .push(model.color(at).unwrap_or(Vec3::ONE).extend(1.0));
+                out.colors.push(model.color(at).unwrap_or(Vec3::ONE).extend(1.0));
             }
             out.positions.len() as u32 - 1
         })
@@ -228,9 +222,5 @@ fn lines_and_points(model: &Model, material: usize, group: &Group) -> Primitive 
         .map(|line| line.each_ref().map(&mut vertex))
         .collect();
     let points = group.points.iter().map(&mut vertex).collect();
-    Primitive {
-        lines,
-        points,
-        ..out
-    }
+    Primitive { lines, points, ..out }
 }

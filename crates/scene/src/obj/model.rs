@@ -109,12 +109,7 @@ impl Read for Cancellable<'_> {
 impl Model {
     /// Joins tobj's models, each of which numbers vertices of its own, to one whose vertices are those of the
     /// file.
-    fn join(
-        path: &Path,
-        models: Vec<tobj::Model>,
-        screened: Screened,
-        progress: &Progress,
-    ) -> Result<Self> {
+    fn join(path: &Path, models: Vec<tobj::Model>, screened: Screened, progress: &Progress) -> Result<Self> {
         let mut model = Self {
             positions: vec![Vec3::ZERO; screened.positions.count()],
             uvs: vec![Vec2::ZERO; screened.uvs.count()],
@@ -134,9 +129,7 @@ impl Model {
             let positions = screened
                 .positions
                 .part(run.first_position, next.map(|run| run.first_position));
-            let uvs = screened
-                .uvs
-                .part(run.first_uv, next.map(|run| run.first_uv));
+            let uvs = screened.uvs.part(run.first_uv, next.map(|run| run.first_uv));
             if mesh.positions.len() != 3 * positions.len() {
                 return Err(Error::scene(
                     path,
@@ -176,20 +169,15 @@ impl Model {
         };
         let normal = |at: usize| mesh.normal_indices.get(at).filter(|_| shared.normals);
         let mut first = self.corners.len();
-        self.corners.extend(
-            mesh.indices
-                .iter()
-                .enumerate()
-                .map(|(at, position)| Corner {
-                    position: positions[*position as usize],
-                    uv: uv(at).unwrap_or(ABSENT),
-                    normal: normal(at).map_or(ABSENT, |normal| first_normal + normal),
-                }),
-        );
+        self.corners
+            .extend(mesh.indices.iter().enumerate().map(|(at, position)| Corner {
+                position: positions[*position as usize],
+                uv: uv(at).unwrap_or(ABSENT),
+                normal: normal(at).map_or(ABSENT, |normal| first_normal + normal),
+            }));
         if shared.normals {
             let normals = mesh.normals.as_chunks().0.iter();
-            self.normals
-                .extend(normals.map(|n| unit(Vec3::from_array(*n))));
+            self.normals.extend(normals.map(|n| unit(Vec3::from_array(*n))));
         }
         let elements = match shared.element {
             Element::Face => &mut self.faces,

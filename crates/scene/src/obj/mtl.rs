@@ -73,10 +73,7 @@ pub(super) fn parse(
             && let Err(what) = screen.statement(&decode(keyword), rest)
             && warnings.len() < MOST_WARNINGS
         {
-            warnings.push(format!(
-                "{} line {number}: {what}; it is ignored",
-                shorten(file)
-            ));
+            warnings.push(format!("{} line {number}: {what}; it is ignored", shorten(file)));
         }
     }
     match tobj::load_mtl_buf(&mut screen.text.as_bytes()) {
@@ -170,9 +167,7 @@ impl Screen {
         let is_color = matches!(keyword, "map_Kd" | "map_Ke");
         match map.is_linear {
             Some(true) if is_color => Err(format!("-colorspace: canopy reads {keyword} as sRGB")),
-            Some(false) if !is_color => {
-                Err(format!("-colorspace: canopy reads {keyword} as linear"))
-            }
+            Some(false) if !is_color => Err(format!("-colorspace: canopy reads {keyword} as linear")),
             _ => Ok(()),
         }
     }
@@ -273,15 +268,12 @@ impl Material {
     /// The material without its textures.
     pub(super) fn to_material(&self) -> material::Material {
         // Exporters write black where only the texture counts.
-        let or_white = |color: Option<Vec3>, map: &Option<Map>| {
-            color.filter(|c| map.is_none() || *c != Vec3::ZERO)
-        };
-        let white =
-            |map: &Option<Map>, otherwise: Vec3| if map.is_some() { Vec3::ONE } else { otherwise };
+        let or_white =
+            |color: Option<Vec3>, map: &Option<Map>| color.filter(|c| map.is_none() || *c != Vec3::ZERO);
+        let white = |map: &Option<Map>, otherwise: Vec3| if map.is_some() { Vec3::ONE } else { otherwise };
         let default = default_material(&self.name);
         let grey = default.base_color.truncate();
-        let diffuse =
-            or_white(self.diffuse, &self.color_map).unwrap_or_else(|| white(&self.color_map, grey));
+        let diffuse = or_white(self.diffuse, &self.color_map).unwrap_or_else(|| white(&self.color_map, grey));
         let alpha = self.alpha.unwrap_or(1.0);
         let emissive = or_white(self.emissive, &self.emissive_map)
             .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO));
@@ -454,11 +446,7 @@ impl Map {
 
     /// How the texture is sampled.
     pub(super) fn sampler(&self) -> Sampler {
-        let wrap = if self.clamp {
-            Wrap::Clamp
-        } else {
-            Wrap::Repeat
-        };
+        let wrap = if self.clamp { Wrap::Clamp } else { Wrap::Repeat };
         Sampler {
             wrap_u: wrap,
             wrap_v: wrap,
@@ -608,9 +596,7 @@ mod tests {
                 false => AlphaMode::Opaque,
             };
             assert_eq!(material.alpha_mode, mode, "{text}");
-            let told = warnings
-                .iter()
-                .filter(|line| line.contains("\"m\" has Tr 1"));
+            let told = warnings.iter().filter(|line| line.contains("\"m\" has Tr 1"));
             assert_eq!(told.count(), usize::from(warns), "{text}: {warnings:?}");
         }
     }

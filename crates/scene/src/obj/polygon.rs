@@ -183,9 +183,7 @@ fn project(outline: &[Vec3]) -> Vec<DVec2> {
         .iter()
         .zip(following)
         .fold(glam::DVec3::ZERO, |sum, (a, b)| sum + a.cross(*b));
-    let scale = points
-        .iter()
-        .fold(0.0_f64, |m, p| m.max(p.abs().max_element()));
+    let scale = points.iter().fold(0.0_f64, |m, p| m.max(p.abs().max_element()));
     let Some(normal) = (normal / normal.abs().max_element())
         .try_normalize()
         .filter(|_| scale > 0.0)
@@ -229,10 +227,7 @@ mod tests {
     #[test]
     fn convex_polygons_become_fans() {
         let square = outline(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
-        assert_eq!(
-            triangulate(&square, &mut 0),
-            (vec![[0, 1, 2], [0, 2, 3]], true)
-        );
+        assert_eq!(triangulate(&square, &mut 0), (vec![[0, 1, 2], [0, 2, 3]], true));
         let round: Vec<Vec3> = (0..100_000)
             .map(|i| i as f32 / 100_000.0 * std::f32::consts::TAU)
             .map(|a| Vec3::new(a.cos(), a.sin(), 0.0))
@@ -288,15 +283,9 @@ mod tests {
                 .map(|(a, b)| a.truncate().perp_dot(b.truncate()))
                 .sum::<f32>()
                 / 2.0;
-            assert!(
-                complete && triangles.len() == outline.len() - 2,
-                "{points:?}"
-            );
+            assert!(complete && triangles.len() == outline.len() - 2, "{points:?}");
             assert!(areas.iter().all(|a| *a > 0.0), "{points:?}: {areas:?}");
-            assert!(
-                (areas.iter().sum::<f32>() - whole).abs() < 1e-5,
-                "{points:?}"
-            );
+            assert!((areas.iter().sum::<f32>() - whole).abs() < 1e-5, "{points:?}");
         }
     }
 
@@ -326,13 +315,7 @@ mod tests {
             &[[0.0, 0.0]; 5][..],
             &[[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [1.5, 0.0]],
             &[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]],
-            &[
-                [0.0, 0.0],
-                [1e38, 0.0],
-                [1e38, 1e38],
-                [5e37, 1e37],
-                [0.0, 1e38],
-            ],
+            &[[0.0, 0.0], [1e38, 0.0], [1e38, 1e38], [5e37, 1e37], [0.0, 1e38]],
         ] {
             assert_eq!(
                 triangulate(&outline(points), &mut 0).0.len(),

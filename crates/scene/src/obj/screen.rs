@@ -385,13 +385,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    fn statement(
-        &mut self,
-        line: usize,
-        keyword: &[u8],
-        rest: &[u8],
-        load: &mut Load<'_>,
-    ) -> Result<()> {
+    fn statement(&mut self, line: usize, keyword: &[u8], rest: &[u8], load: &mut Load<'_>) -> Result<()> {
         match keyword {
             b"v" => self.before[0] += 1,
             b"vt" => self.before[1] += 1,
@@ -414,10 +408,9 @@ impl<'a> Elements<'a> {
                 self.has_elements = true;
                 self.ignored.add(line);
             }
-            b"g" | b"mtllib" | b"vp" | b"cstype" | b"deg" | b"bmat" | b"step" | b"parm"
-            | b"trim" | b"hole" | b"scrv" | b"sp" | b"end" | b"con" | b"mg" | b"bevel"
-            | b"c_interp" | b"d_interp" | b"lod" | b"maplib" | b"usemap" | b"shadow_obj"
-            | b"trace_obj" | b"ctech" | b"stech" => {}
+            b"g" | b"mtllib" | b"vp" | b"cstype" | b"deg" | b"bmat" | b"step" | b"parm" | b"trim"
+            | b"hole" | b"scrv" | b"sp" | b"end" | b"con" | b"mg" | b"bevel" | b"c_interp" | b"d_interp"
+            | b"lod" | b"maplib" | b"usemap" | b"shadow_obj" | b"trace_obj" | b"ctech" | b"stech" => {}
             _ => return Ok(()),
         }
         self.known = true;
@@ -425,13 +418,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Writes a face, points or a line, if all of its positions exist.
-    fn element(
-        &mut self,
-        line: usize,
-        rest: &[u8],
-        element: Element,
-        load: &mut Load<'_>,
-    ) -> Result<()> {
+    fn element(&mut self, line: usize, rest: &[u8], element: Element, load: &mut Load<'_>) -> Result<()> {
         self.has_elements = true;
         self.corners.clear();
         // Whether tobj may read the corners as they stand, which spares writing them anew.
@@ -658,9 +645,7 @@ fn resolve(part: &[u8], count: usize) -> u32 {
             index.checked_sub(1)
         }
     });
-    from_zero
-        .and_then(|i| u32::try_from(i).ok())
-        .unwrap_or(NOWHERE)
+    from_zero.and_then(|i| u32::try_from(i).ok()).unwrap_or(NOWHERE)
 }
 
 /// The number that a few decimal digits write; most indices are such.

@@ -73,10 +73,8 @@ fn edits() -> SceneEdits {
         ..scene.lights[1].clone()
     };
     edits.set_light(1, &scene.lights[1], &spot);
-    let turned = Mat4::from_rotation_translation(
-        glam::Quat::from_rotation_x(0.3),
-        Vec3::new(0.1, -1e-7, 1e7),
-    );
+    let turned =
+        Mat4::from_rotation_translation(glam::Quat::from_rotation_x(0.3), Vec3::new(0.1, -1e-7, 1e7));
     let place = LightPlace {
         file_from_light: Some(turned),
         is_off: true,
@@ -126,11 +124,7 @@ fn edits_come_back_bit_by_bit() {
     assert_eq!(again.find(&scene()).edits, edits());
     // Light goes on for ever.
     let mut scene = scene();
-    scene.materials[0]
-        .layers
-        .as_mut()
-        .unwrap()
-        .attenuation_distance = 2.0;
+    scene.materials[0].layers.as_mut().unwrap().attenuation_distance = 2.0;
     let mut wanted = scene.materials[0].clone();
     wanted.layers.as_mut().unwrap().attenuation_distance = f32::INFINITY;
     let mut edits = SceneEdits::default();
@@ -177,10 +171,7 @@ fn edits_follow_names() {
     assert_eq!(found.edits.materials[&0].len(), 11);
     let left = found.left;
     assert_eq!(left.len(), 18 + 1, "{left:?}");
-    assert!(
-        left[0].contains("\"Bricks\" has no layers, so ior"),
-        "{left:?}"
-    );
+    assert!(left[0].contains("\"Bricks\" has no layers, so ior"), "{left:?}");
     // An empty scene has nothing of it.
     let found = saved.find(&Scene::default());
     let added = SceneEdits {
@@ -195,14 +186,10 @@ fn edits_follow_names() {
 fn hostile_edits_are_one_line() {
     let identity = "[1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]";
     let of_material = |values: &str| {
-        format!(
-            r#"{{"format": 1, "materials": [{{"index": 0, "name": "", "values": {{{values}}}}}]}}"#
-        )
+        format!(r#"{{"format": 1, "materials": [{{"index": 0, "name": "", "values": {{{values}}}}}]}}"#)
     };
     let of_light = |values: &str| {
-        format!(
-            r#"{{"format": 1, "lights": [{{"index": 0, "name": "", "values": {{{values}}}}}]}}"#
-        )
+        format!(r#"{{"format": 1, "lights": [{{"index": 0, "name": "", "values": {{{values}}}}}]}}"#)
     };
     let added = |name: &str, kind: &str, matrix: &str| {
         format!(
@@ -221,15 +208,11 @@ fn hostile_edits_are_one_line() {
         "{{\"format\": 1, \"hidden\": [{}]}}",
         vec![r#"{"node": 1, "name": ""}"#; MOST + 1].join(",")
     );
-    let lights =
-        vec![
-            format!(r#"{{"name": "", "kind": "point", "values": {{}}, "matrix": {identity}}}"#);
-            MOST_ADDED + 1
-        ];
-    let lights = format!(
-        "{{\"format\": 1, \"added_lights\": [{}]}}",
-        lights.join(",")
-    );
+    let lights = vec![
+        format!(r#"{{"name": "", "kind": "point", "values": {{}}, "matrix": {identity}}}"#);
+        MOST_ADDED + 1
+    ];
+    let lights = format!("{{\"format\": 1, \"added_lights\": [{}]}}", lights.join(","));
     for (text, part) in [
         (String::new(), "no edits"),
         ("[]".into(), "no edits"),
@@ -241,18 +224,9 @@ fn hostile_edits_are_one_line() {
             of_material("\"roughness\": 1.5"),
             "materials[0]: roughness has to be a number from 0 to 1",
         ),
-        (
-            of_material("\"roughness\": \"much\""),
-            "materials[0]: roughness",
-        ),
-        (
-            of_material("\"roughness\": null"),
-            "materials[0]: roughness",
-        ),
-        (
-            of_material("\"emissive_strength\": 1e39"),
-            "emissive_strength",
-        ),
+        (of_material("\"roughness\": \"much\""), "materials[0]: roughness"),
+        (of_material("\"roughness\": null"), "materials[0]: roughness"),
+        (of_material("\"emissive_strength\": 1e39"), "emissive_strength"),
         (
             of_material("\"attenuation_distance\": 1e39"),
             "attenuation_distance",
@@ -285,10 +259,7 @@ fn hostile_edits_are_one_line() {
             added("x", "spot", &identity.replace("0,0,0,1]", "0,0,1,0]")),
             "no place",
         ),
-        (
-            added("x", "spot", &identity.replace("[1,", "[1e39,")),
-            "no place",
-        ),
+        (added("x", "spot", &identity.replace("[1,", "[1e39,")), "no place"),
         (many, "more than 100000"),
         (lights, "more than 1024 added lights"),
         (of_material("\"roughness\": {}"), "no edits"),
@@ -299,10 +270,7 @@ fn hostile_edits_are_one_line() {
     ] {
         let error = read(&text).map(|_| ()).unwrap_err().to_string();
         let told = &error[..error.len().min(200)];
-        assert!(
-            error.contains(part) && !error.contains('\n'),
-            "{part}: {told}"
-        );
+        assert!(error.contains(part) && !error.contains('\n'), "{part}: {told}");
         assert!(error.len() < 1000, "{part}: {told}");
     }
     assert!(

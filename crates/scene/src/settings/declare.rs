@@ -22,10 +22,7 @@ pub trait Sections {
 }
 
 /// Defaults of some sections, as `config.toml` has them.
-#[expect(
-    clippy::expect_used,
-    reason = "the file is compiled in, and tests parse it"
-)]
+#[expect(clippy::expect_used, reason = "the file is compiled in, and tests parse it")]
 pub fn defaults<T: DeserializeOwned>() -> T {
     toml::from_str(DEFAULTS).expect("config.toml is complete and valid")
 }

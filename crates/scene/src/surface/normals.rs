@@ -20,8 +20,8 @@ fn face_normal(corners: [Vec3; 3]) -> Vec3 {
 pub(crate) fn flat_normals(primitive: &mut Primitive) {
     unweld(primitive);
     let flat = |at: &dyn Fn(usize) -> Vec3| -> Vec<Vec3> {
-        let normals = (0..primitive.indices.len())
-            .map(|t| face_normal([at(3 * t), at(3 * t + 1), at(3 * t + 2)]));
+        let normals =
+            (0..primitive.indices.len()).map(|t| face_normal([at(3 * t), at(3 * t + 1), at(3 * t + 2)]));
         normals
             .map(|n| if n == Vec3::ZERO { Vec3::Y } else { n })
             .flat_map(|n| [n; 3])
@@ -48,10 +48,7 @@ pub(crate) fn flat_normals(primitive: &mut Primitive) {
 }
 
 /// Area-weighted normals of the vertices of `triangles`; a vertex without area gets +Y.
-pub(crate) fn smooth_normals(
-    positions: &[Vec3],
-    triangles: impl Iterator<Item = [u32; 3]>,
-) -> Vec<Vec3> {
+pub(crate) fn smooth_normals(positions: &[Vec3], triangles: impl Iterator<Item = [u32; 3]>) -> Vec<Vec3> {
     // In f64, where the fourth power of any f32 is in range.
     let mut normals = vec![glam::DVec3::ZERO; positions.len()];
     for corners in triangles {
@@ -92,10 +89,7 @@ pub(crate) fn creased_normals(
     crease_radians: f32,
 ) -> Vec<[Vec3; 3]> {
     let corner = |v: u32| positions[v as usize];
-    let units: Vec<Vec3> = triangles
-        .iter()
-        .map(|t| face_normal(t.map(corner)))
-        .collect();
+    let units: Vec<Vec3> = triangles.iter().map(|t| face_normal(t.map(corner))).collect();
     // Areas only weigh normals at one position against each other, so their scale does not matter.
     let scale = scale_of(positions);
     let area = |t: [u32; 3]| {
@@ -155,11 +149,7 @@ mod tests {
     fn flat_normals_turn_with_targets() {
         let mut primitive = fan(3);
         let lift = |p: &Vec3| {
-            if *p == Vec3::ZERO {
-                Vec3::Z
-            } else {
-                Vec3::ZERO
-            }
+            if *p == Vec3::ZERO { Vec3::Z } else { Vec3::ZERO }
         };
         primitive.targets = vec![MorphTarget {
             positions: primitive.positions.iter().map(lift).collect(),
@@ -169,22 +159,13 @@ mod tests {
         assert_eq!(primitive.positions.len(), 9);
         for (vertex, offset) in primitive.targets[0].normals.iter().enumerate() {
             let turned = primitive.normals[vertex] + offset;
-            assert!(
-                (turned.length() - 1.0).abs() < 1e-5 && turned.z < 0.9,
-                "{turned}"
-            );
+            assert!((turned.length() - 1.0).abs() < 1e-5 && turned.z < 0.9, "{turned}");
         }
     }
 
     #[test]
     fn smooth_normals_are_weighted_by_area() {
-        let positions = [
-            Vec3::ZERO,
-            Vec3::X,
-            Vec3::Y,
-            Vec3::X * 1e-20,
-            Vec3::Z * 1e30,
-        ];
+        let positions = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::X * 1e-20, Vec3::Z * 1e30];
         let normals = smooth_normals(&positions, [[0, 1, 2], [0, 3, 1]].into_iter());
         assert_eq!(normals[..3], [Vec3::Z; 3]);
         assert_eq!(normals[4], Vec3::Y);

@@ -43,10 +43,7 @@ pub(crate) fn tangents(primitive: &mut Primitive, uv_set: u32) {
     let mut indices = primitive.indices.clone();
     for (vertex, found) in indices.iter_mut().flatten().zip(&corner_tangents) {
         let normal = primitive.normals[*vertex as usize];
-        let tangent = found
-            .truncate()
-            .reject_from_normalized(normal)
-            .try_normalize();
+        let tangent = found.truncate().reject_from_normalized(normal).try_normalize();
         let tangent = tangent
             .unwrap_or_else(|| normal.any_orthonormal_vector())
             .extend(if found.w < 0.0 { -1.0 } else { 1.0 });
@@ -68,11 +65,7 @@ fn highest_valence(primitive: &Primitive) -> u32 {
     let mut corners: HashMap<[u32; 3], u32> = HashMap::new();
     for v in primitive.indices.iter().flatten() {
         *corners
-            .entry(
-                primitive.positions[*v as usize]
-                    .to_array()
-                    .map(f32::to_bits),
-            )
+            .entry(primitive.positions[*v as usize].to_array().map(f32::to_bits))
             .or_default() += 1;
     }
     corners.into_values().max().unwrap_or(0)

@@ -61,9 +61,7 @@ pub(super) fn fan(count: u32) -> Primitive {
     Primitive {
         normals: vec![Vec3::Z; positions.len()],
         uv0: positions.iter().map(|p| p.truncate()).collect(),
-        indices: (0..count)
-            .map(|i| [0, i + 1, (i + 1) % count + 1])
-            .collect(),
+        indices: (0..count).map(|i| [0, i + 1, (i + 1) % count + 1]).collect(),
         positions,
         ..Primitive::default()
     }

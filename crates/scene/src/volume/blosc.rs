@@ -49,11 +49,7 @@ pub(super) fn fill(chunk: &[u8], output: &mut [u8], inflater: &mut Inflater) -> 
             && output.len() == block
             && block / element >= LEAST_SPLIT_ELEMENTS
             && block.is_multiple_of(element);
-        let part = if is_split {
-            block / element
-        } else {
-            output.len()
-        };
+        let part = if is_split { block / element } else { output.len() };
         if !is_shuffled {
             block_of(&mut input, output, part, codec, inflater)?;
             continue;
@@ -114,10 +110,7 @@ fn lz4(mut input: &[u8], output: &mut [u8]) -> Option<()> {
         let token = byte(&mut input)?;
         let literals = length(&mut input, usize::from(token >> 4))?;
         let (copied, rest) = input.split_at_checked(literals)?;
-        output
-            .get_mut(at..)?
-            .get_mut(..literals)?
-            .copy_from_slice(copied);
+        output.get_mut(at..)?.get_mut(..literals)?.copy_from_slice(copied);
         input = rest;
         at += literals;
         if input.is_empty() {

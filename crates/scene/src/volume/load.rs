@@ -60,12 +60,7 @@ pub(crate) struct Loaded {
 }
 
 /// Reads the volume of the file `path`, whose bytes are `bytes`.
-pub(crate) fn load(
-    path: &Path,
-    bytes: &[u8],
-    format: VolumeFormat,
-    load: &mut Load<'_>,
-) -> Result<Loaded> {
+pub(crate) fn load(path: &Path, bytes: &[u8], format: VolumeFormat, load: &mut Load<'_>) -> Result<Loaded> {
     load.enter(format!("reading the volume {}", path.display()), 0.1)?;
     let mut reading = Reading::new(path, load);
     let one = |grid: Grid| vec![grid];

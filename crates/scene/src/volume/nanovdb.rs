@@ -8,9 +8,7 @@ use super::{
     inflate::Inflater,
     reading::Reading,
     scalar::Scalar,
-    sparse::{
-        Dense, LEAF_VOXELS, LOWER, Part, ROOT_EDGE, Span, UPPER, Value, child_origin, is_set,
-    },
+    sparse::{Dense, LEAF_VOXELS, LOWER, Part, ROOT_EDGE, Span, UPPER, Value, child_origin, is_set},
 };
 use crate::{Result, files::shorten};
 use glam::{DMat3, DMat4, DVec3};
@@ -51,8 +49,8 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
         let pieces = segment(&mut cursor).map_err(|e| reading.error(e))?;
         for size in pieces.sizes {
             reading.check()?;
-            let length = usize::try_from(size)
-                .map_err(|_| reading.error(format!("has a grid of {size} bytes")))?;
+            let length =
+                usize::try_from(size).map_err(|_| reading.error(format!("has a grid of {size} bytes")))?;
             if pieces.codec == Codec::None {
                 let bytes = cursor.take(length).map_err(|e| reading.error(e))?;
                 grids.extend(grid(bytes, reading)?);
@@ -62,8 +60,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
             reading.can_hold(cursor.rest().len(), true, size)?;
             reading.inflated(size)?;
             let mut inflated = vec![0; length];
-            unpack(&mut cursor, pieces.codec, &mut inflated, &mut inflater)
-                .map_err(|e| reading.error(e))?;
+            unpack(&mut cursor, pieces.codec, &mut inflated, &mut inflater).map_err(|e| reading.error(e))?;
             grids.extend(grid(&inflated, reading)?);
         }
     }
@@ -288,17 +285,12 @@ fn grid(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Option<Grid>> {
         .map_err(|e| reading.error(in_grid(e)))?;
     let components = layout.components;
     let Some(mut dense) = Dense::new(&name, span, components, background, reading)? else {
-        reading.warn(format!(
-            "grid \"{name}\" has no active voxels; it is left out"
-        ));
+        reading.warn(format!("grid \"{name}\" has no active voxels; it is left out"));
         return Ok(None);
     };
     tree.visit(&mut |part| match part {
         Part::Tile {
-            origin,
-            edge,
-            value,
-            ..
+            origin, edge, value, ..
         } => dense.fill(origin, edge, value),
         Part::Leaf { origin, at, .. } => dense.leaf(origin, |index| tree.leaf_value(at, index)),
     })
@@ -400,13 +392,9 @@ impl<'a> Tree<'a> {
             }
             spend(layout.upper[1])?;
             let upper = self.child(self.root, child)?;
-            for (origin, lower) in
-                self.children::<512>(upper, layout.upper, UPPER, origin, visit)?
-            {
+            for (origin, lower) in self.children::<512>(upper, layout.upper, UPPER, origin, visit)? {
                 spend(layout.lower[1])?;
-                for (origin, leaf) in
-                    self.children::<64>(lower, layout.lower, LOWER, origin, visit)?
-                {
+                for (origin, leaf) in self.children::<64>(lower, layout.lower, LOWER, origin, visit)? {
                     let bytes = self.leaf_bytes(leaf)?;
                     spend(bytes)?;
                     let active = &Cursor::new(&self.node(leaf, bytes)?[16..]).mask()?;
@@ -423,9 +411,7 @@ impl<'a> Tree<'a> {
 
     /// The bytes of a node.
     fn node(&self, at: usize, bytes: usize) -> Result<&'a [u8], String> {
-        let node = at
-            .checked_add(bytes)
-            .and_then(|end| self.bytes.get(at..end));
+        let node = at.checked_add(bytes).and_then(|end| self.bytes.get(at..end));
         node.ok_or_else(|| format!("is cut off, or has a node at byte {at} of its grid"))
     }
 
@@ -517,8 +503,7 @@ impl<'a> Tree<'a> {
             [] => 0,
         };
         let steps = u32::from(word) >> (first % 8) & ((1 << bits) - 1);
-        let number =
-            |at: usize| Scalar::F32.decode(leaf.get(at..).unwrap_or_default(), false) as f32;
+        let number = |at: usize| Scalar::F32.decode(leaf.get(at..).unwrap_or_default(), false) as f32;
         // In single precision, as NanoVDB has it.
         let value = steps as f32 * number(STEP) + number(LEAST);
         [f64::from(value), 0.0, 0.0]

@@ -68,11 +68,7 @@ struct Header<'a> {
 impl Header<'_> {
     /// The number of the field, which is at one place in the first version and at another in the second.
     fn number(&self, first: (usize, Scalar), second: (usize, Scalar), index: usize) -> f64 {
-        let (at, scalar) = if self.version.is_second {
-            second
-        } else {
-            first
-        };
+        let (at, scalar) = if self.version.is_second { second } else { first };
         let bytes = self.bytes.get(at + index * scalar.bytes()..);
         scalar.decode(bytes.unwrap_or_default(), self.version.big_endian)
     }
@@ -103,8 +99,7 @@ impl Header<'_> {
 
     /// From voxels to the space of the scan: right, anterior and superior, in its unit.
     fn scan_from_voxel(&self) -> DMat4 {
-        let code =
-            |first, second| self.number((first, Scalar::I16), (second, Scalar::I32), 0) > 0.0;
+        let code = |first, second| self.number((first, Scalar::I16), (second, Scalar::I32), 0) > 0.0;
         if code(254, 348) {
             let row = |first, second| {
                 [0, 1, 2, 3].map(|i| self.number((first, Scalar::F32), (second, Scalar::F64), i))
@@ -173,8 +168,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> 
         .and_then(Version::of)
         .ok_or_else(|| reading.error("does not begin as NIfTI files do"))?;
     if version.is_pair {
-        let what =
-            "is half of a NIfTI pair (.hdr and .img); canopy reads single files (.nii, .nii.gz)";
+        let what = "is half of a NIfTI pair (.hdr and .img); canopy reads single files (.nii, .nii.gz)";
         return Err(reading.error(what));
     }
     let mut passed = HEADER_1 as u64;
@@ -227,24 +221,18 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> 
         return Err(reading.error("is cut off before its voxels"));
     }
     let mut finite = Finite::default();
-    reading.numbers(
-        &mut from,
-        scalar,
-        version.big_endian,
-        count,
-        |index, value| {
-            // Vectors are stored a component after the other, colours a voxel after the other.
-            let (voxel, component) = if is_vector {
-                (index % voxels, index / voxels)
-            } else {
-                (index / in_voxel, index % in_voxel)
-            };
-            if component < components as u64 {
-                let place = voxel as usize * components + component as usize;
-                values[place] = finite.of(value * slope + inter);
-            }
-        },
-    )?;
+    reading.numbers(&mut from, scalar, version.big_endian, count, |index, value| {
+        // Vectors are stored a component after the other, colours a voxel after the other.
+        let (voxel, component) = if is_vector {
+            (index % voxels, index / voxels)
+        } else {
+            (index / in_voxel, index % in_voxel)
+        };
+        if component < components as u64 {
+            let place = voxel as usize * components + component as usize;
+            values[place] = finite.of(value * slope + inter);
+        }
+    })?;
     reading.warn_of(&finite);
     let size = [x, y, z].map(|n| n as u32);
     Ok(Grid {

@@ -85,12 +85,9 @@ impl<'a> Header<'a> {
             if line.starts_with('#') || line.starts_with("NRRD") || line.contains(":=") {
                 continue;
             }
-            let (name, value) = line.split_once(':').ok_or_else(|| {
-                format!(
-                    "has the header line \"{}\", which names no field",
-                    shorten(line)
-                )
-            })?;
+            let (name, value) = line
+                .split_once(':')
+                .ok_or_else(|| format!("has the header line \"{}\", which names no field", shorten(line)))?;
             let name = name.trim().to_ascii_lowercase();
             header.fields.entry(name).or_insert(value.trim());
         }
@@ -104,8 +101,7 @@ impl<'a> Header<'a> {
     }
 
     fn need(&self, name: &str) -> Result<&'a str, String> {
-        self.get(name)
-            .ok_or_else(|| format!("has no field \"{name}\""))
+        self.get(name).ok_or_else(|| format!("has no field \"{name}\""))
     }
 
     /// The name of the file of the data; `None` where they follow the header.
@@ -163,9 +159,7 @@ impl Array {
             return Err(format!("has {dimension} axes and {} sizes", sizes.len()));
         }
         if !(3..=MOST_AXES).contains(&dimension) {
-            return Err(format!(
-                "has {dimension} axes; canopy reads volumes of three"
-            ));
+            return Err(format!("has {dimension} axes; canopy reads volumes of three"));
         }
         let (other, is_color) = other_axis(header, &sizes)?;
         let space: Vec<usize> = (0..dimension).filter(|axis| Some(*axis) != other).collect();
@@ -182,9 +176,8 @@ impl Array {
         let stored = other.map_or(1, |axis| sizes[axis]);
         let stride = other.and_then(|axis| product(&sizes[..axis])).unwrap_or(1);
         let components = if is_color && stored >= 3 { 3 } else { 1 };
-        let warning = (stored != components as u64).then(|| {
-            format!("has {stored} numbers in a voxel; canopy reads the first {components}")
-        });
+        let warning = (stored != components as u64)
+            .then(|| format!("has {stored} numbers in a voxel; canopy reads the first {components}"));
         Ok(Self {
             scalar: scalar(header.need("type")?)?,
             size,
@@ -255,9 +248,7 @@ fn scalar(name: &str) -> Result<Scalar, String> {
     Ok(match name.to_ascii_lowercase().as_str() {
         "signed char" | "int8" | "int8_t" => Scalar::I8,
         "uchar" | "unsigned char" | "uint8" | "uint8_t" => Scalar::U8,
-        "short" | "short int" | "signed short" | "signed short int" | "int16" | "int16_t" => {
-            Scalar::I16
-        }
+        "short" | "short int" | "signed short" | "signed short int" | "int16" | "int16_t" => Scalar::I16,
         "ushort" | "unsigned short" | "unsigned short int" | "uint16" | "uint16_t" => Scalar::U16,
         "int" | "signed int" | "int32" | "int32_t" => Scalar::I32,
         "uint" | "unsigned int" | "uint32" | "uint32_t" => Scalar::U32,
@@ -268,9 +259,7 @@ fn scalar(name: &str) -> Result<Scalar, String> {
         | "signed long long int"
         | "int64"
         | "int64_t" => Scalar::I64,
-        "ulonglong" | "unsigned long long" | "unsigned long long int" | "uint64" | "uint64_t" => {
-            Scalar::U64
-        }
+        "ulonglong" | "unsigned long long" | "unsigned long long int" | "uint64" | "uint64_t" => Scalar::U64,
         "float" => Scalar::F32,
         "double" => Scalar::F64,
         _ => return Err(format!("has numbers of the type \"{}\"", shorten(name))),
@@ -355,12 +344,7 @@ fn values(
 }
 
 /// Calls `each` with `count` numbers that are written as text.
-fn text(
-    data: &[u8],
-    count: u64,
-    reading: &Reading<'_, '_>,
-    mut each: impl FnMut(u64, f64),
-) -> Result<()> {
+fn text(data: &[u8], count: u64, reading: &Reading<'_, '_>, mut each: impl FnMut(u64, f64)) -> Result<()> {
     let mut words = data
         .split(|byte| byte.is_ascii_whitespace() || *byte == b',')
         .filter(|word| !word.is_empty());
@@ -368,13 +352,13 @@ fn text(
         if index.is_multiple_of(1 << 16) {
             reading.check()?;
         }
-        let word = words.next().ok_or_else(|| {
-            reading.error(format!("is cut off: it has {index} of {count} numbers"))
-        })?;
+        let word = words
+            .next()
+            .ok_or_else(|| reading.error(format!("is cut off: it has {index} of {count} numbers")))?;
         let word = String::from_utf8_lossy(word);
-        let value: f64 = word.parse().map_err(|_| {
-            reading.error(format!("has \"{}\" in place of a number", shorten(&word)))
-        })?;
+        let value: f64 = word
+            .parse()
+            .map_err(|_| reading.error(format!("has \"{}\" in place of a number", shorten(&word))))?;
         each(index, value);
     }
     Ok(())

@@ -44,8 +44,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
     let mut grids = Vec::new();
     for _ in 0..header.grids {
         reading.check()?;
-        let descriptor =
-            Descriptor::read(&mut cursor, header.has_offsets).map_err(|e| reading.error(e))?;
+        let descriptor = Descriptor::read(&mut cursor, header.has_offsets).map_err(|e| reading.error(e))?;
         let name = shorten(&descriptor.name);
         let kind = match (Kind::of(&descriptor.kind), descriptor.is_instance) {
             (Some(kind), false) => kind,
@@ -256,11 +255,7 @@ impl Kind {
             _ => return None,
         };
         let is_real = matches!(scalar, Scalar::F32 | Scalar::F64);
-        let stored = if as_half && is_real {
-            Scalar::F16
-        } else {
-            scalar
-        };
+        let stored = if as_half && is_real { Scalar::F16 } else { scalar };
         Some(Self {
             scalar,
             components,
@@ -319,18 +314,13 @@ impl Tree {
             .map_err(|e| reading.error(in_grid(e)))?;
         let components = self.kind.components;
         let Some(mut dense) = Dense::new(name, span, components, background, reading)? else {
-            reading.warn(format!(
-                "grid \"{name}\" has no active voxels; it is left out"
-            ));
+            reading.warn(format!("grid \"{name}\" has no active voxels; it is left out"));
             return Ok(None);
         };
         let mut leaves = Vec::new();
         self.topology(cursor, &mut scratch, &mut |part| match part {
             Part::Tile {
-                origin,
-                edge,
-                value,
-                ..
+                origin, edge, value, ..
             } => dense.fill(origin, edge, value),
             Part::Leaf { origin, .. } => leaves.push(origin),
         })
@@ -438,9 +428,7 @@ impl Tree {
         const NO_MASK_AND_ALL_VALS: u8 = 6;
         let stored = cursor.u8()?;
         if stored > NO_MASK_AND_ALL_VALS {
-            return Err(format!(
-                "has values that are stored in an unknown way, {stored}"
-            ));
+            return Err(format!("has values that are stored in an unknown way, {stored}"));
         }
         let mut inactive = [background.map(|value| -value), background];
         if stored == NO_MASK_OR_INACTIVE_VALS {
@@ -507,15 +495,12 @@ impl Tree {
         let size = cursor.i64()?;
         // What does not shrink is stored, with its size below zero.
         let is_stored = size <= 0;
-        let size = usize::try_from(size.unsigned_abs())
-            .map_err(|_| "has a node of more bytes than there are")?;
+        let size =
+            usize::try_from(size.unsigned_abs()).map_err(|_| "has a node of more bytes than there are")?;
         let input = cursor.take(size)?;
         if is_stored {
             if size != output.len() {
-                return Err(format!(
-                    "has a node of {size} bytes in place of {}",
-                    output.len()
-                ));
+                return Err(format!("has a node of {size} bytes in place of {}", output.len()));
             }
             output.copy_from_slice(input);
             return Ok(());

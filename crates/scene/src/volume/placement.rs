@@ -45,12 +45,7 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
 /// The matrix with these axes and this origin.
 pub(super) fn affine(axes: [DVec3; 3], origin: DVec3) -> DMat4 {
     let [x, y, z] = axes;
-    DMat4::from_cols(
-        x.extend(0.0),
-        y.extend(0.0),
-        z.extend(0.0),
-        origin.extend(1.0),
-    )
+    DMat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), origin.extend(1.0))
 }
 
 /// The direction of canopy that an anatomical one is: a person stands upright and looks towards +Z, as the

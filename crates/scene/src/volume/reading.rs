@@ -67,12 +67,7 @@ impl<'a, 'l> Reading<'a, 'l> {
     }
 
     /// Room for the numbers of a grid, each of them `background`; fails past the limit.
-    pub(super) fn grid(
-        &mut self,
-        name: &str,
-        size: [u64; 3],
-        background: &[f32],
-    ) -> Result<Vec<f32>> {
+    pub(super) fn grid(&mut self, name: &str, size: [u64; 3], background: &[f32]) -> Result<Vec<f32>> {
         let [x, y, z] = size;
         if size.contains(&0) || background.is_empty() {
             return Err(self.error(format!("has a grid of {x} × {y} × {z} voxels")));
@@ -89,11 +84,7 @@ impl<'a, 'l> Reading<'a, 'l> {
             };
             format!("{}{grid} of {x} × {y} × {z} voxels", path.display())
         })?;
-        let no_room = || {
-            self.error(format!(
-                "needs memory for {count} numbers, which there is not"
-            ))
-        };
+        let no_room = || self.error(format!("needs memory for {count} numbers, which there is not"));
         let mut values = Vec::new();
         if size.iter().any(|n| u32::try_from(*n).is_err()) {
             return Err(no_room());

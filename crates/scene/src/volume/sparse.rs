@@ -48,11 +48,7 @@ pub(super) enum Part<'a> {
 }
 
 /// The first voxel of child `index` of a node whose first voxel is `origin`.
-pub(super) fn child_origin(
-    origin: [i32; 3],
-    [log2, child_log2]: [u32; 2],
-    index: usize,
-) -> [i32; 3] {
+pub(super) fn child_origin(origin: [i32; 3], [log2, child_log2]: [u32; 2], index: usize) -> [i32; 3] {
     let mask = (1 << log2) - 1;
     let steps = [index >> (2 * log2), index >> log2, index].map(|n| (n & mask) as i32);
     std::array::from_fn(|axis| origin[axis] + (steps[axis] << child_log2))
@@ -193,14 +189,12 @@ impl Dense {
     pub(super) fn leaf(&mut self, origin: [i32; 3], value: impl Fn(usize) -> Value) {
         for index in 0..LEAF_VOXELS {
             let at = child_origin(origin, [3, 0], index);
-            let inside =
-                (0..3).all(|axis| (self.span.min[axis]..=self.span.max[axis]).contains(&at[axis]));
+            let inside = (0..3).all(|axis| (self.span.min[axis]..=self.span.max[axis]).contains(&at[axis]));
             if !inside {
                 continue;
             }
-            let [x, y, z] = std::array::from_fn(|axis| {
-                (i64::from(at[axis]) - i64::from(self.span.min[axis])) as usize
-            });
+            let [x, y, z] =
+                std::array::from_fn(|axis| (i64::from(at[axis]) - i64::from(self.span.min[axis])) as usize);
             let first = ((z * self.size[1] + y) * self.size[0] + x) * self.components;
             let numbers = &mut self.values[first..first + self.components];
             for (number, value) in numbers.iter_mut().zip(value(index)) {
@@ -210,11 +204,7 @@ impl Dense {
     }
 
     /// The grid, whose tree is placed by `volume_from_index`.
-    pub(super) fn grid(
-        mut self,
-        volume_from_index: DMat4,
-        reading: &mut Reading<'_, '_>,
-    ) -> Result<Grid> {
+    pub(super) fn grid(mut self, volume_from_index: DMat4, reading: &mut Reading<'_, '_>) -> Result<Grid> {
         reading.warn_of(&self.finite);
         let first = affine(
             [DVec3::X, DVec3::Y, DVec3::Z],

@@ -19,11 +19,7 @@ const MORPH: RangeInclusive<f32> = -10.0..=10.0;
 
 /// A switch and a weight for every clip.
 pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let Some(stage) = state
-        .stage
-        .as_mut()
-        .filter(|stage| !stage.scene.clips.is_empty())
-    else {
+    let Some(stage) = state.stage.as_mut().filter(|stage| !stage.scene.clips.is_empty()) else {
         line(ui, RichText::new("no clips").weak());
         return;
     };
@@ -104,24 +100,19 @@ pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
             "" => format!("node {node}"),
             name => name.to_owned(),
         };
-        line(
-            ui,
-            RichText::new(format!("morph targets of {name}")).strong(),
-        );
+        line(ui, RichText::new(format!("morph targets of {name}")).strong());
         for target in 0..(*targets).min(LISTED - listed) {
             let name = stage.scene.morph_name(*node, target);
             let by_hand = stage.blend.morph(*node, target);
-            let tip = format!(
-                "{name}: its weight by hand, in place of that of clips, while it is switched on"
-            );
+            let tip =
+                format!("{name}: its weight by hand, in place of that of clips, while it is switched on");
             let of_pose = pose.weights[*node].get(target).copied().unwrap_or(0.0);
             let changed = Row::new(&name, &[], &tip).show(ui, edits, |ui| {
                 let mut is_on = by_hand.is_some();
                 let mut weight = of_pose;
                 let is_switched = ui.checkbox(&mut is_on, "").changed();
                 let slider = |ui: &mut Ui| {
-                    ui.spacing_mut().slider_width =
-                        (ui.available_width() - 74.0).clamp(40.0, 400.0);
+                    ui.spacing_mut().slider_width = (ui.available_width() - 74.0).clamp(40.0, 400.0);
                     slide(ui, &mut weight, 0.0..=1.0, MORPH, hundredths(""))
                 };
                 let is_slid = ui.add_enabled_ui(is_on, slider).inner;
@@ -158,17 +149,9 @@ pub(super) fn turntable(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
     let tip = "Turns the camera around the scene. A drag stops it";
     let row = Row::new("turntable", &["turntable"], tip).idle(why);
     row.show(ui, edits, |ui| {
-        let text = if state.motion.turntable {
-            "Stop"
-        } else {
-            "Turn"
-        };
+        let text = if state.motion.turntable { "Stop" } else { "Turn" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
-        if ui
-            .add(button)
-            .on_hover_text("Turns, or stops (Alt+R)")
-            .clicked()
-        {
+        if ui.add(button).on_hover_text("Turns, or stops (Alt+R)").clicked() {
             state.ui.actions.push(Action::Turntable);
         }
     });

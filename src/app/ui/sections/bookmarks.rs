@@ -40,22 +40,14 @@ fn view(ui: &mut Ui, state: &mut State, index: usize) {
             .on_hover_text("Its new name")
             .accessible_name("new name of the view");
         let enters = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        if ui
-            .button("Rename")
-            .on_hover_text("Gives it this name")
-            .clicked()
-            || enters
-        {
+        if ui.button("Rename").on_hover_text("Gives it this name").clicked() || enters {
             state.files.bookmarks.rename();
         }
         return;
     }
     let name = egui::Button::new(&bookmark.name).truncate();
     let go = ui.add_sized(
-        [
-            70.0_f32.min(ui.available_width()),
-            ui.spacing().interact_size.y,
-        ],
+        [70.0_f32.min(ui.available_width()), ui.spacing().interact_size.y],
         name,
     );
     if go.on_hover_text("Goes to this view").clicked() {

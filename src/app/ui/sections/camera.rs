@@ -17,36 +17,28 @@ use egui::Ui;
 /// Framing, and the cameras of the file.
 pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Frames the scene, or looks through a camera of the file";
-    Row::key("camera.name", edits)
-        .acts(tip)
-        .show(ui, edits, |ui| {
-            let frame = ui
-                .button("Frame")
-                .on_hover_text("Brings the whole scene into view (F)");
-            if frame.clicked() {
-                state.ui.actions.push(Action::Frame);
-            }
-            let stage = state.stage.as_ref();
-            let count = stage.map_or(0, |stage| stage.scene.cameras.len());
-            let name = |camera| {
-                stage
-                    .map(|stage| stage.camera_name(camera))
-                    .unwrap_or_default()
-            };
-            let title = if count == 0 { "none" } else { "free" };
-            let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
-            let first = (None, title.to_owned(), "The camera that the mouse moves");
-            let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
-            let now = state.camera_of_file();
-            let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", 0.0, now, &choices));
-            chosen
-                .response
-                .on_disabled_hover_text("The file has no cameras");
-            state
-                .ui
-                .actions
-                .extend(chosen.inner.flatten().map(Action::Camera));
-        });
+    Row::key("camera.name", edits).acts(tip).show(ui, edits, |ui| {
+        let frame = ui
+            .button("Frame")
+            .on_hover_text("Brings the whole scene into view (F)");
+        if frame.clicked() {
+            state.ui.actions.push(Action::Frame);
+        }
+        let stage = state.stage.as_ref();
+        let count = stage.map_or(0, |stage| stage.scene.cameras.len());
+        let name = |camera| stage.map(|stage| stage.camera_name(camera)).unwrap_or_default();
+        let title = if count == 0 { "none" } else { "free" };
+        let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
+        let first = (None, title.to_owned(), "The camera that the mouse moves");
+        let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
+        let now = state.camera_of_file();
+        let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", 0.0, now, &choices));
+        chosen.response.on_disabled_hover_text("The file has no cameras");
+        state
+            .ui
+            .actions
+            .extend(chosen.inner.flatten().map(Action::Camera));
+    });
 }
 
 pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
@@ -55,11 +47,7 @@ pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &
     Row::new("projection", &["projection"], tip).show(ui, edits, |ui| {
         let choices = [
             (true, "perspective".to_owned(), "What is far is smaller"),
-            (
-                false,
-                "orthographic".to_owned(),
-                "What is far has the same size",
-            ),
+            (false, "orthographic".to_owned(), "What is far has the same size"),
         ];
         let chosen = list(ui, "projection", 0.0, is_perspective, &choices);
         if chosen.is_some_and(|chosen| chosen != is_perspective) {

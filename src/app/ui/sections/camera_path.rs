@@ -54,11 +54,7 @@ fn keys(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             }
             for (what, text, tip) in [
                 (Edit::Show, "Go", "Looks from this key"),
-                (
-                    Edit::Update,
-                    "Set",
-                    "Replaces this key's view by the view of now",
-                ),
+                (Edit::Update, "Set", "Replaces this key's view by the view of now"),
                 (Edit::Remove, "×", "Removes this key"),
             ] {
                 if ui.button(text).on_hover_text(tip).clicked() {

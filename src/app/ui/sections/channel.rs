@@ -18,8 +18,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let tip = "What the picture shows";
     Row::new("channel", &["channel"], tip).show(ui, edits, |ui| {
         let choices = Channel::ALL.map(|channel| (channel, title(channel), meaning(channel)));
-        state.picture.channel = list(ui, "channel", 0.0, state.picture.channel, &choices)
-            .unwrap_or(state.picture.channel);
+        state.picture.channel =
+            list(ui, "channel", 0.0, state.picture.channel, &choices).unwrap_or(state.picture.channel);
     });
 }
 

@@ -43,11 +43,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             true => state.compare.name(),
             false => "none".into(),
         };
-        let ends = is_on
-            && ui
-                .button("×")
-                .on_hover_text("Compares no more (K)")
-                .clicked();
+        let ends = is_on && ui.button("×").on_hover_text("Compares no more (K)").clicked();
         line(ui, RichText::new(name).weak());
         if ends {
             state.compare.end();

@@ -30,11 +30,7 @@ pub(super) fn focus(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
             decimals: 3,
             suffix: " m",
         };
-        let mut shown = if auto {
-            state.camera.distance()
-        } else {
-            *focus
-        };
+        let mut shown = if auto { state.camera.distance() } else { *focus };
         let speed = 0.005 * shown.max(1e-3);
         let drag = |ui: &mut Ui| number(ui, &mut shown, speed, DepthOfField::FOCUS, digits);
         if ui.add_enabled_ui(!auto, drag).inner {

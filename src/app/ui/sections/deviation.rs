@@ -57,9 +57,7 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
                 line(ui, RichText::new("of a pose before; measuring…").weak());
             }
             figures(ui, statistics, range, edits);
-            let copy = ui
-                .button("Copy figures")
-                .on_hover_text("Copies them as text");
+            let copy = ui.button("Copy figures").on_hover_text("Copies them as text");
             if copy.clicked() {
                 state.ui.copied = Some(deviation_text::lines(statistics));
             }
@@ -79,11 +77,7 @@ fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) 
     let tip = "Largest distance of a vertex or a point between";
     row("maximum", tip, metres(statistics.max.distance));
     row("mean", &format!("Mean {over}"), metres(statistics.mean));
-    row(
-        "RMS",
-        &format!("Root mean square {over}"),
-        metres(statistics.rms),
-    );
+    row("RMS", &format!("Root mean square {over}"), metres(statistics.rms));
     if let Some(out) = statistics.out {
         let tip = format!("Share farther than the tolerance, {over}");
         row("out", &tip, percent(out.share()));
@@ -96,13 +90,9 @@ fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) 
 
 pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let path = std::path::Path::new(&state.config.deviation.file);
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Row::key("deviation.file", edits).show(ui, edits, |ui| {
-        let open = ui
-            .button("Open…")
-            .on_hover_text("Opens a scene to compare with");
+        let open = ui.button("Open…").on_hover_text("Opens a scene to compare with");
         if open.clicked() {
             state.ui.actions.push(Action::OpenCompared);
         }

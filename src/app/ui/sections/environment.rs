@@ -50,9 +50,7 @@ pub(super) fn source(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
 
 pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let name = std::path::Path::new(&state.config.environment.file);
-    let name = name
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
+    let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
     Row::key("environment.file", edits).show(ui, edits, |ui| {
         if ui
             .button("Open…")

@@ -38,8 +38,7 @@ pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     settings(ui, state, edits);
     let frames = state.exported_frames();
     let why = state.no_export();
-    let tip =
-        "Draws the pictures in another process, as `canopy render` does, while the window goes on";
+    let tip = "Draws the pictures in another process, as `canopy render` does, while the window goes on";
     Row::new("export", &[], tip).show(ui, edits, |ui| {
         let text = if is_running { "Cancel" } else { "Export" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
@@ -49,10 +48,7 @@ pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
         if std::mem::take(&mut state.files.export.takes_keyboard) {
             button.request_focus();
         }
-        if button
-            .on_disabled_hover_text(why.unwrap_or_default())
-            .clicked()
-        {
+        if button.on_disabled_hover_text(why.unwrap_or_default()).clicked() {
             state.ui.actions.push(Action::StartExport);
         }
         match state.files.export.progress {
@@ -71,10 +67,7 @@ pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
 }
 
 fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let has_clip = state
-        .stage
-        .as_ref()
-        .is_some_and(|stage| stage.duration() > 0.0);
+    let has_clip = state.stage.as_ref().is_some_and(|stage| stage.duration() > 0.0);
     let export = &mut state.files.export;
     if !has_clip && export.motion == Motion::Clip {
         export.motion = Motion::Turn;
@@ -87,24 +80,14 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
                 "clip",
                 "The part of the clip that repeats, seen from here",
             ),
-            (
-                Motion::Turn,
-                "turn",
-                "A whole turn around the scene, from here",
-            ),
+            (Motion::Turn, "turn", "A whole turn around the scene, from here"),
             (Motion::Path, "path", "Along the keys of the camera path"),
         ];
         choose(ui, &mut export.motion, &choices[usize::from(!has_clip)..]);
     });
     if export.motion == Motion::Turn {
         Row::new("turn", &[], "Seconds of the whole turn").show(ui, edits, |ui| {
-            number(
-                ui,
-                &mut export.turn_secs,
-                0.1,
-                0.1..=3600.0,
-                hundredths(" s"),
-            )
+            number(ui, &mut export.turn_secs, 0.1, 0.1..=3600.0, hundredths(" s"))
         });
     }
     let tip = "Numbered pictures, or a video, which needs ffmpeg";

@@ -81,8 +81,7 @@ fn list(
         let [a, b] = [first, second].map(|node| mesh_name(&stage.scene, node));
         let text = format!("{}  {a} × {b}", grouped((*pairs).into()));
         let row = Button::selectable(selected == meshes.map(Some), text).truncate();
-        let tip =
-            "Pairs of their triangles that pass through each other. A click selects both meshes";
+        let tip = "Pairs of their triangles that pass through each other. A click selects both meshes";
         let row = ui.add(row).on_hover_text(tip);
         if row.clicked() {
             let [a, b] = *meshes;

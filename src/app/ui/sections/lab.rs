@@ -87,13 +87,7 @@ pub(in crate::app) fn heat_words(state: &State) -> &'static str {
 }
 
 /// What the structure is like, and what the rays did.
-fn figures(
-    ui: &mut Ui,
-    build: LabBuild,
-    figures: LabFigures,
-    facts: &Facts<'_>,
-    edits: &mut Edits,
-) {
+fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
@@ -107,11 +101,7 @@ fn figures(
         row("Mrays/s", tip, speed);
         let share = numbers::percent(counts.a_ray(counts.hits));
         let rays = format!("{}, {share} hit", compact(counts.rays));
-        row(
-            "rays",
-            "Rays of the frame, and how many hit something",
-            rays,
-        );
+        row("rays", "Rays of the frame, and how many hit something", rays);
         let two = |number: f64| format!("{number:.2}");
         let tip = "Nodes, or cells, that a ray visits, in the mean";
         row("nodes a ray", tip, two(counts.a_ray(counts.nodes)));
@@ -119,8 +109,7 @@ fn figures(
         row("triangles a ray", tip, two(counts.a_ray(counts.triangles)));
         let tip = "Nodes and triangles of the slowest of 32 neighbours, for each 32 rays: what rays in lockstep pay";
         row("steps of 32", tip, two(counts.lockstep()));
-        let tip =
-            "Hits that are not those of canopy's own trees; show the difference to compare them";
+        let tip = "Hits that are not those of canopy's own trees; show the difference to compare them";
         let wrong = match counts.wrong {
             Some(wrong) => grouped(wrong),
             None => "not compared".into(),
@@ -136,11 +125,7 @@ fn figures(
     let tip = "Bytes of nodes, links and triangles";
     row("memory", tip, numbers::bytes(figures.bytes));
     let tip = "Time to build it, by the clock, without laying it out for the walk";
-    row(
-        "built in",
-        tip,
-        format!("{} ms", significant(figures.build_ms)),
-    );
+    row("built in", tip, format!("{} ms", significant(figures.build_ms)));
     row(
         "triangles",
         "Triangles of the structure",

@@ -72,9 +72,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
 fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>) {
     if state.files.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));
-        let delete = ui
-            .button("Delete")
-            .on_hover_text("Deletes its file for good");
+        let delete = ui.button("Delete").on_hover_text("Deletes its file for good");
         if delete.clicked() {
             *asked = Some(Asked::Delete(name.into()));
         }

@@ -25,10 +25,7 @@ pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
             }
             for (slot, texture) in state.textures_of_selection() {
                 let button = ui.button(slot);
-                if button
-                    .on_hover_text("Of the mesh that is selected")
-                    .clicked()
-                {
+                if button.on_hover_text("Of the mesh that is selected").clicked() {
                     asked = Some(texture);
                 }
             }

@@ -149,27 +149,15 @@ pub(super) fn tab(ui: &mut Ui, tab: Tab, state: &mut State, facts: &Facts<'_>, e
         }
         let title = RichText::new(group.title).strong();
         let is_open = !group.settings.is_empty();
-        fold(
-            ui,
-            state,
-            group.title,
-            title,
-            group.help,
-            is_open,
-            |ui, state| self::group(ui, group, state, facts, edits),
-        );
+        fold(ui, state, group.title, title, group.help, is_open, |ui, state| {
+            self::group(ui, group, state, facts, edits)
+        });
     }
     ui.add_space(4.0);
 }
 
 /// The settings of a group; those that are used less often fold, unless there are no others.
-fn group(
-    ui: &mut Ui,
-    group: &'static Group,
-    state: &mut State,
-    facts: &Facts<'_>,
-    edits: &mut Edits,
-) {
+fn group(ui: &mut Ui, group: &'static Group, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     for setting in group.settings {
         one(ui, setting, state, facts, edits);
     }

@@ -52,13 +52,7 @@ mod tests {
     #[test]
     fn lines_that_are_left_out_are_told() {
         let [found, drawn] = [3_000_000, 500_000];
-        assert_eq!(
-            told(OverlayCounts {
-                found,
-                drawn: found
-            }),
-            "3.00\u{a0}M lines"
-        );
+        assert_eq!(told(OverlayCounts { found, drawn: found }), "3.00\u{a0}M lines");
         assert_eq!(
             told(OverlayCounts { found, drawn }),
             "500\u{a0}k of 3.00\u{a0}M lines"

@@ -16,7 +16,5 @@ pub(super) fn counts(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut 
         "{} rays of {} tiles, {} hits in {} bins",
         counts.rays, counts.tiles, counts.hits, counts.bins
     ))
-    .on_hover_text(
-        "First bounce of the last frame; a bin is a material with textures, or all others",
-    );
+    .on_hover_text("First bounce of the last frame; a bin is a material with textures, or all others");
 }

@@ -14,10 +14,7 @@ use crate::{
 use egui::Ui;
 
 pub(super) fn clip(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let clips = state
-        .stage
-        .as_ref()
-        .map_or(0, |stage| stage.scene.clips.len());
+    let clips = state.stage.as_ref().map_or(0, |stage| stage.scene.clips.len());
     let why = (clips == 0).then_some("the scene has no clips");
     let tip = "The animation that plays";
     let row = Row::key("animation.clip", edits).acts(tip).idle(why);
@@ -43,12 +40,10 @@ pub(super) fn time(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let stage = state.stage.as_mut();
     let time = stage.map_or(&mut none, |stage| &mut stage.time);
     let tip = "Time in the clip, in seconds";
-    Row::key("animation.time", edits)
-        .acts(tip)
-        .show(ui, edits, |ui| {
-            let whole = 0.0..=duration.max(1e-3);
-            slide(ui, time, whole.clone(), whole, hundredths(" s"))
-        });
+    Row::key("animation.time", edits).acts(tip).show(ui, edits, |ui| {
+        let whole = 0.0..=duration.max(1e-3);
+        slide(ui, time, whole.clone(), whole, hundredths(" s"))
+    });
 }
 
 /// Playing, and its speed.

@@ -25,20 +25,12 @@ fn buttons(ui: &mut Ui, state: &mut State, edits: &Edits) {
     }
     let tip = "Writes the keys that differ into your config.toml, and keeps all else in it. Clip, time, camera \
                and variant belong to a scene and are left out";
-    if ui
-        .button("Save as my defaults")
-        .on_hover_text(tip)
-        .clicked()
-    {
+    if ui.button("Save as my defaults").on_hover_text(tip).clicked() {
         save(state);
     }
     let tip = "Copies a command that opens the same files with the same settings, view and time. For a picture \
                without a window, write `canopy render` and add `-o picture.png`";
-    if ui
-        .button("Copy as command line")
-        .on_hover_text(tip)
-        .clicked()
-    {
+    if ui.button("Copy as command line").on_hover_text(tip).clicked() {
         let size = ui.ctx().content_rect().size() * ui.ctx().zoom_factor();
         let line = command_line(state, [size.x, size.y].map(|side| side.round() as u32));
         ui.ctx().copy_text(line);

@@ -47,23 +47,20 @@ pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
     let direction = found.map_or(config.sun.direction, |sun| sun.direction.to_array());
     let (azimuth, elevation) = sun::angles(direction);
 
-    let tip = "Compass direction of the sun, from +Z towards +X. A sun in an environment's file turns with it";
+    let tip =
+        "Compass direction of the sun, from +Z towards +X. A sun in an environment's file turns with it";
     let keys: &[&'static str] = match is_of_file(found) {
         true => &["environment.rotation"],
         false => &["sun.direction"],
     };
     let mut turned = azimuth;
     let row = Row::new("azimuth", keys, tip).idle(none);
-    let is_turned = row.show(ui, edits, |ui| {
-        slide(ui, &mut turned, CIRCLE, CIRCLE, DEGREES)
-    });
+    let is_turned = row.show(ui, edits, |ui| slide(ui, &mut turned, CIRCLE, CIRCLE, DEGREES));
 
     let mut raised = elevation;
     let tip = "Height of the sun above the horizon";
     let row = Row::new("elevation", &["sun.direction"], tip).idle(none.or(fixed(found)));
-    let is_raised = row.show(ui, edits, |ui| {
-        slide(ui, &mut raised, HEIGHTS, HEIGHTS, DEGREES)
-    });
+    let is_raised = row.show(ui, edits, |ui| slide(ui, &mut raised, HEIGHTS, HEIGHTS, DEGREES));
     if is_of_file(found) && is_turned {
         sun::turn(config, found, turned - azimuth, 0.0);
     } else if is_turned || is_raised {
@@ -91,13 +88,7 @@ pub(super) fn strength(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
     let (mut strength, color) = light(state);
     let row = Row::key("sun.strength", edits).idle(why);
     let is_set = row.show(ui, edits, |ui| {
-        slide(
-            ui,
-            &mut strength,
-            0.0..=20.0,
-            Sun::STRENGTH,
-            hundredths(" lx"),
-        )
+        slide(ui, &mut strength, 0.0..=20.0, Sun::STRENGTH, hundredths(" lx"))
     });
     if is_set {
         set_light(state, strength, color);

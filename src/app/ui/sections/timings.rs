@@ -116,8 +116,7 @@ fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
     let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
     let p95_ms = Summary::of(times).map(|summary| summary.p95_ms);
-    let tip =
-        "From a picture to the next while they follow one another, else the longer of GPU and CPU";
+    let tip = "From a picture to the next while they follow one another, else the longer of GPU and CPU";
     show_line(
         ui,
         &Line {
@@ -148,9 +147,7 @@ fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
         }
         let share = line.share;
         lines.push(line);
-        let between = table
-            .between(index)
-            .filter(|ms| *ms > LEAST_BETWEEN * pass.sum());
+        let between = table.between(index).filter(|ms| *ms > LEAST_BETWEEN * pass.sum());
         if let Some(ms) = between {
             lines.push(Line {
                 name: "between passes".into(),
@@ -264,14 +261,7 @@ fn show_line(ui: &mut Ui, line: &Line) {
         format!("{:.0} %", 100.0 * line.share),
     ];
     let named = (line.name.as_str(), line.depth, color);
-    row(
-        ui,
-        named,
-        &cells,
-        Some(line.share),
-        Sense::hover(),
-        &line.tip,
-    );
+    row(ui, named, &cells, Some(line.share), Sense::hover(), &line.tip);
 }
 
 /// A name, a bar for its share, and numbers in columns that keep their places. Returns whether it was clicked.
@@ -302,10 +292,7 @@ fn row(
     let text = egui::WidgetText::from(name);
     let wrap = Some(egui::TextWrapMode::Truncate);
     let galley = text.into_galley(ui, wrap, names - indent - 2.0, TextStyle::Small);
-    let at = Pos2::new(
-        rect.left() + indent,
-        rect.center().y - galley.size().y * 0.5,
-    );
+    let at = Pos2::new(rect.left() + indent, rect.center().y - galley.size().y * 0.5);
     painter.galley(at, galley, color);
     let font = FontId::monospace(9.5);
     let mut right = rect.left() + names;

@@ -13,21 +13,14 @@ use crate::{
         },
     },
     config::{BoxDepths, BoxTrees, CostCount, TreeBoxes},
-    render::{
-        Channel, CostRange, TreeBoxCounts, TreeFigures, present::tree_boxes::TREE_BOX_DARKEST,
-    },
+    render::{Channel, CostRange, TreeBoxCounts, TreeFigures, present::tree_boxes::TREE_BOX_DARKEST},
 };
 use egui::{Button, DragValue, RichText, Ui};
 
 /// Meshes that are listed.
 const LISTED: usize = 20;
 /// Work of the last frame on the trees, and their figures.
-pub(in crate::app) fn figures(
-    ui: &mut Ui,
-    state: &mut State,
-    facts: &Facts<'_>,
-    edits: &mut Edits,
-) {
+pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     tree_work(ui, &state.config.tree, facts);
     state.trees.view.tells_figures = true;
     match state.trees.view.figures.clone() {
@@ -99,12 +92,7 @@ pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
         let mut top = !view.of_selection && settings.of == BoxTrees::Top;
         for (is_chosen, name, tip, of) in [
             (&mut all, "all", "The trees of all meshes", BoxTrees::Meshes),
-            (
-                &mut top,
-                "top",
-                "The tree over the meshes (TLAS)",
-                BoxTrees::Top,
-            ),
+            (&mut top, "top", "The tree over the meshes (TLAS)", BoxTrees::Top),
         ] {
             let button = ui.selectable_label(*is_chosen, name).on_hover_text(tip);
             if button.clicked() {
@@ -121,12 +109,7 @@ pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
 }
 
 /// How many boxes are drawn, and what their colours mean.
-pub(in crate::app) fn boxes_drawn(
-    ui: &mut Ui,
-    state: &mut State,
-    facts: &Facts<'_>,
-    edits: &mut Edits,
-) {
+pub(in crate::app) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let Some(counts) = facts.stats.tree_boxes else {
         return;
     };
@@ -161,12 +144,7 @@ pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) ->
 }
 
 /// How the channel `cost` is shown.
-pub(in crate::app) fn heat_map(
-    ui: &mut Ui,
-    state: &mut State,
-    facts: &Facts<'_>,
-    edits: &mut Edits,
-) {
+pub(in crate::app) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Cost;
     let tip = "Nodes and triangles that the shadow rays of each pixel visit, as colours: the channel cost";
     Row::new("heat map", &["heat map"], tip).show(ui, edits, |ui| {
@@ -197,10 +175,7 @@ pub(in crate::app) fn cost_words(count: CostCount) -> &'static str {
 
 /// What the ends of those colours stand for.
 pub(in crate::app) fn cost_ends(found: CostRange) -> [String; 2] {
-    [
-        "0".into(),
-        format!("{} or more", grouped(found.range as u64)),
-    ]
+    ["0".into(), format!("{} or more", grouped(found.range as u64))]
 }
 
 /// What the trees are like.

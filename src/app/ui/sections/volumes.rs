@@ -58,11 +58,7 @@ fn lines(ui: &mut Ui, values: &mut Vec<f32>) {
                     [*red, *green, *blue] = picked;
                 }
                 number(ui, opacity, 0.005, Volumes::SHARES, hundredths(""));
-                if ui
-                    .small_button("−")
-                    .on_hover_text("Remove this point")
-                    .clicked()
-                {
+                if ui.small_button("−").on_hover_text("Remove this point").clicked() {
                     removed = Some(index);
                 }
             });

@@ -8,9 +8,7 @@ use std::{
     collections::BTreeMap,
     ffi::{CStr, CString, c_char, c_void},
 };
-use wgpu::naga::{
-    AddressSpace, ArraySize, GlobalVariable, ImageClass, Module, ShaderStage, TypeInner,
-};
+use wgpu::naga::{AddressSpace, ArraySize, GlobalVariable, ImageClass, Module, ShaderStage, TypeInner};
 
 /// Subgroup size of compute, where the driver has it: figures of several GPUs compare best at one size.
 pub(super) const DEFAULT_SUBGROUP: u32 = 32;
@@ -95,8 +93,7 @@ impl Compiler {
         let is_wanted = |device: &vk::PhysicalDevice| {
             // SAFETY: the device is the instance's.
             let properties = unsafe { instance.get_physical_device_properties(*device) };
-            text(&properties.device_name).contains(wanted)
-                && properties.api_version >= vk::API_VERSION_1_3
+            text(&properties.device_name).contains(wanted) && properties.api_version >= vk::API_VERSION_1_3
         };
         let Some(physical) = devices.into_iter().find(is_wanted) else {
             return Err(Error::Gpu(format!("the driver has no {wanted}")));
@@ -178,8 +175,8 @@ impl Compiler {
                 None => "the driver chooses the subgroup size itself".into(),
             }));
         }
-        let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
-            .required_subgroup_size(subgroup);
+        let mut required =
+            vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default().required_subgroup_size(subgroup);
         let mut stages = Vec::new();
         for (stage, name) in program.stages.iter().zip(&names) {
             let info = vk::ShaderModuleCreateInfo::default().code(&stage.words);
@@ -196,8 +193,7 @@ impl Compiler {
         if self.is_radv {
             flags |= vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
         }
-        let is_compute =
-            matches!(program.stages.as_slice(), [one] if one.stage == ShaderStage::Compute);
+        let is_compute = matches!(program.stages.as_slice(), [one] if one.stage == ShaderStage::Compute);
         let pipelines = match is_compute {
             true => {
                 let mut stage = stages[0];
@@ -216,8 +212,7 @@ impl Compiler {
             }
             false => self.draw(program, &stages, layout, flags),
         };
-        let pipelines =
-            pipelines.map_err(|(_, result)| failed("the driver does not compile it")(result))?;
+        let pipelines = pipelines.map_err(|(_, result)| failed("the driver does not compile it")(result))?;
         Ok(pipelines[0])
     }
 
@@ -330,10 +325,7 @@ impl Compiler {
                 .get_pipeline_executable_internal_representations(info)
         };
         let mut texts = texts.map_err(failed("assembly"))?;
-        let mut bytes: Vec<_> = texts
-            .iter()
-            .map(|text| vec![0_u8; text.data_size])
-            .collect();
+        let mut bytes: Vec<_> = texts.iter().map(|text| vec![0_u8; text.data_size]).collect();
         for (text, bytes) in texts.iter_mut().zip(&mut bytes) {
             text.p_data = bytes.as_mut_ptr().cast::<c_void>();
         }
@@ -345,9 +337,8 @@ impl Compiler {
         // SAFETY: there are `count` structs, each with as many bytes at its pointer as it says.
         let result = unsafe { read(self.device.handle(), info, &mut count, texts.as_mut_ptr()) };
         result.result().map_err(failed("assembly"))?;
-        let is_assembly = |one: &vk::PipelineExecutableInternalRepresentationKHR<'_>| {
-            text(&one.name) == "Assembly"
-        };
+        let is_assembly =
+            |one: &vk::PipelineExecutableInternalRepresentationKHR<'_>| text(&one.name) == "Assembly";
         let found = texts.iter().position(is_assembly);
         Ok(found.map(|index| {
             let text = CStr::from_bytes_until_nul(&bytes[index]).unwrap_or_default();
@@ -361,19 +352,15 @@ fn open_device(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Devi
     // SAFETY: the device is the instance's.
     let extensions = unsafe { instance.enumerate_device_extension_properties(physical) };
     let extensions = extensions.map_err(failed("extensions"))?;
-    let has = |name: &CStr| {
-        extensions
-            .iter()
-            .any(|e| e.extension_name_as_c_str() == Ok(name))
-    };
+    let has = |name: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
     let names = [executables::NAME, ash::ext::robustness2::NAME];
     if let Some(missing) = names.iter().find(|name| !has(name)) {
         let missing = missing.to_string_lossy();
         return Err(Error::Gpu(format!("the driver has no {missing}")));
     }
     let names = names.map(CStr::as_ptr);
-    let mut telling = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
-        .pipeline_executable_info(true);
+    let mut telling =
+        vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
     let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
         .robust_buffer_access2(true)
         .robust_image_access2(true);

@@ -103,9 +103,7 @@ pub(super) fn report(opened: &Value, mut rows: Vec<Value>) -> Value {
 
 /// The table of a report.
 pub(super) fn table(report: &Value) -> String {
-    let rows = report["entry_points"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
+    let rows = report["entry_points"].as_array().map_or(&[][..], Vec::as_slice);
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = |row: &Value| {
         let constants = row["constants"].as_object().into_iter().flatten();
@@ -128,15 +126,7 @@ pub(super) fn table(report: &Value) -> String {
         "scratch_bytes",
         "spills",
     ];
-    let headings = [
-        "group",
-        "instr",
-        "regs",
-        "waves",
-        "LDS B",
-        "scratch B",
-        "spills",
-    ];
+    let headings = ["group", "instr", "regs", "waves", "LDS B", "scratch B", "spills"];
     let width = rows
         .iter()
         .map(|row| name(row).chars().count())

@@ -146,10 +146,7 @@ impl Family {
 
     fn manifests(self) -> [String; 2] {
         let driver = self.driver();
-        [
-            format!("{driver}_icd.json"),
-            format!("{driver}_icd.{ARCH}.json"),
-        ]
+        [format!("{driver}_icd.json"), format!("{driver}_icd.{ARCH}.json")]
     }
 
     /// Its mesa-drm-shim, and the variable that names the chip to it. Apple's knows the M1 alone.

@@ -63,12 +63,7 @@ pub(super) fn loops(assembly: &str) -> Vec<Loop> {
 }
 
 /// Instructions of the blocks from `first` to before `end` that are in no loop, and the loops.
-fn nested(
-    blocks: &[Block<'_>],
-    ends: &[Option<usize>],
-    first: usize,
-    end: usize,
-) -> (usize, Vec<Loop>) {
+fn nested(blocks: &[Block<'_>], ends: &[Option<usize>], first: usize, end: usize) -> (usize, Vec<Loop>) {
     let (mut instructions, mut loops) = (0, Vec::new());
     let mut index = first;
     while index < end {

@@ -165,10 +165,7 @@ impl Job<'_> {
     }
 
     fn name(&self) -> String {
-        let entries: Vec<_> = self
-            .entry_points()
-            .map(|entry| entry.name.as_str())
-            .collect();
+        let entries: Vec<_> = self.entry_points().map(|entry| entry.name.as_str()).collect();
         format!("{} {}", self.shader.path, entries.join(" "))
     }
 
@@ -195,12 +192,7 @@ impl Job<'_> {
     }
 
     /// Rows of its stages.
-    fn compile(
-        &self,
-        compiler: &Compiler,
-        subgroup: Option<u32>,
-        words: &[Vec<u32>],
-    ) -> Result<Vec<Value>> {
+    fn compile(&self, compiler: &Compiler, subgroup: Option<u32>, words: &[Vec<u32>]) -> Result<Vec<Value>> {
         let stages = self.entry_points().zip(words).map(|(entry, words)| Stage {
             stage: entry.stage,
             entry: entry.name.clone(),
@@ -217,8 +209,7 @@ impl Job<'_> {
             subgroup,
         };
         let executables = compiler.compile(&program);
-        let executables =
-            executables.map_err(|error| Error::Gpu(format!("{}: {error}", self.name())))?;
+        let executables = executables.map_err(|error| Error::Gpu(format!("{}: {error}", self.name())))?;
         let row = |entry: &EntryPoint| {
             let flags = stage_flags(entry.stage);
             let executable = executables.iter().find(|e| e.stages.contains(flags))?;
@@ -229,10 +220,6 @@ impl Job<'_> {
             Some(row)
         };
         let all = &self.shader.module.entry_points;
-        Ok(self
-            .rows
-            .iter()
-            .filter_map(|index| row(&all[*index]))
-            .collect())
+        Ok(self.rows.iter().filter_map(|index| row(&all[*index])).collect())
     }
 }

@@ -162,10 +162,7 @@ impl Workers {
         if status.success() {
             return Ok(());
         }
-        let said = said
-            .take()
-            .and_then(|said| said.join().ok())
-            .unwrap_or_default();
+        let said = said.take().and_then(|said| said.join().ok()).unwrap_or_default();
         let mut lines = said.lines().rev().filter(|line| !line.trim().is_empty());
         let own = lines.clone().find_map(|line| line.strip_prefix("error: "));
         Err(Error::Gpu(match (own, compiles) {

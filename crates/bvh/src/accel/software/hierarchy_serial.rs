@@ -5,8 +5,7 @@ use crate::{
     Result,
     accel::{
         layout::{
-            JOIN_RUN, NODE_ROWS, SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_STACK,
-            SERIAL_THREADS,
+            JOIN_RUN, NODE_ROWS, SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_STACK, SERIAL_THREADS,
         },
         stages::{Bound, Room, StageLayouts, Stages},
     },
@@ -53,25 +52,12 @@ pub(in crate::accel) struct SerialStages {
 }
 
 impl HierarchySerial {
-    pub(in crate::accel) fn new(
-        gpu: &Gpu,
-        layouts: &StageLayouts,
-        records: (&'static str, f64),
-    ) -> Self {
+    pub(in crate::accel) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
         let path = "bvh/software/hierarchy_serial.wgsl";
         let shared = [(1, &layouts.geometry), (2, &layouts.sorted)];
         let of_leaves = [Uniform, Uniform, Write, Write, Write, Write, Read];
-        let of_nodes = [
-            Uniform,
-            Uniform,
-            Write,
-            Write,
-            Write,
-            ReadArray(4),
-            ReadArray(1),
-        ];
-        let leaves =
-            |entry| Kernel::with_constants(gpu, path, entry, &shared, &of_leaves, &[records]);
+        let of_nodes = [Uniform, Uniform, Write, Write, Write, ReadArray(4), ReadArray(1)];
+        let leaves = |entry| Kernel::with_constants(gpu, path, entry, &shared, &of_leaves, &[records]);
         let join = |all: bool| {
             let path = "bvh/software/hierarchy_join.wgsl";
             let (entry, bindings) = ("hierarchy_join", [Uniform, ReadArray(4), Write]);
@@ -89,19 +75,12 @@ impl HierarchySerial {
 
     pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
         let joins = [&self.join_some, &self.join_all];
-        for kernel in [&self.leaves, &self.meshes, &self.nodes]
-            .into_iter()
-            .chain(joins)
-        {
+        for kernel in [&self.leaves, &self.meshes, &self.nodes].into_iter().chain(joins) {
             kernel.needs(needs);
         }
     }
 
-    pub(in crate::accel) fn stages(
-        self: &Arc<Self>,
-        gpu: &Gpu,
-        room: &Room<'_>,
-    ) -> Result<SerialStages> {
+    pub(in crate::accel) fn stages(self: &Arc<Self>, gpu: &Gpu, room: &Room<'_>) -> Result<SerialStages> {
         let runs = runs(room.triangle_count, room.mesh_count).0.max(1);
         let list = |runs: u32| -> Result<(Array, Array)> {
             let rows = 3 * u64::from(SERIAL_SEGMENTS) * u64::from(runs);
@@ -218,8 +197,7 @@ impl SerialStages {
     /// From now on makes the nodes of that many triangles and meshes.
     pub(in crate::accel) fn set_counts(&self, gpu: &Gpu, triangles: u32, meshes: u32) {
         let write = |buffer, words: &[u32]| {
-            gpu.queue
-                .write_buffer(buffer, 0, bytemuck::cast_slice(words));
+            gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(words));
         };
         let (mut all, of_triangles) = runs(triangles, meshes);
         write(&self.runs, &[all, of_triangles]);

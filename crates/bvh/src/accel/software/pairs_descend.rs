@@ -42,15 +42,7 @@ impl PairsDescend {
             Cooperation::Subgroups(_) | Cooperation::Workgroups => return None,
         }
         let path = ("bvh/software/pairs_descend.wgsl", "pairs_descend");
-        let bindings = [
-            Uniform,
-            ReadArray(4),
-            ReadArray(4),
-            Write,
-            Write,
-            Write,
-            Uniform,
-        ];
+        let bindings = [Uniform, ReadArray(4), ReadArray(4), Write, Write, Write, Uniform];
         Some(Self {
             kernel: QueryKernel::new(gpu, path, &bindings, &[], None),
         })
@@ -80,8 +72,7 @@ impl PairsDescend {
         } else {
             0
         };
-        let list_bytes =
-            8 * (1 + 2 * u64::from(DESCENT_ROOM) + 2 * u64::from(GROUPS) * u64::from(room));
+        let list_bytes = 8 * (1 + 2 * u64::from(DESCENT_ROOM) + 2 * u64::from(GROUPS) * u64::from(room));
         let is_named = |tree: &Tree| {
             let numbers = u64::from(tree.triangle_count()) + 2 * u64::from(tree.mesh_count());
             tree.leaf_cutoff() == 1 && (1..LEAVES_NAMED).contains(&numbers)

@@ -110,10 +110,7 @@ impl ChannelReader<'_> {
             &[ComponentType::F32],
         )?;
         let output = Accessor::open(file, sampler.output.value(), user, &[kind], &ANY)?;
-        let (count, has) = (
-            input.count,
-            output.count as u128 * output.components as u128,
-        );
+        let (count, has) = (input.count, output.count as u128 * output.components as u128);
         let values = |per_key: usize| count as u128 * per_key as u128;
         if interpolation == Interpolation::CubicSpline && has == values(components) && count > 0 {
             faults
@@ -133,9 +130,7 @@ impl ChannelReader<'_> {
             } else {
                 &mut faults.long
             };
-            tally.add(|| {
-                format!("{user} has {count} keys, which need {needs} values; its output has {has}")
-            });
+            tally.add(|| format!("{user} has {count} keys, which need {needs} values; its output has {has}"));
             // Weights for another number of targets do not apply to these.
             let fits = if property == Property::Weights {
                 0

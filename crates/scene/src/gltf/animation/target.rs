@@ -141,9 +141,7 @@ impl<'a> Pointers<'a> {
                 let of_node = |&index: &usize| of_node(scene, index, &parts[2..]);
                 // All show one mesh, so a weight that the first does not have, none has.
                 match nodes.first() {
-                    Some(first) => {
-                        of_node(first).map(|_| nodes.iter().filter_map(of_node).collect())
-                    }
+                    Some(first) => of_node(first).map(|_| nodes.iter().filter_map(of_node).collect()),
                     None => Some(Vec::new()),
                 }
             }
@@ -152,25 +150,15 @@ impl<'a> Pointers<'a> {
                 (material < self.file.root.materials.len()).then_some(())?;
                 self.of_material(material, path).map(|target| vec![target])
             }
-            [
-                "extensions",
-                "KHR_lights_punctual",
-                "lights",
-                light,
-                path @ ..,
-            ] => {
+            ["extensions", "KHR_lights_punctual", "lights", light, path @ ..] => {
                 let light = number(light)?;
                 let is_spot = matches!(scene.lights.get(light)?.kind, LightKind::Spot { .. });
                 let (property, components, kind) = match path {
                     ["color"] => (Property::LightColor, 3, Type::Vec3),
                     ["intensity"] => (Property::LightIntensity, 1, Type::Scalar),
                     ["range"] => (Property::LightRange, 1, Type::Scalar),
-                    ["spot", "innerConeAngle"] if is_spot => {
-                        (Property::InnerAngle, 1, Type::Scalar)
-                    }
-                    ["spot", "outerConeAngle"] if is_spot => {
-                        (Property::OuterAngle, 1, Type::Scalar)
-                    }
+                    ["spot", "innerConeAngle"] if is_spot => (Property::InnerAngle, 1, Type::Scalar),
+                    ["spot", "outerConeAngle"] if is_spot => (Property::OuterAngle, 1, Type::Scalar),
                     _ => return None,
                 };
                 Some(vec![ChannelTarget {
@@ -184,9 +172,7 @@ impl<'a> Pointers<'a> {
                 let camera = number(camera)?;
                 let property = match (scene.cameras.get(camera)?.projection, path) {
                     (Projection::Perspective { .. }, ["perspective", "yfov"]) => Property::FovY,
-                    (Projection::Orthographic { .. }, ["orthographic", "ymag"]) => {
-                        Property::HalfHeight
-                    }
+                    (Projection::Orthographic { .. }, ["orthographic", "ymag"]) => Property::HalfHeight,
                     _ => return None,
                 };
                 Some(vec![ChannelTarget {
@@ -218,9 +204,7 @@ impl<'a> Pointers<'a> {
             [texture @ .., "extensions", "KHR_texture_transform", part] => {
                 let slot = match texture {
                     ["pbrMetallicRoughness", "baseColorTexture"] => TextureSlot::BaseColor,
-                    ["pbrMetallicRoughness", "metallicRoughnessTexture"] => {
-                        TextureSlot::MetallicRoughness
-                    }
+                    ["pbrMetallicRoughness", "metallicRoughnessTexture"] => TextureSlot::MetallicRoughness,
                     ["normalTexture"] => TextureSlot::Normal,
                     ["occlusionTexture"] => TextureSlot::Occlusion,
                     ["emissiveTexture"] => TextureSlot::Emissive,

@@ -22,9 +22,7 @@ impl PrimitiveReader<'_> {
         sources: &[u32],
         count: Option<usize>,
     ) -> Result<Vec<Vec2>> {
-        let Some(accessor) =
-            self.attribute(Semantic::TexCoords(set), &[Type::Vec2], &ANY, count)?
-        else {
+        let Some(accessor) = self.attribute(Semantic::TexCoords(set), &[Type::Vec2], &ANY, count)? else {
             return Ok(Vec::new());
         };
         let read = |&v: &u32| {
@@ -45,8 +43,7 @@ impl PrimitiveReader<'_> {
         sources: &[u32],
         count: Option<usize>,
     ) -> Result<()> {
-        let Some(accessor) =
-            self.attribute(Semantic::Colors(0), &[Type::Vec3, Type::Vec4], &ANY, count)?
+        let Some(accessor) = self.attribute(Semantic::Colors(0), &[Type::Vec3, Type::Vec4], &ANY, count)?
         else {
             return Ok(());
         };
@@ -77,8 +74,7 @@ impl PrimitiveReader<'_> {
         let weight_types = [ComponentType::F32, ComponentType::U8, ComponentType::U16];
         for set in 0.. {
             let joints = self.attribute(Semantic::Joints(set), &[Type::Vec4], &UNSIGNED, count)?;
-            let weights =
-                self.attribute(Semantic::Weights(set), &[Type::Vec4], &weight_types, count)?;
+            let weights = self.attribute(Semantic::Weights(set), &[Type::Vec4], &weight_types, count)?;
             match (joints, weights) {
                 (Some(joints), Some(weights)) => sets.push((joints, weights.normalized())),
                 (None, None) => break,
@@ -101,9 +97,7 @@ impl PrimitiveReader<'_> {
         for &vertex in sources {
             let first = primitive.joints.len();
             for (joints, weights) in &sets {
-                primitive
-                    .joints
-                    .extend(joints.integers::<4>(vertex as usize));
+                primitive.joints.extend(joints.integers::<4>(vertex as usize));
                 primitive
                     .joint_weights
                     .extend(weights.floats::<4>(vertex as usize));
@@ -149,8 +143,7 @@ impl PrimitiveReader<'_> {
             .collect();
         if primitive.normals.contains(&Vec3::ZERO) {
             self.warn("has normals without direction; canopy makes them from the triangles");
-            let smooth =
-                surface::smooth_normals(&primitive.positions, primitive.indices.iter().copied());
+            let smooth = surface::smooth_normals(&primitive.positions, primitive.indices.iter().copied());
             for (normal, smooth) in primitive.normals.iter_mut().zip(smooth) {
                 if *normal == Vec3::ZERO {
                     *normal = smooth;

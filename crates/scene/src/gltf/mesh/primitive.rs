@@ -45,9 +45,7 @@ impl PrimitiveReader<'_> {
         let mode = match self.json.mode {
             Checked::Valid(mode) => mode,
             Checked::Invalid => {
-                return Err(self
-                    .file
-                    .error(format!("{} has an unknown mode", self.name)));
+                return Err(self.file.error(format!("{} has an unknown mode", self.name)));
             }
         };
         let Some(position) = self.attribute(Semantic::Positions, &[Type::Vec3], &ANY, None)? else {
@@ -124,8 +122,7 @@ impl PrimitiveReader<'_> {
         } else if self.unreadable().is_some() {
             0
         } else {
-            let Some(position) = self.attribute(Semantic::Positions, &[Type::Vec3], &ANY, None)?
-            else {
+            let Some(position) = self.attribute(Semantic::Positions, &[Type::Vec3], &ANY, None)? else {
                 return Ok(Declared::default());
             };
             self.check_empty(&position, load)?;
@@ -150,11 +147,7 @@ impl PrimitiveReader<'_> {
         Ok(Declared {
             triangles,
             lines: 0,
-            vertices: if separate {
-                triangles.saturating_mul(3)
-            } else {
-                0
-            },
+            vertices: if separate { triangles.saturating_mul(3) } else { 0 },
         })
     }
 }

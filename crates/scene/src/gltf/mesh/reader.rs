@@ -100,10 +100,7 @@ impl<'a> PrimitiveReader<'a> {
         };
         let of_primitive = unknown(self.json.extensions.as_ref().map(|all| &all.others));
         let root = &self.file.root;
-        let positions = self
-            .json
-            .attributes
-            .get(&Checked::Valid(Semantic::Positions));
+        let positions = self.json.attributes.get(&Checked::Valid(Semantic::Positions));
         let accessors = self.json.attributes.values().chain(&self.json.indices);
         accessors
             .filter_map(|index| Some((index, root.accessors.get(index.value())?)))

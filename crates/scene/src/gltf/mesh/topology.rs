@@ -108,11 +108,9 @@ impl PrimitiveReader<'_> {
     ) -> Result<(Primitive, Vec<u32>)> {
         let corners = self.corners(position.count)?;
         let count = elements_of(mode, corners.count);
-        load.take(
-            Budget::Lines,
-            (count as u64).saturating_mul(instances),
-            || self.full_name(),
-        )?;
+        load.take(Budget::Lines, (count as u64).saturating_mul(instances), || {
+            self.full_name()
+        })?;
         corners.check(load)?;
         let mut ends = Vec::with_capacity(count);
         for i in 0..count {
@@ -126,9 +124,7 @@ impl PrimitiveReader<'_> {
         let is_finite = |&v: &u32| Vec3::from(position.floats(v as usize)).is_finite();
         ends.retain(|line| line.iter().all(is_finite));
         if ends.len() < count {
-            self.warn(
-                "has positions that are NaN or infinite; its points and lines there are left out",
-            );
+            self.warn("has positions that are NaN or infinite; its points and lines there are left out");
         }
         let sources = compact(ends.as_flattened_mut(), position.count);
         let primitive = if mode == Mode::Points {
@@ -159,10 +155,7 @@ impl PrimitiveReader<'_> {
 
 /// Whether a mode is of points or lines.
 pub(super) fn is_thin(mode: Mode) -> bool {
-    !matches!(
-        mode,
-        Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
-    )
+    !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)
 }
 
 /// The number of points, lines or triangles that so many corners make.
