@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("atomic_file", &["error"]),
     ("config", &["atomic_file", "error"]),
-    ("device", &["cli", "config", "error"]),
+    ("device", &["config", "error"]),
     ("output", &["atomic_file", "error"]),
     ("profile", &["error", "output"]),
     ("provenance", &["config", "error", "output"]),

@@ -9,7 +9,7 @@ pub(super) trait Feature {
     ///
     /// # Errors
     ///
-    /// Those that are to be shown to the person.
+    /// Errors to show to the person.
     fn follow(&self, _viewer: &mut Viewer) -> Result<()> {
         Ok(())
     }
@@ -22,6 +22,12 @@ pub(super) trait Feature {
         false
     }
 
-    /// Forgets what lay on a device that is lost. The settings, the scene and the view are still there.
-    fn device_lost(&self, _viewer: &mut Viewer) {}
+    /// Forgets what lay on a device that is lost, and makes on the new one what the next frame needs.
+    ///
+    /// # Errors
+    ///
+    /// Errors to show to the person.
+    fn device_lost(&self, _viewer: &mut Viewer) -> Result<()> {
+        Ok(())
+    }
 }

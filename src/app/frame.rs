@@ -21,12 +21,11 @@ use crate::{
     lab::LabView,
     output,
     provenance::{LeftOut, SOFTWARE},
-    render::{Attempt, Channel, View, frame, inspect::compared_tree::ComparedTree},
+    render::{Attempt, Channel, View, frame},
     scene::Pose,
 };
 use std::{
     path::PathBuf,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -58,16 +57,14 @@ impl Viewer {
         let environment = self.environment.image();
         self.graphics
             .recover(&self.state.config, scene, environment.as_deref())?;
-        let Graphics { gpu, renderer, .. } = &mut self.graphics;
-        let compared = self.deviation.surface();
-        let compared = compared.map(|surface| ComparedTree::new(gpu, surface));
-        renderer.set_compared(compared.transpose()?.map(Arc::new));
         self.in_flight = None;
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
         for feature in FEATURES {
-            feature.device_lost(self);
+            if let Err(error) = feature.device_lost(self) {
+                self.report(error)?;
+            }
         }
         self.state
             .notify("the GPU was lost; everything has been made anew");
@@ -112,7 +109,7 @@ impl Viewer {
         }
         if let Some(ms) = times.cost_ms {
             let picture = &in_flight.picture;
-            let size = in_flight.frame.size(picture.area.size);
+            let size = in_flight.size();
             self.comparing.costs.add(picture, size, ms.into());
         }
         self.comparing.is_stale |= frame.is_shown;

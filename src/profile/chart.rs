@@ -82,10 +82,8 @@ impl Chart {
         let presents = self.present_ms.iter().flatten().copied();
         presents.fold(self.gpu.most_ms(), f64::max)
     }
-}
 
-impl Chart {
-    /// As [`Stack::usual_ms`], with the times between presents.
+    /// Height of the GPU's chart: [`Stack::usual_ms`] with the times between presents.
     pub fn usual_gpu_ms(&self) -> f64 {
         usual(self.present_ms.iter().flatten().copied()).max(self.gpu.usual_ms())
     }
@@ -148,6 +146,16 @@ pub fn scale(ms: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One hitch among many frames does not set the height.
+    #[test]
+    fn a_hitch_does_not_flatten_the_others() {
+        let mut times = vec![10.0; 99];
+        times.push(5000.0);
+        assert_eq!(usual(times.iter().copied()), 20.0);
+        assert_eq!(usual([10.0, 12.0].into_iter()), 12.0);
+        assert_eq!(usual([].into_iter()), 0.0);
+    }
     use crate::profile::history::samples::frames;
 
     #[test]

@@ -72,7 +72,7 @@ impl Structure {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](canopy_bvh::Error::Limit) where triangles lie in too many cells.
+    /// [`Error::Limit`] where triangles lie in too many cells.
     pub fn cells(self, triangles: &[Triangle]) -> Result<Option<Built>> {
         Ok(Some(match self {
             Self::Grid => grid::uniform(triangles)?,

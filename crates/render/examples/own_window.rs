@@ -51,7 +51,10 @@ impl Shown {
     }
 
     fn draw(&mut self) -> Result<(), Box<dyn Error>> {
-        let [width, height] = self.window.inner_size().into();
+        let [width, height]: [u32; 2] = self.window.inner_size().into();
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
         let config = self.surface.get_default_config(&self.adapter, width, height);
         // The tone mapper encodes sRGB itself.
         let format = wgpu::TextureFormat::Bgra8Unorm;
@@ -73,26 +76,31 @@ impl Shown {
     }
 }
 
-#[derive(Default)]
-struct App(Option<Shown>);
+struct App(Option<Shown>, Result<(), Box<dyn Error>>);
 
 impl ApplicationHandler for App {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        self.0 = Shown::new(event_loop).inspect_err(|e| log::error!("{e}")).ok();
+        match Shown::new(event_loop) {
+            Ok(shown) => self.0 = Some(shown),
+            Err(error) => {
+                self.1 = Err(error);
+                event_loop.exit();
+            }
+        }
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
-        let outcome = match (&event, &mut self.0) {
-            (WindowEvent::RedrawRequested, Some(shown)) => shown.draw(),
-            (WindowEvent::CloseRequested, _) | (_, None) => return event_loop.exit(),
-            _ => Ok(()),
-        };
-        if outcome.is_err() {
+        if let (WindowEvent::RedrawRequested, Some(shown)) = (&event, &mut self.0) {
+            self.1 = shown.draw();
+        }
+        if event == WindowEvent::CloseRequested || self.1.is_err() {
             event_loop.exit();
         }
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    Ok(EventLoop::new()?.run_app(&mut App::default())?)
+    let mut app = App(None, Ok(()));
+    EventLoop::new()?.run_app(&mut app)?;
+    app.1
 }

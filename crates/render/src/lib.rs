@@ -98,7 +98,6 @@ pub mod inspect;
 pub mod layout;
 pub mod light;
 pub mod materials;
-pub(crate) mod options;
 pub mod paths;
 pub mod present;
 pub mod queries;

@@ -32,9 +32,9 @@ const AGAIN: Duration = Duration::from_millis(10);
 const LARGEST_BALL: f32 = 1e-2;
 
 /// Questions of the camera and of the person who walks.
-pub(in crate::app) struct Obstacles;
+pub(in crate::app) struct ObstacleFeature;
 
-impl Feature for Obstacles {
+impl Feature for ObstacleFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         ask(viewer)
     }

@@ -37,15 +37,16 @@ const FAILED: &str = "It cannot be compared with";
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// Side B.
-pub(in crate::app) struct Comparison;
+pub(in crate::app) struct CompareFeature;
 
-impl Feature for Comparison {
+impl Feature for CompareFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         follow(viewer)
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         forget(viewer);
+        Ok(())
     }
 }
 
@@ -455,7 +456,7 @@ pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
     let times = FrameTimes::of(gpu, &mut side.renderer, timed_frames, wall_ms);
     if let Some(ms) = times.cost_ms {
         let picture = &in_flight.picture;
-        let size = in_flight.frame.size(picture.area.size);
+        let size = in_flight.size();
         side.costs.add(picture, size, ms.into());
     }
     side.wall_ms = Some(wall_ms);

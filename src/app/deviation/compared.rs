@@ -11,11 +11,19 @@ use std::{path::Path, sync::Arc};
 const COMPARED_FAILED: &str = "The file to compare with could not be read";
 
 /// Surfaces to compare with that are read.
-pub(in crate::app) struct ComparedSurface;
+pub(in crate::app) struct ComparedFeature;
 
-impl Feature for ComparedSurface {
+impl Feature for ComparedFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         follow(viewer)
+    }
+
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
+        let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
+        let surface = viewer.deviation.surface();
+        let tree = surface.map(|surface| ComparedTree::new(gpu, surface));
+        renderer.set_compared(tree.transpose()?.map(Arc::new));
+        Ok(())
     }
 }
 

@@ -9,9 +9,9 @@ use crate::{
 use std::time::{Duration, Instant};
 
 /// Figures of the deviation.
-pub(in crate::app) struct Figures;
+pub(in crate::app) struct DeviationFeature;
 
-impl Feature for Figures {
+impl Feature for DeviationFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         measure(viewer)
     }
@@ -24,8 +24,9 @@ impl Feature for Figures {
         viewer.figures.is_reading()
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.figures.forget();
+        Ok(())
     }
 }
 

@@ -9,9 +9,9 @@ use crate::{
 const FAILED: &str = "The edit cannot be shown";
 
 /// Edits of materials on their way to the GPU.
-pub(in crate::app) struct MaterialEdits;
+pub(in crate::app) struct EditFeature;
 
-impl Feature for MaterialEdits {
+impl Feature for EditFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         write(viewer)
     }

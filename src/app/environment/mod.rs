@@ -16,6 +16,6 @@ pub(in crate::app) struct EnvironmentState {
     pub(in crate::app) sun_of_file: Option<environment::Sun>,
     /// The sun that shines, as of the last [`State::find_sun`].
     pub(in crate::app) sun: Option<SunInForce>,
-    /// Camera as the file's camera placed it last.
+    /// Sun of the scene's own lights, found once.
     pub(in crate::app) sun_of_scene: SunOfScene,
 }

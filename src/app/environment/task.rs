@@ -11,9 +11,9 @@ use std::{path::Path, time::Instant};
 const ENVIRONMENT_FAILED: &str = "The environment could not be read";
 
 /// Environments that are read.
-pub(in crate::app) struct EnvironmentFiles;
+pub(in crate::app) struct EnvironmentFeature;
 
-impl Feature for EnvironmentFiles {
+impl Feature for EnvironmentFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         follow(viewer)
     }

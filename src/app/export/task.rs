@@ -20,9 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const FAILED: &str = "The export failed";
 
 /// The export that goes on.
-pub(in crate::app) struct Export;
+pub(in crate::app) struct ExportFeature;
 
-impl Feature for Export {
+impl Feature for ExportFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         poll(viewer);
         Ok(())

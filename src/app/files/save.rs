@@ -12,7 +12,7 @@ use crate::{
     output,
 };
 
-/// Asks where `unsaved` is to be, and writes it there: [`Viewer::save_at`] follows. While a dialog is
+/// Asks where `unsaved` is to be, and writes it there: `save_at` follows. While a dialog is
 /// open, or the system takes its time, it is written beside the pictures.
 pub(in crate::app) fn ask_to_save(viewer: &mut Viewer, unsaved: Unsaved) {
     let left = viewer.dialogs.ask_to_save(&viewer.window, &viewer.waker, unsaved);

@@ -9,18 +9,19 @@ use crate::{
 use std::{path::PathBuf, time::Instant};
 
 /// Scenes that are loaded.
-pub(in crate::app) struct SceneFiles;
+pub(in crate::app) struct LoadFeature;
 
-impl Feature for SceneFiles {
+impl Feature for LoadFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         poll(viewer)
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
-        // Those for the lost device are loaded again.
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
+        // A load for the lost device begins anew.
         if let Some(loading) = &viewer.loading {
             viewer.load(loading.files.clone());
         }
+        Ok(())
     }
 }
 

@@ -33,9 +33,9 @@ const SNAP_REACH: f32 = 10.0;
 const OUTLINE_WIDTH: f32 = 2.5;
 
 /// Clicks on the scene.
-pub(in crate::app) struct Picking;
+pub(in crate::app) struct PickFeature;
 
-impl Feature for Picking {
+impl Feature for PickFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         hover(viewer);
         ask_geometry(viewer)
@@ -52,8 +52,9 @@ impl Feature for Picking {
         is_reading || asks_hover(viewer) || !selecting.asked.is_empty()
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.selecting.forget();
+        Ok(())
     }
 }
 

@@ -9,9 +9,9 @@ use crate::{
 use std::{sync::Arc, time::Duration};
 
 /// Structures of the laboratory.
-pub(in crate::app) struct Laboratory;
+pub(in crate::app) struct LabFeature;
 
-impl Feature for Laboratory {
+impl Feature for LabFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         follow(viewer)
     }
@@ -24,8 +24,9 @@ impl Feature for Laboratory {
         viewer.lab.is_reading()
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.lab.forget();
+        Ok(())
     }
 }
 

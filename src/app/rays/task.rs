@@ -10,9 +10,9 @@ use crate::{
 use std::{sync::Arc, time::Duration};
 
 /// Rays that are traced step by step.
-pub(in crate::app) struct RaySteps;
+pub(in crate::app) struct RayFeature;
 
-impl Feature for RaySteps {
+impl Feature for RayFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         redraw(viewer)
     }
@@ -25,9 +25,10 @@ impl Feature for RaySteps {
         is_awaited(viewer)
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.traced_ray.forget();
         viewer.state.trees.view.path = None;
+        Ok(())
     }
 }
 

@@ -15,9 +15,9 @@ use crate::{
 use std::time::Duration;
 
 /// Textures that are looked at.
-pub(in crate::app) struct TexturePreview;
+pub(in crate::app) struct TextureFeature;
 
-impl Feature for TexturePreview {
+impl Feature for TextureFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         follow(viewer);
         Ok(())
@@ -31,10 +31,11 @@ impl Feature for TexturePreview {
         is_awaited(viewer)
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.texture_view = None;
         viewer.state.inspect.textures.forget();
         viewer.state.inspect.outline.thumbnails.clear();
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The texture viewer: a list of the scene's textures, and one of them with its channels, levels and layout
 //! of texture coordinates.
 
+use crate::app::ui::NARROW;
 use crate::{
     app::{
         input::keys::Action,
@@ -41,8 +42,8 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     };
     let most = (room.size() - vec2(24.0, 48.0)).max(LEAST.into());
     egui::Window::new(title)
-        // A window that was made smaller would not grow with the other one again.
-        .id(egui::Id::unique(("textures", most.x as i32, most.y as i32)))
+        // One that was made small in a narrow window would stay so in a wide one.
+        .id(egui::Id::unique(("textures", most.x < NARROW)))
         .open(&mut is_open)
         .default_pos(room.min + vec2(12.0, 12.0))
         .default_size(vec2(SIZE[0], SIZE[1]).min(most))

@@ -15,9 +15,9 @@ use std::{
 };
 
 /// Figures of the trees.
-pub(in crate::app) struct TreeFigures;
+pub(in crate::app) struct TreeFeature;
 
-impl Feature for TreeFigures {
+impl Feature for TreeFeature {
     fn follow(&self, viewer: &mut Viewer) -> Result<()> {
         count(viewer);
         Ok(())
@@ -31,8 +31,9 @@ impl Feature for TreeFigures {
         viewer.counted_trees.is_reading()
     }
 
-    fn device_lost(&self, viewer: &mut Viewer) {
+    fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.counted_trees.forget();
+        Ok(())
     }
 }
 

@@ -34,8 +34,12 @@ pub(in crate::app) fn floating(
     has_buttons: bool,
     add: impl FnOnce(&mut Ui),
 ) {
-    // An area remembers its size and would not grow with the window again.
-    Area::new(Id::unique((name, room.width() as i32, room.height() as i32)))
+    let id = Id::unique(name);
+    // An area remembers its size, and would not grow with the window again.
+    let before = ctx.data_mut(|data| data.get_temp::<Vec2>(id));
+    ctx.data_mut(|data| data.insert_temp(id, room.size()));
+    Area::new(id)
+        .sizing_pass(before.is_some_and(|before| before != room.size()))
         .order(Order::Foreground)
         .pivot(Align2::CENTER_CENTER)
         .fixed_pos(room.center() + offset)

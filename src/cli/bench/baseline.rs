@@ -9,30 +9,12 @@ use crate::{
         trace::{Hit, Query, RayBatch},
         tree::TreeData,
     },
+    device::baseline::{BASELINE_STACK, BaselineNode},
     gpu::{
         Gpu, Kernel, Scope, Workgroups,
-        library::wgsl_constants,
         pass::Binding::{Read, Uniform, Write},
-        structs::gpu_structs,
     },
 };
-
-wgsl_constants! {
-    /// Entries of the stack of the traversal that `canopy bench trace` measures by.
-    const BASELINE_STACK: u32 = 96;
-}
-
-gpu_structs! {
-    /// A node of the textbook tree that `canopy bench trace` measures by.
-    BaselineNode {
-        lower: [f32; 3],
-        /// A leaf's triangle, or the left child.
-        left: u32,
-        upper: [f32; 3],
-        /// The right child; 0 for a leaf.
-        right: u32,
-    }
-}
 
 /// The pipelines.
 #[derive(Debug)]

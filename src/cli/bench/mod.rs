@@ -5,7 +5,7 @@
 //! traversal for comparison.
 
 mod args;
-pub(crate) mod baseline;
+mod baseline;
 mod build;
 mod compile;
 mod copy;

@@ -77,7 +77,7 @@ pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
 }
 
 impl LabView {
-    /// The guest of `renderer`, which it becomes where there is none.
+    /// The guest of `renderer`, which it becomes where there is none of its kind.
     pub fn within<'a>(renderer: &'a mut Renderer, gpu: &Gpu, settings: &settings::Lab) -> &'a mut Self {
         let view = renderer.guest_or(|layouts| Self {
             settings: settings.clone(),

@@ -497,7 +497,7 @@ pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Settings {
 }
 
 /// Settings with the environment that `auto` means for the scene, and everything else that it means on the adapter
-/// ([`Config::resolved`]).
+/// ([`Settings::resolved`]).
 pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Settings) -> Settings {
     config.lit_for(scene).resolved((&gpu.capabilities).into())
 }

@@ -11,7 +11,7 @@ use std::{any::Any, fmt::Debug};
 
 /// A pass of another package, whose image the channel `lab` shows. Its settings are its own.
 pub trait GuestPass: Any + Debug + LifeCycle + Send {
-    /// Records the image of a frame that wants the channel ([`Frame::wants`](crate::frame::Frame::wants)): four
+    /// Records the image of a frame that wants the channel ([`FrameInput::wants`](crate::FrameInput::wants)): four
     /// floats a pixel. Releases what it holds where the frame does not.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::{
     Antialias, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Settings, Switch, TreeQuality,
 };
+use canopy_bvh::gpu::Capabilities;
 use canopy_scene::Scene;
 use std::borrow::Cow;
 
@@ -15,6 +16,16 @@ pub struct AdapterTraits {
     pub better_trees: bool,
     /// Follows paths faster by several kernels than by one.
     pub separate_path_kernels: bool,
+}
+
+impl From<&Capabilities> for AdapterTraits {
+    fn from(capabilities: &Capabilities) -> Self {
+        Self {
+            fast_rays: capabilities.fast_rays,
+            better_trees: capabilities.better_trees,
+            separate_path_kernels: capabilities.separate_path_kernels,
+        }
+    }
 }
 
 impl Settings {

@@ -334,7 +334,7 @@ impl Fog {
 }
 
 impl Occlusion {
-    /// True if rays are sent. `auto` has to be resolved before ([`Config::resolved`](super::Config::resolved)).
+    /// True if rays are sent. `auto` has to be resolved before ([`Settings::resolved`]).
     pub fn sends_rays(&self) -> bool {
         debug_assert_ne!(self.mode, OcclusionMode::Auto, "not resolved");
         self.mode == OcclusionMode::Rays
@@ -342,7 +342,7 @@ impl Occlusion {
 }
 
 impl Reflections {
-    /// True if rays are sent. `auto` has to be resolved before ([`Config::resolved`](super::Config::resolved)).
+    /// True if rays are sent. `auto` has to be resolved before ([`Settings::resolved`]).
     pub fn sends_rays(&self) -> bool {
         debug_assert_ne!(self.mode, ReflectionMode::Auto, "not resolved");
         self.mode == ReflectionMode::Rays
@@ -383,7 +383,7 @@ impl Environment {
         self.source == EnvironmentSource::Sky
     }
 
-    /// True where light comes from the studio; scenes under the sky take that instead ([`crate::scene::Scene::lit_by`]).
+    /// True where light comes from the studio; scenes under the sky take that instead ([`Settings::lit_for`]).
     pub fn is_studio(&self) -> bool {
         match self.source {
             EnvironmentSource::Studio => true,

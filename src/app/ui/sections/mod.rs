@@ -150,7 +150,7 @@ pub(super) fn tab(ui: &mut Ui, tab: Tab, state: &mut State, facts: &Facts<'_>, e
         let title = RichText::new(group.title).strong();
         let is_open = !group.settings.is_empty();
         fold(ui, state, group.title, title, group.help, is_open, |ui, state| {
-            self::group(ui, group, state, facts, edits)
+            self::group(ui, group, state, facts, edits);
         });
     }
     ui.add_space(4.0);

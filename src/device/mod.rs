@@ -1,9 +1,9 @@
 //! Devices as the program opens them: with all of its shaders, and as the settings choose them.
 
+pub(crate) mod baseline;
+
 use crate::{
-    Result, accel,
-    cli::bench::baseline,
-    config,
+    Result, accel, config,
     gpu::{Arrays, Gpu, Library, Options, library::wgsl_files, structs::StructLayout},
     lab, render,
 };
