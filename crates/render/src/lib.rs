@@ -2,6 +2,8 @@
 //! buffer, rebuilds an LBVH over every mesh that has changed on the GPU, and traces shadow rays through those
 //! trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
 //!
+//! `examples/own_window.rs` draws a scene in a window of your own; [`FrameInput::first`] says what its first frame is of.
+//!
 //! # The frame, in order
 //!
 //! [`Renderer::record`] ends in one function, in which every edge between passes is a
