@@ -1,5 +1,5 @@
-//! canopy, the program: a viewer and a command line over a deferred renderer that rebuilds its trees on the GPU in every
-//! frame. The parts are packages:
+//! canopy, the program: a viewer and a command line over a deferred renderer that rebuilds its trees on the GPU in
+//! every frame. The parts are packages:
 //!
 //! ```text
 //! canopy ─► canopy-lab ─► canopy-render ─► canopy-scene, canopy-bvh
@@ -20,8 +20,8 @@
 //!
 //! Nothing but the binary names [`app`], which alone knows winit and egui. `tests/layers.rs` holds that.
 //!
-//! Each package owns its settings; [`config`] lays them together as `config.toml`. Fallible functions return [`Error`], a
-//! line for the person who has to act.
+//! Each package owns its settings; [`config`] lays them together as `config.toml`. Fallible functions return
+//! [`Error`], a line for the person who has to act.
 
 #[cfg(feature = "viewer")]
 pub mod app;

@@ -1,5 +1,5 @@
-//! Walls that packages cannot hold: the layers within the program, passes that do not name each other, and files that do
-//! not import each other.
+//! Walls that packages cannot hold: the layers within the program, passes that do not name each other, and files
+//! that do not import each other.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -60,8 +60,8 @@ const ROOT_NAMES: &[(&str, &str)] = &[
     ("gpu", "bvh"),
 ];
 
-/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, to compare with
-/// them.
+/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, to
+/// compare with them.
 const NAMES_TWINS: [[&str; 2]; 3] = [["cli", "bench"], ["cli", "lab"], ["cli", "selftest"]];
 
 /// Crates that only some modules of the program may name.
@@ -229,7 +229,8 @@ fn layer_faults(module: &[String], names: &NamesOfFile) -> BTreeSet<String> {
     faults
 }
 
-/// Paths of a pass to other passes, or to all of a folder of passes, which would hide which pass is meant; one line each.
+/// Paths of a pass to other passes, or to all of a folder of passes, which would hide which pass is meant; one line
+/// each.
 fn pass_faults(module: &[String], names: &NamesOfFile, passes: &BTreeSet<String>) -> BTreeSet<String> {
     // A pass may have files below its own.
     let pass_of = |path: &[String]| path.iter().find(|name| passes.contains(*name)).cloned();

@@ -12,10 +12,11 @@
 //!                     └─► Viewer::present   the scene as far as it is drawn, and the panel over it
 //! ```
 //!
-//! A folder is a feature: `model` is its state, `view` what egui shows of it, `actions` what keys and buttons do with it, and
-//! `task` its work on threads and on the GPU. What runs beside the frame is known to the loop by one trait (`feature.rs`):
-//! it follows what has changed once a frame, takes what has come back from the GPU, and forgets what lay on a device that
-//! is lost. `features.rs` lists it. `viewer.rs` has what features share, `run.rs` the loop, `frame.rs` a frame of the window.
+//! A folder is a feature: `model` is its state, `view` what egui shows of it, `actions` what keys and buttons do
+//! with it, and `task` its work on threads and on the GPU. The loop knows what runs beside the frame by one trait
+//! (`feature.rs`): it follows what has changed once a frame, takes what has come back from the GPU, and forgets what
+//! lay on a device that is lost. `features.rs` lists it. `viewer.rs` has what features share, `run.rs` the loop,
+//! `frame.rs` a frame of the window.
 
 mod bookmarks;
 mod camera;

@@ -2,7 +2,7 @@
 //! buffer, rebuilds an LBVH over every mesh that has changed on the GPU, and traces shadow rays through those
 //! trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
 //!
-//! `examples/own_window.rs` draws a scene in a window of your own; [`FrameInput::first`] says what its first frame is of.
+//! `examples/own_window.rs` draws a scene in a window of your own, from its first frame ([`FrameInput::first`]).
 //!
 //! # The frame, in order
 //!
@@ -81,8 +81,8 @@
 //! candela. A matrix is named by its spaces, `world_from_view`; within a frame the world's origin is
 //! [`SceneBuffers::origin`]. Depth is reversed: 1 is near, 0 is far.
 //!
-//! A pass has one name everywhere: its source, its shader, its CPU twin in canopy-reference, its labels and its profiler
-//! scope. Passes never name each other: they meet here. [`settings`] are plain structs.
+//! A pass has one name everywhere: its source, its shader, its CPU twin in canopy-reference, its labels and its
+//! profiler scope. Passes never name each other: they meet here. [`settings`] are plain structs.
 
 pub mod ambient;
 pub mod aov;

@@ -27,7 +27,7 @@ pub enum Error {
     Scene {
         /// The file that was opened.
         path: PathBuf,
-        /// What is wrong with it; names the accessor, node or key.
+        /// Fault; names the accessor, node or key.
         what: String,
     },
     /// A folder was opened that holds several scenes.
@@ -46,11 +46,11 @@ pub enum Error {
     /// The scene is larger than the settings allow.
     #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
     Limit {
-        /// What did not fit.
+        /// Part of the scene that did not fit.
         what: String,
-        /// How much it needs, with a unit.
+        /// Amount that is needed, with a unit.
         needed: String,
-        /// How much is allowed, with a unit.
+        /// Amount that is allowed, with a unit.
         allowed: String,
         /// The key that sets the limit.
         by: String,
@@ -82,7 +82,7 @@ impl Error {
 }
 
 thread_local! {
-    /// Whether this thread is in [`guarded`].
+    /// True while this thread is in [`guarded`].
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -134,7 +134,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Whether rays are traced through a structure.
+/// True while rays are traced through a structure.
 fn is_traced(viewer: &Viewer) -> bool {
     LabView::of(&viewer.graphics.renderer).is_some_and(|view| view.scene().is_some())
 }

@@ -98,7 +98,7 @@ pub fn exposure_ev(
     (fits * lux / (lux - missing)).log2()
 }
 
-/// As [`exposure_ev`], for the first moment of an opened scene.
+/// Exposure in stops of the first moment of an opened scene ([`exposure_ev`]).
 pub fn first_exposure_ev(
     scene: &Scene,
     first: &FirstMoment,

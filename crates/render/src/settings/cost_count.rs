@@ -3,7 +3,7 @@
 use canopy_scene::choice;
 
 choice! {
-    /// What of a ray's cost is shown.
+    /// Part of a ray's cost that is shown.
     CostCount {
         /// Nodes and triangles together.
         Both = "both",

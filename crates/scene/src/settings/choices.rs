@@ -5,7 +5,7 @@ use crate::choice;
 use serde::{Deserialize, Serialize};
 
 choice! {
-    /// How the viewer's camera moves.
+    /// Movement of the viewer's camera.
     CameraMode {
         /// It orbits and flies through everything.
         Orbit = "orbit",
@@ -15,9 +15,9 @@ choice! {
 }
 
 choice! {
-    /// What lies below the scene.
+    /// Ground below the scene.
     GroundMode {
-        /// As [`GroundMode::Shadow`] below scenes that have no floor of their own.
+        /// [`GroundMode::Shadow`] below scenes that have no floor of their own.
         Auto = "auto",
         /// Nothing.
         Off = "off",
@@ -31,7 +31,7 @@ choice! {
 choice! {
     /// The axis of a file that points up.
     UpAxis {
-        /// As the files state it; else +Y.
+        /// Stated by the files; else +Y.
         Auto = "auto",
         /// +Y, as in glTF.
         Y = "y",
@@ -61,7 +61,7 @@ impl UpAxis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", from = "SwitchText")]
 pub enum Switch {
-    /// As is needed.
+    /// By what the scene or the adapter needs.
     Auto,
     /// Always.
     On,
