@@ -17,11 +17,11 @@ pub struct Told {
 impl Config {
     /// Every setting in the order of `config.toml`.
     pub fn told() -> Vec<Told> {
-        let all = Self::expected().into_iter();
+        let all = Self::expected().iter();
         all.map(|(section, name, expected)| Told {
             key: format!("{section}.{name}"),
             comment: comment(section, name),
-            expected,
+            expected: expected.clone(),
         })
         .collect()
     }
@@ -29,12 +29,12 @@ impl Config {
     /// Values of `key` that its expectation names, such as all words of a choice, or the ends of a range, in that
     /// order. None for text, and for a key that does not exist.
     pub fn candidates(&self, key: &str) -> Vec<String> {
-        let all = Self::expected().into_iter();
+        let all = Self::expected().iter();
         let mut found = all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let Some((.., expected)) = found.next() else {
             return Vec::new();
         };
-        if expected == <String as Describe>::what() {
+        if *expected == <String as Describe>::what() {
             return Vec::new();
         }
         let mut values: Vec<String> = Vec::new();

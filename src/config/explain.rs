@@ -33,7 +33,7 @@ impl Config {
             });
         }
         let found = Self::expected()
-            .into_iter()
+            .iter()
             .find(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let (Some((section, name, expected)), Some(default)) = (found, Self::default().value(key)) else {
             let hint = match closest_key(key, &Self::keys()) {
@@ -44,7 +44,7 @@ impl Config {
         };
         Ok(Explanation {
             comment: comment(section, name),
-            expected,
+            expected: expected.clone(),
             default: Some(default),
         })
     }

@@ -138,9 +138,9 @@ impl Config {
             if section == FREE {
                 return fault(origin, format!("{key}: {}", one_line(e.message())));
             }
-            let all = Self::expected().into_iter();
+            let all = Self::expected().iter();
             let expected = all.filter(|(of, key, _)| (*of, *key) == (section, name));
-            let expected: String = expected.map(|(.., expected)| expected).collect();
+            let expected: String = expected.map(|(.., expected)| expected.as_str()).collect();
             let given = shortened(&given);
             fault(origin, format!("{key}: expected {expected}, got {given}"))
         })?;
@@ -166,15 +166,18 @@ impl Config {
     }
 
     /// Every key and what its value has to be, in the order of `config.toml`.
-    fn expected() -> Vec<Expectation> {
-        let mut all = Self::expectations();
-        all.sort_by_cached_key(|(section, ..)| DEFAULTS.find(&format!("\n[{section}]")));
-        all
+    fn expected() -> &'static [Expectation] {
+        static ALL: LazyLock<Vec<Expectation>> = LazyLock::new(|| {
+            let mut all = Config::expectations();
+            all.sort_by_cached_key(|(section, ..)| DEFAULTS.find(&format!("\n[{section}]")));
+            all
+        });
+        &ALL
     }
 
     /// Every key, `SECTION.KEY`, in the order of `config.toml`.
     pub fn keys() -> Vec<String> {
-        let keys = Self::expected().into_iter();
+        let keys = Self::expected().iter();
         keys.map(|(section, key, _)| format!("{section}.{key}")).collect()
     }
 
