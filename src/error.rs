@@ -118,13 +118,15 @@ impl From<canopy_bvh::Error> for Error {
 
 impl From<canopy_scene::Error> for Error {
     fn from(error: canopy_scene::Error) -> Self {
-        use canopy_scene::Error as Of;
+        use canopy_scene::Error as SceneError;
         match error {
-            Of::Io { path, source } => Self::Io { path, source },
-            Of::Scene { path, what } => Self::Scene { path, what },
-            Of::SeveralScenes { folder, count, names } => Self::SeveralScenes { folder, count, names },
-            Of::NotFound(what) => Self::NotFound(what),
-            Of::Limit {
+            SceneError::Io { path, source } => Self::Io { path, source },
+            SceneError::Scene { path, what } => Self::Scene { path, what },
+            SceneError::SeveralScenes { folder, count, names } => {
+                Self::SeveralScenes { folder, count, names }
+            }
+            SceneError::NotFound(what) => Self::NotFound(what),
+            SceneError::Limit {
                 what,
                 needed,
                 allowed,
@@ -135,7 +137,7 @@ impl From<canopy_scene::Error> for Error {
                 allowed,
                 by,
             },
-            Of::Cancelled => Self::Cancelled,
+            SceneError::Cancelled => Self::Cancelled,
             error => Self::Internal(error.to_string()),
         }
     }
@@ -163,11 +165,6 @@ impl Error {
     /// An [`Error::Scene`] for `path`, on one line of limited length without control characters, whatever the
     /// file contains.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
-        const LONGEST: usize = 500;
-        let plain = |c: char| if c.is_control() { '?' } else { c };
-        Self::Scene {
-            path: path.into(),
-            what: what.into().chars().take(LONGEST).map(plain).collect(),
-        }
+        canopy_scene::Error::scene(path, what).into()
     }
 }

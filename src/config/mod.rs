@@ -17,17 +17,16 @@ mod sections;
 pub use candidates::Told;
 pub use canopy_lab::settings::{Lab, LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use canopy_render::settings::{
-    AdapterTraits, Animation, Antialias, ArrayMode, Background, BoxDepths, BoxTrees, Camera, CameraMode,
-    Cost, CostCount, DepthOfField, Deviation, Direction, Environment, EnvironmentSource, Exposure,
-    ExposureMode, Fog, Gpu, GroundMode, HitOrder, Image, ImageMode, Lights, Load, Materials, Occlusion,
-    OcclusionMode, Overlay, PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections, Rising,
-    Scene, ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer,
-    Volumes, ZeroOr,
+    AdapterTraits, Animation, Antialias, Background, BoxDepths, BoxTrees, Camera, CameraMode, Cost,
+    CostCount, DepthOfField, Deviation, Direction, Environment, EnvironmentSource, Exposure, ExposureMode,
+    Fog, GroundMode, HitOrder, Image, ImageMode, Lights, Load, Materials, Occlusion, OcclusionMode, Overlay,
+    PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections, Rising, Scene, ShadowMode, Shadows,
+    Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer, Volumes, ZeroOr,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use of_pictures::is_of_pictures;
-pub use sections::{Output, Theme, Window};
+pub use sections::{ArrayMode, Gpu, Output, Theme, Window};
 
 use crate::{Error, Result};
 use canopy_render::settings::Settings as FrameSettings;
@@ -41,6 +40,7 @@ use toml::{Table, Value};
 settings! {
     /// Every setting, section by section as in `config.toml`, which documents each.
     Config {
+        gpu: Gpu,
         window: Window,
         output: Output,
         lab: Lab,

@@ -39,12 +39,12 @@ impl Config {
     pub fn without_picture(&self) -> Self {
         let defaults = Self::default();
         let mut without = Self {
+            gpu: self.gpu.clone(),
             window: self.window.clone(),
             output: self.output.clone(),
             keys: self.keys.clone(),
             ..defaults
         };
-        without.gpu = self.gpu.clone();
         let obj_texture = without.load.obj_texture;
         without.load = self.load.clone();
         without.load.obj_texture = obj_texture;

@@ -1,7 +1,30 @@
-//! Sections of the program alone: its window and the pictures that it writes.
+//! Sections of the program alone: its device, its window, and the pictures that it writes.
 
 use canopy_scene::{choice, section, settings::ZeroOr};
 use std::ops::RangeInclusive;
+
+choice! {
+    /// How large arrays are read on the GPU.
+    ArrayMode {
+        /// As is fastest on the kind of adapter.
+        Auto = "auto",
+        /// From storage buffers.
+        Buffers = "buffers",
+        /// From textures.
+        Textures = "textures",
+    }
+}
+
+section! {
+    /// `[gpu]`: which adapter.
+    Gpu {
+        adapter: String,
+        backend: String,
+        arrays: ArrayMode,
+        shader_checks: bool,
+        pipeline_cache: bool,
+    }
+}
 
 choice! {
     /// Colours of the panel.

@@ -47,7 +47,7 @@ pub(crate) fn gpu() -> Shared {
 
 /// A device that no other test has had: for tests of what is compiled, or that break it.
 pub(crate) fn own_gpu() -> Gpu {
-    let mut options = Config::default().frame.gpu;
+    let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
         options.arrays = canopy::config::ArrayMode::Buffers;
     }

@@ -267,7 +267,7 @@ impl Side {
             exposure_ev,
             cost: Some(cost),
         };
-        Ok((drawn, Some((offscreen.gpu, offscreen.config.frame.gpu))))
+        Ok((drawn, Some((offscreen.gpu, offscreen.config.gpu))))
     }
 }
 

@@ -106,10 +106,7 @@ impl Stage {
     fn new(scene: &Scene, device: &Device<'_>, set: impl Fn(&mut Config)) -> Result<Self> {
         // Defaults, whatever the settings: the twins are made for these.
         let mut own = device.config.clone();
-        own.frame = render::settings::Settings {
-            gpu: device.config.gpu.clone(),
-            ..render::settings::Settings::default()
-        };
+        own.frame = render::settings::Settings::default();
         own.environment.source = EnvironmentSource::Color;
         own.environment.background = Background::Color;
         own.occlusion.mode = OcclusionMode::Off;

@@ -142,18 +142,6 @@ choice! {
 }
 
 choice! {
-    /// How large arrays are read on the GPU.
-    ArrayMode {
-        /// As is fastest on the kind of adapter.
-        Auto = "auto",
-        /// From storage buffers.
-        Buffers = "buffers",
-        /// From textures.
-        Textures = "textures",
-    }
-}
-
-choice! {
     /// How steps of edges are smoothed.
     Antialias {
         /// [`Antialias::Temporal`] on adapters that are fast, [`Antialias::Smaa`] in software, where pixels

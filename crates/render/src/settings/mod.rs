@@ -9,24 +9,13 @@ pub use auto::AdapterTraits;
 pub use boxes::{BoxDepths, BoxTrees};
 pub use canopy_scene::settings::*;
 pub use choices::{
-    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode, OcclusionMode,
-    PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Tonemap, TreeQuality, VolumeTransfer,
+    Antialias, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode, OcclusionMode, PathKernels,
+    RayListing, Rebuild, ReflectionMode, ShadowMode, Tonemap, TreeQuality, VolumeTransfer,
 };
 pub use cost_count::CostCount;
 
 use canopy_scene::{section, settings, settings::Settings as OpeningSettings};
 use std::ops::RangeInclusive;
-
-section! {
-    /// `[gpu]`: which adapter.
-    Gpu {
-        adapter: String,
-        backend: String,
-        arrays: ArrayMode,
-        shader_checks: bool,
-        pipeline_cache: bool,
-    }
-}
 
 section! {
     /// `[deviation]`: a surface to measure the distance from.
@@ -262,7 +251,6 @@ section! {
 settings! {
     /// Settings of a frame, over those by which its scene is opened.
     Settings {
-        gpu: Gpu,
         deviation: Deviation,
         tree: Tree,
         tree_boxes: TreeBoxes,
