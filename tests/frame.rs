@@ -17,11 +17,14 @@ use canopy::{
         trace::{closest_hit, intersect},
     },
     render::{
-        Channel, FloatImage, FrameSample, Merged, TreeWork, Uploader, View,
+        Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, TreeWork, Uploader, View,
         frame::recording::FrameBudget,
         layout::{Exposure, TonemapParams},
     },
-    scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
+    scene::{
+        self, AlphaMode, LightKind, Pose, Progress, Projection, Scene,
+        opened::{OpenedScene, Span},
+    },
 };
 
 use common::{
@@ -1132,7 +1135,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     stage.draw(&pose, view);
-    let input = canopy::render::FrameInput {
+    let input = FrameInput {
         scene: &scene,
         pose: &pose,
         view,
@@ -2160,4 +2163,40 @@ fn every_surface_has_its_own_of_many_materials() {
         let off = (seen - color(count - 1 - i)).abs().max_element();
         assert!(off < 0.01, "column {i}: {seen}");
     }
+}
+
+/// A program of one's own draws the first frame of a scene from what it has opened: the scene fills the picture, in light.
+#[test]
+fn the_first_frame_shows_what_was_opened() {
+    let gpu = gpu();
+    let mut settings = Config::default();
+    settings.occlusion.mode = OcclusionMode::Off;
+    settings.reflections.mode = ReflectionMode::Off;
+    let opened = OpenedScene::new(shadow_scene(1.0, Vec3::ZERO), &settings, Span::MOMENT);
+    let mut renderer = Renderer::new(&gpu).unwrap();
+    let mut uploaded = renderer
+        .uploader()
+        .upload(&gpu, &opened.scene, &settings)
+        .unwrap();
+    let input = FrameInput::first(&opened, &settings, SIZE).unwrap();
+    let target = picture(&gpu, SIZE);
+    let encoder = renderer
+        .record(&gpu, &input, &mut uploaded, &target.view)
+        .unwrap();
+    renderer.submit(&gpu, encoder);
+    let mut read = |channel| {
+        renderer
+            .read_channel(&gpu, channel, &uploaded.buffers)
+            .unwrap()
+            .texels
+    };
+    let covered = read(Channel::Position)
+        .iter()
+        .filter(|texel| texel[3] != 0.0)
+        .count();
+    let pixels = (SIZE[0] * SIZE[1]) as usize;
+    assert!((pixels / 10..pixels).contains(&covered), "{covered} of {pixels}");
+    let shown = gpu.read_texture(&target.texture).unwrap();
+    let lightest = shown.chunks(4).map(|pixel| pixel[1]).max().unwrap();
+    assert!(lightest > 100, "{lightest}");
 }
