@@ -1,4 +1,4 @@
 //! Looks.
 
+pub(in crate::app) mod actions;
 pub(in crate::app) mod model;
-pub(in crate::app) mod task;

@@ -1,7 +1,7 @@
 //! The command palette, and what else finds settings.
 
+pub(in crate::app) mod actions;
 pub(in crate::app) mod channels;
 pub(in crate::app) mod jump;
 pub(in crate::app) mod model;
-pub(in crate::app) mod task;
 pub(in crate::app) mod view;
