@@ -36,6 +36,7 @@ mod looks;
 mod options;
 mod outline;
 mod palette;
+mod picture;
 mod presentation;
 mod profile;
 mod rays;

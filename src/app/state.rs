@@ -14,13 +14,13 @@ use crate::{
         input::keys::{Action, ORBIT_STEPS},
         inspect::InspectState,
         palette::channels,
-        presentation::PictureState,
+        picture::PictureState,
         profile::ProfileState,
         profile::model::ProfilerPanel,
         timeline::Playback,
         trees::TreeState,
         ui::model::{Failure, UiState},
-        undo::EditState,
+        undo::UndoState,
         undo::{changes::Changes, model::Undo, renumbered::Renumbered},
     },
     config::{
@@ -71,7 +71,7 @@ pub(super) struct State {
     /// The surface that the scene is compared with, and the distances from it.
     pub(super) deviation: DeviationState,
     /// Settings and edits that have changed.
-    pub(super) edits: EditState,
+    pub(super) edits: UndoState,
     /// Things of the scene that are looked at.
     pub(super) inspect: InspectState,
     /// Trees, and what is drawn of them.
@@ -337,7 +337,7 @@ impl State {
             environment: EnvironmentState::default(),
             deviation: DeviationState::default(),
             compare: Compare::default(),
-            edits: EditState {
+            edits: UndoState {
                 initial: config.clone(),
                 changes: Changes::default(),
                 undo: Undo::new(config.clone()),

@@ -13,7 +13,7 @@ use model::Undo;
 
 /// Settings and edits that have changed.
 #[derive(Debug)]
-pub(in crate::app) struct EditState {
+pub(in crate::app) struct UndoState {
     /// Settings at the start.
     pub(in crate::app) initial: Config,
     /// The settings that differ from those at the start.
