@@ -311,14 +311,7 @@ fn irradiance_reports_times_and_errors_beside_the_cpu() {
             assert!(run["stages"][stage].is_number(), "{stage}: {run}");
         }
         assert!(number(&run["share"]["project_sh"]) > 0.0);
-        for implementation in ["f32", "f32_threads", "f64"] {
-            let ratio = number(&run["cpu_ms"][implementation]) / number(&run["gpu_ms"]["median"]);
-            assert!(ratio > 0.0 && (number(&run["speedup"][implementation]) / ratio - 1.0).abs() < 1e-6);
-        }
-        for implementation in ["gpu", "f32", "f32_threads"] {
-            let error = number(&run["error"][implementation]);
-            assert!((0.0..1e-5).contains(&error), "{implementation}: {run}");
-        }
+        assert!((0.0..1e-5).contains(&number(&run["error"])), "{run}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The profiler: the time of every frame by pass, beside the CPU's and that between pictures on the display.
 //!
-//! It is painted with egui's painter from the stacks that the report draws too: a plot widget has no layers that are
-//! stacked on each other over time.
+//! It is painted from the stacks that the report draws too. A stack of `egui_plot` holds a bar with a name of its own per
+//! frame and pass, 12,000 allocations a redraw for 600 frames of twenty passes; here they are one mesh.
 
 use crate::{
     app::{input::keys::Action, profile::model::ProfilerPanel, state::State, ui::style::significant},

@@ -1,19 +1,18 @@
-//! `canopy bench irradiance`: cubes to spherical harmonics on the GPU and on the CPU, and the environment of
-//! a sky whose sun moves.
+//! `canopy bench irradiance`: the projection of cubes to spherical harmonics, and the environment of a sky whose
+//! sun moves.
 
 use super::{
     floor,
     inputs::Random,
     report::{Column, Format, Run},
     session::Session,
-    timing::{Repetition, Sampling, median},
 };
 use crate::{
     Error, Result,
     config::EnvironmentSource,
     gpu::{
         Gpu,
-        profiler::{Scope, Stopwatch},
+        profiler::Scope,
     },
     reference::environment::{
         cube_map::nth_texel_direction,
@@ -39,15 +38,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("median ms", "gpu_ms/median", Format::Ms),
     ("p95 ms", "gpu_ms/p95", Format::Ms),
     ("of copy", "share/project_sh", Format::Percent),
-    ("1 thread ms", "cpu_ms/f32", Format::Ms),
-    ("", "speedup/f32", Format::Ratio),
-    ("all threads", "cpu_ms/f32_threads", Format::Ms),
-    ("", "speedup/f32_threads", Format::Ratio),
-    ("f64", "cpu_ms/f64", Format::Ms),
-    ("", "speedup/f64", Format::Ratio),
-    ("error", "error/gpu", Format::Exponent),
-    ("1 thread", "error/f32", Format::Exponent),
-    ("all threads", "error/f32_threads", Format::Exponent),
+    ("error", "error", Format::Exponent),
 ];
 
 /// Largest relative error of the pass.
@@ -149,56 +140,13 @@ fn measure<T: Stored, const N: usize>(
         .map(|[r, g, b, _]| Vec3::new(*r, *g, *b).as_dvec3())
         .collect();
 
-    // The CPU needs longer.
-    let sampling = Sampling {
-        budget_ms: 0.5 * session.meter.sampling.budget_ms,
-        ..session.meter.sampling
-    };
-    let face = face as usize;
-    let (exact_ms, exact) = on_cpu(sampling, || cpu::project_sh(texels, face, order))?;
-    let (one_ms, one) = on_cpu(sampling, || cpu::project_sh_f32::<T, N>(texels, face))?;
-    let (all_ms, all) = on_cpu(sampling, || cpu::project_sh_f32_threads::<T, N>(texels, face))?;
-    let gpu_ms = timings.median_ms();
-    let each = |of: fn(f64, f64) -> f64| {
-        json!({
-            "f32": of(one_ms, gpu_ms),
-            "f32_threads": of(all_ms, gpu_ms),
-            "f64": of(exact_ms, gpu_ms),
-        })
-    };
-    run.set("cpu_ms", each(|cpu_ms, _| cpu_ms));
-    run.set("speedup", each(|cpu_ms, gpu_ms| cpu_ms / gpu_ms));
-    let error = |found: &[DVec3]| cpu::error(&found[..N], &exact[..N]);
-    let of_gpu = error(&found);
-    run.set(
-        "error",
-        json!({
-            "gpu": of_gpu,
-            "f32": error(&one.map(|c| c.as_dvec3())),
-            "f32_threads": error(&all.map(|c| c.as_dvec3())),
-        }),
-    );
-    if of_gpu > TOLERANCE {
-        return Err(Error::WrongResult(format!("the projection is {of_gpu:.1e} off")));
+    let error = cpu::error(&found[..N], &cpu::project_sh(texels, face as usize, order)[..N]);
+    run.set("error", error);
+    if error > TOLERANCE {
+        return Err(Error::WrongResult(format!("the projection is {error:.1e} off")));
     }
     session.report.runs.push(run);
     Ok(())
-}
-
-/// The median time of `work` on the CPU in milliseconds, and its result.
-fn on_cpu<T>(sampling: Sampling, work: impl Fn() -> T) -> Result<(f64, T)> {
-    let mut outcome = None;
-    let timings = sampling.repeat(|| {
-        let stopwatch = Stopwatch::new();
-        outcome = Some(std::hint::black_box(work()));
-        let repetition = Repetition {
-            wall_ms: stopwatch.ms(),
-            ..Repetition::default()
-        };
-        Ok((repetition.wall_ms, repetition))
-    })?;
-    let outcome = outcome.unwrap_or_else(work);
-    Ok((median(&timings.wall_ms), outcome))
 }
 
 pub(in crate::cli) fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> Result<Cube> {

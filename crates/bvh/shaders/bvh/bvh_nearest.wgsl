@@ -2,7 +2,7 @@
 //
 // Nodes are visited by the distance of their boxes, the nearest first, and left out where nothing in them can
 // be nearer than the best so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").
-#import "bvh/tree_read.wgsl"
+#import "bvh/bvh_walk.wgsl"
 
 struct Nearest {
     position: vec3f,
@@ -114,126 +114,26 @@ fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
 }
 
 // The leaf that is nearer than `start`, which is a leaf's or has BVH_MISS; `start` where there is none.
-//
-// As rays do (bvh/bvh.wgsl), down nodes to triangles and then through those, in turns.
 fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLeaf {
-    let leaf_cutoff = max(tree.leaf_cutoff, cutoff);
     var best = start;
-    // First triangle of the mesh that is being visited.
-    var first = 0u;
-    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
-    var leaf = 0u;
-    var end = 0u;
-    var later_leaf = 0u;
-    var later_end = 0u;
-    var next = bvh_root();
-    // What is to be visited, and the square of its distance as bits: apart, because the time in which software adapters
-    // compile an array grows with the square of its words.
-    var stack: array<u32, STACK_SIZE>;
-    var stack_distances: array<u32, STACK_SIZE>;
-    var depth = 0u;
-    var visits = tree.triangle_count + tree.mesh_count;
+    var walk = bvh_walk_begin(cutoff);
     loop {
-        loop {
-            if next == BVH_MISS && depth > 0u {
-                depth--;
-                let squared = bitcast<f32>(stack_distances[depth]);
-                next = select(BVH_MISS, stack[depth], squared < best.squared);
-            }
-            // Into the mesh that is next.
-            if !bvh_is_node(next) && next != BVH_MISS {
-                let mesh = tree_triangle(next & ~BVH_MESH);
-                first = mesh.triangle;
-                next = first;
-                if mesh.payload <= leaf_cutoff {
-                    leaf = first;
-                    end = first + mesh.payload;
-                    later_leaf = later_end;
-                    next = BVH_MISS;
-                }
-            }
-            if bvh_is_node(next) {
-                visits--;
-                let node = tree_node(next);
-                let over_meshes = next >= tree.triangle_count;
-                let starts = vec4u(node.first, node.ends.xyz);
-                let sizes = node.ends - starts;
-                let distances = bvh_box_distances(node, point);
-                let is_near = (distances < vec4f(best.squared)) & (sizes != vec4u(0u));
-                let is_leaf = sizes <= vec4u(select(leaf_cutoff, 1u, over_meshes));
-                // Children that are leaves: one range of the first two, and one of the others.
-                let tested = is_near & is_leaf & vec4<bool>(!over_meshes);
-                leaf = select(starts.y, starts.x, tested.x);
-                end = select(starts.y, starts.z, tested.y);
-                later_leaf = select(starts.w, starts.z, tested.z);
-                later_end = select(starts.w, node.ends.w, tested.w);
-                if leaf == end {
-                    leaf = later_leaf;
-                    end = later_end;
-                    later_leaf = later_end;
-                }
-                // In the order of distances, whose lowest bits are the child's number.
-                let visited = is_near & !(is_leaf & vec4<bool>(!over_meshes));
-                let keys = select(
-                    vec4u(BVH_MISS),
-                    (bitcast<vec4u>(distances) & vec4u(0x7ffffffcu)) | vec4u(0u, 1u, 2u, 3u),
-                    visited,
-                );
-                let low = min(keys.xz, keys.yw);
-                let high = max(keys.xz, keys.yw);
-                let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
-                let later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
-                let numbers = bvh_children(node, over_meshes, is_leaf);
-                next = bvh_child(numbers, min(low.x, low.y));
-                let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
-                let room = depth + counted.x + counted.y + counted.z;
-                if room > STACK_SIZE {
-                    // All of it as one range.
-                    leaf = node.first;
-                    end = node.ends.w;
-                    later_leaf = later_end;
-                    next = BVH_MISS;
-                } else {
-                    // The farthest lowest.
-                    if later.x != BVH_MISS {
-                        stack[room - 1u] = bvh_child(numbers, later.x);
-                        stack_distances[room - 1u] = later.x & ~3u;
-                    }
-                    if later.y != BVH_MISS {
-                        stack[room - 2u] = bvh_child(numbers, later.y);
-                        stack_distances[room - 2u] = later.y & ~3u;
-                    }
-                    if later.z != BVH_MISS {
-                        stack[room - 3u] = bvh_child(numbers, later.z);
-                        stack_distances[room - 3u] = later.z & ~3u;
-                    }
-                    depth = room;
-                }
-            }
-            if leaf != end || (next == BVH_MISS && depth == 0u) || visits == 0u {
-                break;
-            }
+        var number = bvh_walk_node(&walk, best.squared);
+        while number != BVH_MISS {
+            let node = tree_node(number);
+            let distances = bvh_box_distances(node, point);
+            bvh_walk_into(&walk, number, node, distances, distances < vec4f(best.squared));
+            number = bvh_walk_node(&walk, best.squared);
         }
-        if leaf == end {
+        if bvh_walk_is_done(&walk) {
             break;
         }
-        loop {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
             let squared = bvh_near_squared(tree_triangle(leaf), point);
             if squared < best.squared {
-                best = BvhNearLeaf(squared, leaf, first);
+                best = BvhNearLeaf(squared, leaf, walk.first);
             }
-            leaf++;
-            if leaf == end {
-                leaf = later_leaf;
-                end = later_end;
-                later_leaf = later_end;
-            }
-            if leaf == end {
-                break;
-            }
-        }
-        if visits == 0u {
-            break;
         }
     }
     return best;
